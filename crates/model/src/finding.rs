@@ -1,0 +1,148 @@
+//! What makes a result untrue, or limits it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Limits what the result says.
+    Warning,
+    /// Vetoes the verdict.
+    Invalid,
+}
+
+impl Severity {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// The rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingId {
+    /// Variants answer the same request differently.
+    ResponsesDiffer,
+    /// Requests failed.
+    Errors,
+    /// A variant could not be launched or measured.
+    TrialFailed,
+    /// A factor's setting is not what the running process has.
+    SettingNotEffective,
+    /// A factor's setting has a name the runtime does not know.
+    SettingUnknown,
+    /// A factor's setting is what the process would have had anyway.
+    SettingIsDefault,
+    /// A factor's setting could not be read back.
+    SettingUnverified,
+    /// Variants differ in more than the declared factors.
+    Confounded,
+    /// The load generator was the bottleneck.
+    ClientSaturated,
+    /// Something else used the host.
+    HostNoise,
+    /// Too few launches for any verdict.
+    NotReplicated,
+    /// A variant's speed had not settled.
+    NotSteady,
+    /// The run was short on purpose.
+    QuickMode,
+}
+
+impl FindingId {
+    /// Every rule.
+    pub const ALL: [Self; 13] = [
+        Self::ResponsesDiffer,
+        Self::Errors,
+        Self::TrialFailed,
+        Self::SettingNotEffective,
+        Self::SettingUnknown,
+        Self::SettingIsDefault,
+        Self::SettingUnverified,
+        Self::Confounded,
+        Self::ClientSaturated,
+        Self::HostNoise,
+        Self::NotReplicated,
+        Self::NotSteady,
+        Self::QuickMode,
+    ];
+
+    /// The id printed in reports and taken by `bakeoff explain`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ResponsesDiffer => "responses-differ",
+            Self::Errors => "errors",
+            Self::TrialFailed => "trial-failed",
+            Self::SettingNotEffective => "setting-not-effective",
+            Self::SettingUnknown => "setting-unknown",
+            Self::SettingIsDefault => "setting-is-default",
+            Self::SettingUnverified => "setting-unverified",
+            Self::Confounded => "confounded",
+            Self::ClientSaturated => "client-saturated",
+            Self::HostNoise => "host-noise",
+            Self::NotReplicated => "not-replicated",
+            Self::NotSteady => "not-steady",
+            Self::QuickMode => "quick-mode",
+        }
+    }
+
+    /// The rule of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|id| id.name() == name)
+    }
+}
+
+/// One thing found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The rule.
+    pub id: FindingId,
+    /// How much it matters here.
+    pub severity: Severity,
+    /// What it is about: a variant, a cell, a block, a setting.
+    pub subject: String,
+    /// The numbers it rests on.
+    pub evidence: Vec<Evidence>,
+    /// What it means for the result, one or two sentences.
+    pub meaning: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// One number or text that a finding rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What it is.
+    pub name: String,
+    /// Its value with its unit, as printed.
+    pub value: String,
+}
+
+impl Evidence {
+    /// A named value.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_rules() {
+        for id in FindingId::ALL {
+            assert_eq!(FindingId::from_name(id.name()), Some(id));
+            assert_eq!(serde_json::to_value(id).unwrap(), id.name());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A mergeable distribution of durations.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+
+/// Durations in microseconds, 1 µs to 1 hour, to three significant digits (an HDR histogram).
+///
+/// Histograms add exactly: merging per-second histograms gives the histogram of the whole.
+/// Percentiles are therefore always taken from merged histograms, never averaged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram(hdrhistogram::Histogram<u64>);
+
+/// Longest duration that is told apart, in microseconds (one hour); longer ones are recorded as this.
+pub const LONGEST_US: u64 = 3_600_000_000;
+
+impl Histogram {
+    /// An empty histogram.
+    pub fn new() -> Self {
+        let Ok(inner) = hdrhistogram::Histogram::new_with_bounds(1, LONGEST_US, 3) else {
+            unreachable!("the bounds are constants that the library accepts")
+        };
+        Self(inner)
+    }
+
+    /// Records one duration of `us` microseconds; 0 counts as 1 µs, more than an hour as an hour.
+    pub fn record(&mut self, us: u64) {
+        self.0.saturating_record(us.max(1));
+    }
+
+    /// Adds every duration of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        // Equal bounds on both sides: adding cannot fail.
+        let _ = self.0.add(&other.0);
+    }
+
+    /// Number of durations recorded.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Duration in µs below or at which the fraction `q` (0..=1) of the recorded ones lie; 0 when empty.
+    pub fn quantile(&self, q: f64) -> u64 {
+        self.0.value_at_quantile(q)
+    }
+
+    /// Like [`Self::quantile`], but `None` unless at least 100 durations lie beyond it:
+    /// a quantile is shown only when n·(1−q) ≥ 100 (the design's `statistics.md`, §6).
+    pub fn supported_quantile(&self, q: f64) -> Option<u64> {
+        // The tolerance keeps 1,000 · (1 − 0.9) = 99.99…98 from being refused.
+        (self.count() as f64 * (1.0 - q) >= 100.0 - 1e-6).then(|| self.quantile(q))
+    }
+
+    /// Mean in µs; 0 when empty.
+    pub fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
+    /// Largest duration in µs; 0 when empty.
+    pub fn max(&self) -> u64 {
+        self.0.max()
+    }
+
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Base64 of HdrHistogram's V2 encoding, which other tools read.
+impl Serialize for Histogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&self.0, &mut bytes).map_err(S::Error::custom)?;
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
+        let read: hdrhistogram::Histogram<u64> =
+            HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(D::Error::custom)?;
+        // Re-based on our own bounds, so that merging stays infallible.
+        let mut own = Self::new();
+        own.0.add(read).map_err(D::Error::custom)?;
+        Ok(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn merging_parts_gives_the_whole(a in proptest::collection::vec(0u64..5_000_000, 0..200),
+                                         b in proptest::collection::vec(0u64..5_000_000, 0..200)) {
+            let (mut left, mut right, mut whole) = (Histogram::new(), Histogram::new(), Histogram::new());
+            for us in &a { left.record(*us); whole.record(*us); }
+            for us in &b { right.record(*us); whole.record(*us); }
+            left.merge(&right);
+            prop_assert_eq!(left, whole);
+        }
+
+        #[test]
+        fn survives_storage(values in proptest::collection::vec(0u64..9_000_000_000, 0..200)) {
+            let mut histogram = Histogram::new();
+            for us in values { histogram.record(us); }
+            let text = serde_json::to_string(&histogram).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
+        }
+    }
+
+    #[test]
+    fn a_quantile_needs_a_hundred_beyond_it() {
+        let mut histogram = Histogram::new();
+        for us in 1..=1_000 {
+            histogram.record(us);
+        }
+        assert_eq!(histogram.supported_quantile(0.9), Some(900));
+        assert_eq!(histogram.supported_quantile(0.99), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! The machine that a study ran on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What does not change during a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFacts {
+    /// Operating system, as its release file names it.
+    pub os: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// Logical processors this process may use.
+    pub cpus: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}
+
+/// What the host did beside the study during a span of time. CPU figures are in cores: 1.0 = one core all the time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostUse {
+    /// Length of the span, seconds.
+    pub elapsed_s: f64,
+    /// Cores busy, whoever used them.
+    pub busy_cores: f64,
+    /// Cores the hypervisor gave to somebody else although we wanted them (steal).
+    pub steal_cores: f64,
+    /// Cores used by processes that are neither the server, its services nor ourselves.
+    pub others_cores: f64,
+    /// Seconds this control group was throttled by its CPU quota.
+    pub throttled_s: f64,
+}

@@ -1,0 +1,175 @@
+//! What was seen during about one second.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, HostUse};
+
+/// Why a request was not answered well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The status is not the expected one; [`Tally::statuses`] says which came.
+    Status,
+    /// The status is right, the body's length is not.
+    Length,
+    /// The bytes are not an HTTP response.
+    Malformed,
+    /// The connection closed before the response was complete.
+    Closed,
+    /// No connection could be made. Never sent: it has no latency.
+    Connect,
+    /// No complete answer within the time limit.
+    TimedOut,
+}
+
+impl Failure {
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Status => "unexpected status",
+            Self::Length => "unexpected length",
+            Self::Malformed => "not HTTP",
+            Self::Closed => "connection closed",
+            Self::Connect => "no connection",
+            Self::TimedOut => "timed out",
+        }
+    }
+}
+
+/// Length in bytes of the bodies of complete answers, good or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BodyLength {
+    /// Shortest.
+    pub min: u64,
+    /// Longest.
+    pub max: u64,
+}
+
+impl BodyLength {
+    /// The span that covers both.
+    #[must_use]
+    pub fn covering(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+}
+
+/// Counts of answers, good and bad. Tallies add.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tally {
+    /// Answers with the expected status and length.
+    pub good: u64,
+    /// Failures by kind.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Complete answers by HTTP status, good or not.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Lengths of complete answers; absent when none was complete.
+    pub body_length: Option<BodyLength>,
+}
+
+impl Tally {
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.good += other.good;
+        for (failure, count) in &other.failures {
+            *self.failures.entry(*failure).or_default() += count;
+        }
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        self.body_length = match (self.body_length, other.body_length) {
+            (Some(a), Some(b)) => Some(a.covering(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// Requests that failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    /// Requests that ended, well or not.
+    pub fn ended(&self) -> u64 {
+        self.good + self.failed()
+    }
+
+    /// Failed share, 0..=1; 0 when nothing ended.
+    pub fn failed_share(&self) -> f64 {
+        let ended = self.ended();
+        if ended == 0 { 0.0 } else { self.failed() as f64 / ended as f64 }
+    }
+}
+
+/// What the server's whole process tree used during an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerUse {
+    /// CPU time, user and system, seconds.
+    pub cpu_s: f64,
+    /// Resident memory at its end, bytes.
+    pub rss_bytes: u64,
+    /// Threads at its end.
+    pub threads: u32,
+}
+
+/// The client's, the server's and the host's view of one span of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Start, seconds since the load began.
+    pub start_s: f64,
+    /// Length, seconds; 1 but for the last of a load.
+    pub length_s: f64,
+    /// How requests that ended in it ended.
+    pub tally: Tally,
+    /// Good answers in each tenth of a second of the interval.
+    pub bins: Vec<u32>,
+    /// Service time (request sent to last byte) of good answers.
+    pub service: Histogram,
+    /// Bytes received, heads included.
+    pub bytes: u64,
+    /// CPU time of the load's own threads, seconds.
+    pub client_cpu_s: f64,
+    /// The server's use, where it could be read.
+    pub server: Option<ServerUse>,
+    /// The host's use, where it could be read.
+    pub host: Option<HostUse>,
+}
+
+/// Seconds that these intervals took together.
+pub fn seconds(intervals: &[Interval]) -> f64 {
+    intervals.iter().map(|interval| interval.length_s).sum()
+}
+
+/// How the requests of these intervals ended, all together.
+pub fn tally(intervals: &[Interval]) -> Tally {
+    intervals.iter().fold(Tally::default(), |mut whole, interval| {
+        whole.merge(&interval.tally);
+        whole
+    })
+}
+
+/// Length of one of [`Interval::bins`], seconds.
+pub const BIN_S: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tallies_add() {
+        let one = Tally {
+            good: 3,
+            failures: [(Failure::Status, 1)].into(),
+            statuses: [(200, 3), (500, 1)].into(),
+            body_length: Some(BodyLength { min: 10, max: 20 }),
+        };
+        let mut sum = Tally::default();
+        sum.merge(&one);
+        sum.merge(&one);
+        assert_eq!((sum.good, sum.failed(), sum.ended()), (6, 2, 8));
+        assert_eq!(sum.statuses[&500], 2);
+        assert!((sum.failed_share() - 0.25).abs() < 1e-12);
+        assert_eq!(sum.body_length, Some(BodyLength { min: 10, max: 20 }));
+    }
+}

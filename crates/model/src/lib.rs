@@ -1,0 +1,34 @@
+//! The words of bakeoff: what a study asks, what was planned, what was measured, what was concluded.
+//!
+//! Every other crate depends on this one and on none of its siblings; data flows one way:
+//!
+//! ```text
+//! study.toml -> Study -> Plan -> TrialRecord[] -> StudyRecord -> Report
+//! ```
+//!
+//! The types carry data and small facts about it (polarity, merging, names); they do no I/O.
+
+pub mod finding;
+pub mod histogram;
+pub mod host;
+pub mod interval;
+pub mod metric;
+pub mod plan;
+pub mod record;
+pub mod report;
+pub mod study;
+pub mod verdict;
+
+pub use finding::{Evidence, Finding, FindingId, Severity};
+pub use histogram::Histogram;
+pub use host::{HostFacts, HostUse};
+pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally};
+pub use metric::{Metric, Polarity};
+pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
+pub use record::{
+    AnswerSample, CellRecord, Failed, LaunchFacts, Outcome, Phase, Setting, SettingResult, SettingSource, StudyRecord,
+    TrialRecord, WarmUpRecord,
+};
+pub use report::Report;
+pub use study::Study;
+pub use verdict::{Comparison, Effect, Interpretation, Needs, Role, Verdict};

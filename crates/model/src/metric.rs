@@ -1,0 +1,112 @@
+//! What is compared, in which unit, and which direction is better.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which direction of a metric is an improvement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Polarity {
+    /// Throughput, for example.
+    HigherIsBetter,
+    /// Latency, for example.
+    LowerIsBetter,
+}
+
+/// A quantity of which each launch of a server yields one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Good answers per second.
+    Throughput,
+    /// Median service time, µs.
+    P50,
+    /// 90th percentile of service time, µs.
+    P90,
+    /// 99th percentile of service time, µs.
+    P99,
+    /// CPU time of the server's whole process tree per good answer, µs.
+    CpuPerRequest,
+    /// Seconds from launch to the first correct answer.
+    StartUp,
+    /// Peak resident memory of the server's process tree, bytes.
+    Memory,
+}
+
+impl Metric {
+    /// Every metric, in the order reports list them.
+    pub const ALL: [Self; 7] =
+        [Self::Throughput, Self::P50, Self::P90, Self::P99, Self::CpuPerRequest, Self::StartUp, Self::Memory];
+
+    /// The name a study file uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P99 => "p99",
+            Self::CpuPerRequest => "cpu-per-request",
+            Self::StartUp => "start-up",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// The unit of its values.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput => "requests/s",
+            Self::P50 | Self::P90 | Self::P99 | Self::CpuPerRequest => "µs",
+            Self::StartUp => "s",
+            Self::Memory => "bytes",
+        }
+    }
+
+    /// Which direction is better.
+    pub fn polarity(self) -> Polarity {
+        match self {
+            Self::Throughput => Polarity::HigherIsBetter,
+            _ => Polarity::LowerIsBetter,
+        }
+    }
+
+    /// Whether a launch yields one value per cell (else one per launch).
+    pub fn is_per_cell(self) -> bool {
+        !matches!(self, Self::StartUp | Self::Memory)
+    }
+
+    /// The words for a change upwards and downwards, as in "4.8 % faster".
+    pub fn comparatives(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Throughput => ("faster", "slower"),
+            Self::P50 | Self::P90 | Self::P99 => ("longer", "shorter"),
+            Self::CpuPerRequest | Self::Memory => ("more", "less"),
+            Self::StartUp => ("later", "earlier"),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_metrics() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+            assert_eq!(serde_json::to_value(metric).unwrap(), metric.name());
+        }
+    }
+}

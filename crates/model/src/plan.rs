@@ -1,0 +1,117 @@
+//! What will be run, in which order.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Index into [`crate::Study::variants`]; 0 is the baseline.
+pub type VariantIndex = usize;
+/// Index into [`Plan::cells`].
+pub type CellIndex = usize;
+
+/// The whole schedule, written down before anything runs. The same study, mode and seed give the same plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Seed of every random choice in it.
+    pub seed: u64,
+    /// Full or quick.
+    pub mode: Mode,
+    /// The cells measured in every trial.
+    pub cells: Vec<Cell>,
+    /// Blocks that only warm up, to find the cut; empty when the cut is fixed.
+    pub pilot: Vec<Block>,
+    /// Blocks that measure: as many as may be used, and spare ones for those that are set aside.
+    pub blocks: Vec<Block>,
+    /// Lengths and limits.
+    pub schedule: Schedule,
+}
+
+/// Whether a run can support all claims or only rough ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// As the study says.
+    Full,
+    /// Short: large effects only, and nothing about long-run speed.
+    Quick,
+}
+
+/// Lengths and limits of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// How the warm-up ends.
+    pub warm_up: crate::study::WarmUp,
+    /// Measurement of one cell.
+    pub measure: Duration,
+    /// Blocks before any verdict.
+    pub min_blocks: u32,
+    /// Blocks that are used at most (spare blocks apart).
+    pub max_blocks: u32,
+    /// Blocks that may be set aside because the host was disturbed.
+    pub spare_blocks: u32,
+}
+
+/// One launch of every variant, near in time, in random balanced order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Its trials in running order.
+    pub trials: Vec<Trial>,
+}
+
+/// One launch of one variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Where it stands in the plan.
+    pub key: TrialKey,
+    /// What is launched.
+    pub variant: VariantIndex,
+    /// Order in which the cells are measured: the same for every variant of a block. Empty in a pilot.
+    pub cells: Vec<CellIndex>,
+}
+
+/// A trial's place in its plan; unique within a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct TrialKey {
+    /// Whether it belongs to [`Plan::pilot`] rather than to [`Plan::blocks`].
+    pub pilot: bool,
+    /// Index of its block there.
+    pub block: u32,
+    /// Index in the block's running order.
+    pub position: u32,
+}
+
+impl fmt::Display for TrialKey {
+    /// Counts from one, as people do: `block 3, trial 1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.pilot { "pilot" } else { "block" };
+        write!(f, "{kind} {}, trial {}", self.block + 1, self.position + 1)
+    }
+}
+
+/// A workload at one concurrency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Index into [`crate::Study::workloads`].
+    pub workload: usize,
+    /// Users of the closed loop.
+    pub concurrency: u32,
+}
+
+impl Cell {
+    /// The name of the cell in study files and reports: `workload@concurrency`.
+    pub fn name(self, workloads: &[crate::study::Workload]) -> String {
+        let workload = workloads.get(self.workload).map_or("?", |workload| workload.name.as_str());
+        format!("{workload}@{}", self.concurrency)
+    }
+}
+
+/// The warm-up cut in force, decided by the pilot or fixed by the study; the same for every variant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarmUpCut {
+    /// Warm-up before measuring, seconds.
+    pub seconds: f64,
+    /// Whether a pilot saw every variant steady within it.
+    pub established: bool,
+}

@@ -1,0 +1,229 @@
+//! What was measured: stored as it comes, read again by every later analysis.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::study::SettingKind;
+use crate::{CellIndex, HostFacts, HostUse, Interval, Plan, Study, TrialKey, VariantIndex, WarmUpCut};
+
+/// Everything known about one run of a study: the analysis reads nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyRecord {
+    /// Name of the run, such as `2026-01-31-gocd-3f9a`.
+    pub run: String,
+    /// Version of bakeoff that measured.
+    pub version: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The study as it was then.
+    pub study: Study,
+    /// The plan.
+    pub plan: Plan,
+    /// The machine.
+    pub host: HostFacts,
+    /// The cut in force once known.
+    pub warm_up_cut: Option<WarmUpCut>,
+    /// Trials that ended, in the order they ran.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// One trial that ended, well or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Its place in the plan.
+    pub key: TrialKey,
+    /// What was launched.
+    pub variant: VariantIndex,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What is known of the launched process; absent when there was none.
+    pub launch: Option<LaunchFacts>,
+    /// Settings read back from the running process.
+    pub settings: Vec<Setting>,
+    /// Answers asked one by one before the load.
+    pub answers: Vec<AnswerSample>,
+    /// The warm-up.
+    pub warm_up: Option<WarmUpRecord>,
+    /// The measured cells, in the order they ran.
+    pub cells: Vec<CellRecord>,
+    /// What the host did during the trial.
+    pub host: HostUse,
+    /// Time a fixed spin of the CPU took before and after the trial, ns: a canary of the host's speed.
+    pub canary_ns: [u64; 2],
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Everything planned was done.
+    Completed,
+    /// It could not be finished: that is the variant's result.
+    Failed(Failed),
+}
+
+/// Where and why a trial failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// What was being done.
+    pub phase: Phase,
+    /// What went wrong.
+    pub reason: String,
+    /// The last lines of the server's log.
+    pub log_tail: String,
+}
+
+/// The parts of a trial, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Services and hooks.
+    Prepare,
+    /// The server's start until it is ready.
+    Launch,
+    /// Reading settings back, asking for single answers.
+    Inspect,
+    /// Warm-up.
+    WarmUp,
+    /// Measurement.
+    Measure,
+    /// The end of the server, services and hooks.
+    Stop,
+}
+
+impl Phase {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Launch => "launch",
+            Self::Inspect => "inspect",
+            Self::WarmUp => "warm-up",
+            Self::Measure => "measure",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// What is known of a launched process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaunchFacts {
+    /// Its process id.
+    pub pid: u32,
+    /// Its command line as `/proc/PID/cmdline` had it, secrets masked.
+    pub command: Vec<String>,
+    /// Its environment, secrets masked, sorted by name.
+    pub env: IndexMap<String, String>,
+    /// Names and versions of what runs: `jdk`, `jruby`, `ruby`, in that order where known.
+    pub versions: IndexMap<String, String>,
+    /// Files it was launched with (jars, scripts): name and SHA-256, hexadecimal.
+    pub libraries: IndexMap<String, String>,
+    /// Port it listens on.
+    pub port: u16,
+    /// Seconds from launch to the first good answer.
+    pub ready_s: f64,
+    /// Its log.
+    pub log: PathBuf,
+}
+
+/// A setting as asked for and as found in the running process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// Where it lives.
+    pub kind: SettingKind,
+    /// Its name.
+    pub name: String,
+    /// The value asked for.
+    pub asked: String,
+    /// The value in the running process; absent when it has none.
+    pub live: Option<String>,
+    /// The value the process would have had anyway, where known.
+    pub default: Option<String>,
+    /// How it was read.
+    pub source: SettingSource,
+    /// What that amounts to.
+    pub result: SettingResult,
+}
+
+/// How a setting was read back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingSource {
+    /// Ruby code inside the process listed JRuby's own options.
+    InProcess,
+    /// `jcmd PID VM.flags` or `VM.system_properties`.
+    Jcmd,
+    /// `/proc/PID`.
+    Proc,
+    /// It could not be read: the process or its tools did not answer.
+    Unread,
+}
+
+/// Whether a setting took effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum SettingResult {
+    /// The live value is the one asked for, and differs from the default where that is known.
+    InEffect,
+    /// The live value is the one asked for, and the default.
+    AlreadyDefault,
+    /// The live value is another.
+    Overridden,
+    /// The runtime knows no such name.
+    Unknown {
+        /// The nearest name it knows.
+        nearest: Option<String>,
+    },
+    /// It could not be read back.
+    Unverified {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One answer, looked at closely.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerSample {
+    /// Index into [`Study::workloads`].
+    pub workload: usize,
+    /// HTTP status.
+    pub status: u16,
+    /// `Content-Type`, empty when absent.
+    pub content_type: String,
+    /// Length of the body, bytes.
+    pub length: u64,
+    /// SHA-256 of the body, hexadecimal.
+    pub hash: String,
+    /// The first 64 bits of SHA-256, hexadecimal, of each piece of the body in order; a piece ends after a line end, a `>` or
+    /// a comma. Pieces in which two answers of one variant agree are stable, the others its natural variation.
+    pub lines: Vec<String>,
+    /// The first 400 characters of the body.
+    pub excerpt: String,
+    /// What the study expects and this answer lacks; empty when it is good.
+    pub unmet: Vec<String>,
+}
+
+/// The warm-up of one launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WarmUpRecord {
+    /// Per-second series, all workloads mixed.
+    pub intervals: Vec<Interval>,
+    /// When the half-window rule first found it steady, seconds since the load began; `None` if never.
+    pub steady_at_s: Option<f64>,
+}
+
+/// The measurement of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellRecord {
+    /// Index into [`Plan::cells`].
+    pub cell: CellIndex,
+    /// Seconds from the launch's readiness to the start of this measurement.
+    pub since_ready_s: f64,
+    /// Per-second series.
+    pub intervals: Vec<Interval>,
+}

@@ -1,0 +1,197 @@
+//! A finished analysis as data: computed once, only rendered after that.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict, WarmUpCut,
+};
+
+/// Version of the published JSON form; raised when a reader would break.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything a report shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`].
+    pub schema: u32,
+    /// Version of bakeoff that measured.
+    pub version: String,
+    /// Name of the run.
+    pub run: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The study's name.
+    pub name: String,
+    /// The study's question.
+    pub question: Option<String>,
+    /// Full or quick.
+    pub mode: Mode,
+    /// The answer in one sentence for each variant against the baseline.
+    pub judgements: Vec<Judgement>,
+    /// What the run cannot support, a sentence each.
+    pub limits: Vec<String>,
+    /// The variants, baseline first.
+    pub variants: Vec<VariantSummary>,
+    /// Names of the cells (`workload@concurrency`), in the plan's order.
+    pub cells: Vec<CellName>,
+    /// Which metric decides.
+    pub primary: Metric,
+    /// Region of practical equivalence, a fraction.
+    pub rope: f64,
+    /// Comparisons, the primary first.
+    pub comparisons: Vec<Comparison>,
+    /// What each variant did in each cell.
+    pub measurements: Vec<Measurement>,
+    /// What each measured block gave.
+    pub blocks: Vec<BlockSummary>,
+    /// Warm-up series of every launch.
+    pub warm_ups: Vec<WarmUpSeries>,
+    /// The cut in force.
+    pub warm_up_cut: Option<WarmUpCut>,
+    /// What was found, gravest first.
+    pub findings: Vec<Finding>,
+    /// The machine.
+    pub host: HostFacts,
+    /// How the variants' processes differed, each difference with the factor that explains it.
+    pub differences: Vec<EnvironmentDifference>,
+    /// How to do it again.
+    pub reproduce: Reproduce,
+}
+
+/// A verdict in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// Against the baseline.
+    pub variant: VariantIndex,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// One sentence, such as "on is 4.8 % faster than off [3.1, 6.4], 9 blocks".
+    pub sentence: String,
+}
+
+/// One variant over the whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct VariantSummary {
+    /// Its name.
+    pub name: String,
+    /// Its level of each factor.
+    pub levels: IndexMap<String, String>,
+    /// Measuring trials that completed.
+    pub completed: u32,
+    /// Trials that failed, pilots included.
+    pub failed: Vec<FailedTrial>,
+    /// Settings of the factors as read back from its first launch that could be read.
+    pub settings: Vec<Setting>,
+    /// Command line of its first launch, secrets masked.
+    pub command: Vec<String>,
+    /// Names and versions of what runs it.
+    pub versions: IndexMap<String, String>,
+    /// Median seconds from launch to the first good answer.
+    pub ready_s: Option<f64>,
+    /// Median seconds until the warm-up rule found a launch steady, over launches that became steady.
+    pub steady_s: Option<f64>,
+    /// Launches found steady, of those that warmed up.
+    pub steady: [u32; 2],
+    /// Highest resident memory seen, bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A trial that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedTrial {
+    /// Which.
+    pub key: TrialKey,
+    /// How.
+    pub failed: Failed,
+}
+
+/// A cell's name and parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellName {
+    /// `workload@concurrency`.
+    pub name: String,
+    /// The workload's name.
+    pub workload: String,
+    /// Users of the closed loop.
+    pub concurrency: u32,
+}
+
+/// What one variant did in one cell, over all used launches. Times in µs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// The variant.
+    pub variant: VariantIndex,
+    /// Index into [`Report::cells`].
+    pub cell: usize,
+    /// Requests that ended.
+    pub requests: u64,
+    /// Failed share, 0..=1.
+    pub failed_share: f64,
+    /// Median over launches of good answers per second.
+    pub throughput: f64,
+    /// Lowest and highest launch.
+    pub throughput_range: [f64; 2],
+    /// Service time by percentile, from the merged histogram; only those that the count supports.
+    pub percentiles: Vec<Percentile>,
+    /// Median over launches of server CPU per good answer, µs, where it could be read.
+    pub cpu_per_request: Option<f64>,
+    /// Mean length of client CPU per request, µs.
+    pub client_cpu_per_request: f64,
+}
+
+/// One percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// 0..=100.
+    pub percent: f64,
+    /// Service time, µs.
+    pub us: u64,
+}
+
+/// The primary metric of one block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockSummary {
+    /// Its index in the plan.
+    pub block: u32,
+    /// Variants in running order.
+    pub order: Vec<VariantIndex>,
+    /// The primary metric by variant, in its unit; absent where a trial failed or is missing.
+    pub values: Vec<Option<f64>>,
+    /// Why the block was set aside, if it was.
+    pub set_aside: Option<String>,
+}
+
+/// The warm-up of one launch as a series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarmUpSeries {
+    /// Which trial.
+    pub key: TrialKey,
+    /// Its variant.
+    pub variant: VariantIndex,
+    /// Seconds since the load began, and good answers per second.
+    pub points: Vec<[f64; 2]>,
+    /// When it was found steady, seconds.
+    pub steady_at_s: Option<f64>,
+}
+
+/// Something that is not the same in two variants' processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EnvironmentDifference {
+    /// What: `command line`, `environment`, `version`, `library`, with its name.
+    pub subject: String,
+    /// Its value in each variant; absent where it has none.
+    pub values: Vec<Option<String>>,
+    /// The factor that declares it; `None` makes it a confounder.
+    pub factor: Option<String>,
+}
+
+/// How to do it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reproduce {
+    /// The command, with its seed.
+    pub command: String,
+    /// The study file's text.
+    pub study: String,
+}

@@ -1,0 +1,313 @@
+//! What a study file asks, resolved and checked. Reading the file is the `study` crate's work.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Metric;
+
+/// A question about servers, and how it is to be answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// What reports call it.
+    pub name: String,
+    /// What it is to find out, in the author's words.
+    pub question: Option<String>,
+    /// Absolute folder of the study file, `{dir}` in it; relative paths start here.
+    pub dir: PathBuf,
+    /// Name of the study file in that folder.
+    pub file: String,
+    /// The file's text as read.
+    pub source: String,
+    /// The declared differences, in the file's order.
+    pub factors: Vec<Factor>,
+    /// Every combination of the factors' levels; the first is the baseline.
+    pub variants: Vec<Variant>,
+    /// What a server needs beside it, in starting order.
+    pub services: Vec<Service>,
+    /// What is asked of the servers.
+    pub workloads: Vec<Workload>,
+    /// Commands run around trials.
+    pub hooks: Hooks,
+    /// How long to warm, measure, repeat: by default and with `--quick`.
+    pub timing: Timing,
+    /// The same in quick mode.
+    pub quick: Timing,
+    /// When the question counts as answered.
+    pub decide: Decide,
+}
+
+/// One declared difference between variants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Names of its levels, at least two; the first is the baseline's.
+    pub levels: Vec<String>,
+}
+
+/// One way to run the server: a level of each factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Level names joined by `/`, such as `off` or `off/puma`.
+    pub name: String,
+    /// Level of each factor, by factor name.
+    pub levels: IndexMap<String, String>,
+    /// How it is launched.
+    pub server: ServerSpec,
+    /// What its levels set: the treatment whose taking effect has to be shown.
+    pub treatment: Vec<AskedSetting>,
+}
+
+/// Where a setting lives in the running process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingKind {
+    /// A JRuby option, named without its `jruby.` prefix.
+    Jruby,
+    /// A JVM option as on the command line, such as `-XX:+UseParallelGC`.
+    JvmFlag,
+    /// A Java system property.
+    Property,
+    /// An environment variable.
+    Env,
+    /// An argument of the server or an option of its runtime.
+    Argument,
+    /// The runtime, its version, its JDK, or the program it runs.
+    Runtime,
+}
+
+/// A setting that a factor's level asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedSetting {
+    /// The factor that asks.
+    pub factor: String,
+    /// Where it lives.
+    pub kind: SettingKind,
+    /// Its name; for flags and arguments the text itself.
+    pub name: String,
+    /// The value asked for; empty where the name says all.
+    pub value: String,
+}
+
+/// How to launch a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerSpec {
+    /// What runs it.
+    pub runtime: Runtime,
+    /// Arguments of the program.
+    pub args: Vec<String>,
+    /// Environment added to a small clean one. Values may hold `{port}`, `{port.SERVICE}`, `{env.NAME}`, `{dir}`, `{trial_dir}`.
+    pub env: IndexMap<String, String>,
+    /// Absolute working folder.
+    pub dir: PathBuf,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long it may take to end after TERM before it is killed.
+    pub stop_within: Duration,
+}
+
+/// What runs a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Runtime {
+    /// Any program; split into words as a shell would, run without a shell.
+    Command {
+        /// The command line.
+        command: String,
+    },
+    /// A Java program.
+    Java {
+        /// The virtual machine and its options.
+        java: JavaSpec,
+        /// What it runs.
+        program: JavaProgram,
+    },
+    /// A Ruby program on JRuby.
+    Jruby {
+        /// JRuby's version, such as `9.4.12.0`: a Maven version of `org.jruby:jruby-dist`.
+        version: String,
+        /// The virtual machine and its options.
+        java: JavaSpec,
+        /// JRuby options without the `jruby.` prefix.
+        options: IndexMap<String, String>,
+        /// What it runs.
+        program: JrubyProgram,
+    },
+    /// A Ruby program on MRI or another `ruby`.
+    Ruby {
+        /// Wanted version or its beginning, such as `3.1`; any when absent.
+        version: Option<String>,
+        /// Options of the interpreter, such as `--yjit`.
+        options: Vec<String>,
+        /// Script, relative to the study's folder.
+        script: String,
+    },
+}
+
+impl Runtime {
+    /// The name a study file uses.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => "command",
+            Self::Java { .. } => "java",
+            Self::Jruby { .. } => "jruby",
+            Self::Ruby { .. } => "ruby",
+        }
+    }
+}
+
+/// A Java virtual machine and what it is given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct JavaSpec {
+    /// Wanted major version such as `17`, several in order of preference such as `17 or 21`, or a JDK's folder; the newest
+    /// found when absent.
+    pub jdk: Option<String>,
+    /// Options of the JVM, in order.
+    pub jvm: Vec<String>,
+    /// System properties.
+    pub properties: IndexMap<String, String>,
+    /// Class path: files and folders relative to the study's folder, or Maven coordinates `group:artifact:version`.
+    pub jars: Vec<String>,
+}
+
+/// What a JVM runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JavaProgram {
+    /// A runnable archive: a file, or Maven coordinates.
+    Jar(String),
+    /// A class name; or a `.java` file, which is compiled once a run with the same JDK.
+    Main(String),
+}
+
+/// What JRuby runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JrubyProgram {
+    /// A Ruby script, relative to the study's folder.
+    Script(String),
+    /// A Java program that embeds JRuby: a class name, or a `.java` file compiled once a run.
+    Main(String),
+}
+
+/// When a server counts as ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The sign to wait for.
+    pub sign: ReadySign,
+    /// How long to wait before the launch counts as failed.
+    pub within: Duration,
+}
+
+/// A sign of readiness.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadySign {
+    /// A GET of this path is answered with a 2xx status.
+    Get(String),
+    /// This address (`host:port`, may hold `{port}` or `{port.SERVICE}`) accepts a connection.
+    Tcp(String),
+}
+
+/// A helper process that every server of the study needs; a fresh one for each trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// Its name; its port is `{port.NAME}`.
+    pub name: String,
+    /// Command line, split into words as a shell would.
+    pub command: String,
+    /// Environment added to a small clean one.
+    pub env: IndexMap<String, String>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long it may take to end after TERM before it is killed.
+    pub stop_within: Duration,
+}
+
+/// Commands of the author's, run in the study's folder by `/bin/sh -c`. One that fails stops the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    /// Once, before the first trial.
+    pub setup: Option<String>,
+    /// Before each trial, after its services are ready.
+    pub prepare: Option<String>,
+    /// After each trial, whatever came of it.
+    pub cleanup: Option<String>,
+}
+
+/// One kind of request, and how many users make it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub request: Request,
+    /// What a good answer is.
+    pub expect: Expect,
+    /// Closed loop: numbers of users, each measured in a cell of its own.
+    pub concurrency: Vec<u32>,
+}
+
+/// One HTTP request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Method, upper case.
+    pub method: String,
+    /// Path and query, starting with `/`.
+    pub path: String,
+    /// Header fields added to `Host`, in order. Values may hold `{env.NAME}`.
+    pub headers: Vec<(String, String)>,
+    /// Body, sent with its length.
+    pub body: Option<String>,
+}
+
+/// What a good answer is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expect {
+    /// The status; any 2xx or 3xx when absent. Checked on every answer.
+    pub status: Option<u16>,
+    /// A JSONPath that must find something. Checked on the answers asked before and after each load.
+    pub json: Option<String>,
+    /// Text that must occur. Checked on the answers asked before and after each load.
+    pub contains: Option<String>,
+}
+
+/// How long each part of a trial takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// How warming up is bounded.
+    pub warm_up: WarmUp,
+    /// Length of the measurement of one cell.
+    pub measure: Duration,
+    /// Least number of blocks before any verdict, 5 or more.
+    pub min_blocks: u32,
+    /// Blocks after which the run ends undecided, 30 or fewer.
+    pub max_blocks: u32,
+}
+
+/// How the warm-up cut is found; it is the same for all variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUp {
+    /// Pilot blocks warm up until steady, or for at most this long; they decide the cut.
+    Pilot {
+        /// Longest warm-up of one launch.
+        cap: Duration,
+    },
+    /// A fixed time: no claim of steadiness is made beyond what the measured part shows.
+    Fixed(Duration),
+}
+
+/// When the question counts as answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decide {
+    /// The metric that decides.
+    pub primary: Metric,
+    /// The cell that decides, as `workload@concurrency`; the mean of the logs over all cells when absent.
+    pub cell: Option<String>,
+    /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
+    pub rope: f64,
+}
