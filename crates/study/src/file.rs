@@ -1,0 +1,245 @@
+//! The study file as it is written: keys, their forms, their meaning. `schema/study.schema.json` is made from this.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::value::{At, Counts, Deciding, Length, Share, Text};
+
+/// Named texts, such as environment variables.
+pub(crate) type Table = IndexMap<At<String>, At<Text>>;
+
+/// A study: which variants of a server to compare, on which requests, and when the question counts as answered.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "bakeoff study")]
+pub(crate) struct StudyFile {
+    /// What reports call the study.
+    pub name: At<String>,
+    /// What it is to find out, in your words.
+    pub question: Option<String>,
+    /// How the server is launched: what all variants share.
+    pub server: At<ServerKeys>,
+    /// Helper processes that the server needs: started before each trial in this order, stopped after it.
+    #[serde(default)]
+    pub service: Vec<At<ServiceKeys>>,
+    /// The declared differences: factor, then level, then the `[server]` keys that this level changes.
+    /// The first level of each factor is the baseline. Every combination of levels is a variant.
+    #[serde(default)]
+    pub factor: IndexMap<At<String>, IndexMap<At<String>, ServerKeys>>,
+    /// What is asked of the server.
+    #[serde(default)]
+    pub workload: Vec<At<WorkloadKeys>>,
+    /// Commands run around trials, in the study's folder, by `/bin/sh -c`; one that fails stops the run.
+    /// They may hold the placeholders of a launch; a shell's `${NAME}` is left alone.
+    #[serde(default)]
+    pub hooks: HookKeys,
+    /// How the server is warmed up before it is measured. Default: a pilot, `cap = "180s"`.
+    #[serde(default)]
+    pub warmup: WarmUpKeys,
+    /// How long is measured.
+    #[serde(default)]
+    pub measure: MeasureKeys,
+    /// The same for `bakeoff run --quick`.
+    #[serde(default)]
+    pub quick: QuickKeys,
+    /// When the question counts as answered.
+    #[serde(default)]
+    pub decide: DecideKeys,
+}
+
+/// How a server is launched. In a level of a factor: texts and numbers replace those of `[server]`, tables merge by key, lists append.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ServerKeys {
+    /// What runs the server.
+    pub runtime: Option<At<RuntimeName>>,
+    /// jruby: its version, such as `9.4.12.0` (required). ruby: the wanted version or its beginning, such as `3.4`; any when absent.
+    pub version: Option<At<Text>>,
+    /// java, jruby: the JDK's major version such as `21`, or its folder; the newest found when absent.
+    pub jdk: Option<At<Text>>,
+    /// command: the command line, split into words as a shell would, run without a shell.
+    pub command: Option<At<Text>>,
+    /// jruby, ruby: the Ruby script, from the study's folder.
+    pub script: Option<At<Text>>,
+    /// java, jruby: the class to run, or a `.java` file, which is compiled once a run.
+    pub main: Option<At<Text>>,
+    /// java: the runnable archive, from the study's folder, or Maven coordinates `group:artifact:version`.
+    pub jar: Option<At<Text>>,
+    /// java, jruby: class path, files and folders from the study's folder, or Maven coordinates `group:artifact:version`.
+    pub jars: Vec<At<Text>>,
+    /// java, jruby: options of the JVM, such as `-XX:+UseParallelGC`.
+    pub jvm: Vec<At<Text>>,
+    /// java, jruby: Java system properties.
+    pub properties: Table,
+    /// jruby: JRuby options without their `jruby.` prefix, such as `"compile.invokedynamic" = true`.
+    pub jruby: Table,
+    /// ruby: options of the interpreter, such as `--yjit`.
+    pub ruby: Vec<At<Text>>,
+    /// Arguments of the program.
+    pub args: Vec<At<Text>>,
+    /// Environment added to a small clean one. Like the other texts of a launch, values may hold `{port}`, `{port.SERVICE}`, `{env.NAME}`, `{dir}`, `{trial_dir}`.
+    pub env: Table,
+    /// Working folder, from the study's folder, which it is when absent.
+    pub dir: Option<At<Text>>,
+    /// When the server counts as ready. Default: when the first workload that is a GET is answered with 2xx, else when the port accepts connections.
+    pub ready: ReadyKeys,
+    /// How long it may take to end after TERM before it is killed. Default: 10s.
+    pub stop_within: Option<At<Length>>,
+}
+
+/// What runs a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RuntimeName {
+    /// A Ruby program on JRuby.
+    Jruby,
+    /// A Java program.
+    Java,
+    /// A Ruby program on MRI or another `ruby`.
+    Ruby,
+    /// Any program.
+    Command,
+}
+
+/// When a process counts as ready: one of `get` and `tcp`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReadyKeys {
+    /// When a GET of this path is answered with a 2xx status.
+    pub get: Option<At<Text>>,
+    /// When this address (`host:port`, may hold `{port}` or `{port.SERVICE}`) accepts a connection.
+    pub tcp: Option<At<Text>>,
+    /// How long to wait before the launch counts as failed. Default: 60s.
+    pub within: Option<At<Length>>,
+}
+
+/// A helper process.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ServiceKeys {
+    /// Its name; its port is `{port.NAME}`.
+    pub name: At<String>,
+    /// Its command line, split into words as a shell would, run without a shell.
+    pub command: At<Text>,
+    /// Environment added to a small clean one.
+    #[serde(default)]
+    pub env: Table,
+    /// When it counts as ready. Default: when `127.0.0.1:{port.NAME}` accepts connections, within 60s.
+    #[serde(default)]
+    pub ready: ReadyKeys,
+    /// How long it may take to end after TERM before it is killed. Default: 10s.
+    pub stop_within: Option<At<Length>>,
+}
+
+/// One kind of request, and how many users make it. Exactly one of `get`, `head`, `post`, `put`, `patch`, `delete` holds the path.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkloadKeys {
+    /// Its name; with a number of users it names a cell: `name@20`.
+    pub name: At<String>,
+    /// Path and query of a GET.
+    pub get: Option<At<String>>,
+    /// Path and query of a HEAD.
+    pub head: Option<At<String>>,
+    /// Path and query of a POST.
+    pub post: Option<At<String>>,
+    /// Path and query of a PUT.
+    pub put: Option<At<String>>,
+    /// Path and query of a PATCH.
+    pub patch: Option<At<String>>,
+    /// Path and query of a DELETE.
+    pub delete: Option<At<String>>,
+    /// Header fields. Values may hold `{env.NAME}`.
+    #[serde(default)]
+    pub headers: Table,
+    /// Body, sent with its length.
+    pub body: Option<At<String>>,
+    /// What a good answer is. Default: any 2xx or 3xx status.
+    #[serde(default)]
+    pub expect: ExpectKeys,
+    /// Users who ask without pause, each as soon as it is answered: 1 to 10,000. Each number of a list is measured on its own.
+    pub concurrency: Option<At<Counts>>,
+}
+
+/// What a good answer is.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ExpectKeys {
+    /// Its status. Default: any 2xx or 3xx. Checked on every answer.
+    #[schemars(range(min = 100, max = 599))]
+    pub status: Option<At<i64>>,
+    /// A JSONPath that must find something. Checked on answers asked before each load.
+    pub json: Option<At<String>>,
+    /// Text that must occur. Checked on answers asked before each load.
+    pub contains: Option<At<String>>,
+}
+
+/// Commands run around trials.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HookKeys {
+    /// Once, before the first trial. It may build what is launched: with it, missing files are no error in the study.
+    pub setup: Option<At<Text>>,
+    /// Before each trial, after its services are ready.
+    pub prepare: Option<At<Text>>,
+    /// After each trial, whatever came of it.
+    pub cleanup: Option<At<Text>>,
+}
+
+/// How a server is warmed up: one of `cap` and `fixed`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct WarmUpKeys {
+    /// Pilot blocks find out how long every variant takes to become steady, at most this long. Default: 180s.
+    pub cap: Option<At<Length>>,
+    /// Warm up for this long, steady or not.
+    pub fixed: Option<At<Length>>,
+}
+
+/// How long is measured.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MeasureKeys {
+    /// Measurement of one cell (a workload at one number of users) in one trial, at least 1s. Default: 20s.
+    pub duration: Option<At<Length>>,
+}
+
+/// Lengths for `bakeoff run --quick`, which finds large effects only.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct QuickKeys {
+    /// Fixed warm-up. Default: 12s.
+    pub warmup: Option<At<Length>>,
+    /// Measurement of one cell in one trial, at least 1s. Default: 3s.
+    pub measure: Option<At<Length>>,
+    /// Blocks, 5 to 30. Default: 5.
+    #[schemars(range(min = 5, max = 30))]
+    pub blocks: Option<At<i64>>,
+}
+
+/// When the question counts as answered.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DecideKeys {
+    /// The metric that decides. Default: throughput.
+    pub primary: Option<At<Deciding>>,
+    /// The cell that decides, as `workload@users`. Default: the mean of the logarithms over all cells.
+    pub cell: Option<At<String>>,
+    /// Differences smaller than this do not matter (region of practical equivalence). Default: 2%.
+    pub rope: Option<At<Share>>,
+    /// How often every variant is launched.
+    pub blocks: BlockKeys,
+}
+
+/// How many blocks: one launch of every variant each.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct BlockKeys {
+    /// Blocks before any verdict, 5 or more. Default: 5.
+    #[schemars(range(min = 5, max = 30))]
+    pub min: Option<At<i64>>,
+    /// Blocks after which the run ends undecided, 30 or fewer. Default: 30.
+    #[schemars(range(min = 5, max = 30))]
+    pub max: Option<At<i64>>,
+}

@@ -1,0 +1,120 @@
+//! Reads a study file into a [`Study`]: every default filled in, every variant resolved, everything wrong found and shown.
+//!
+//! ```text
+//! text -(toml, serde)-> file::StudyFile -(checks)-> model::Study
+//! ```
+//!
+//! The form of single values (lengths of time, percentages, names of metrics) is checked while reading and ends it;
+//! everything else is checked afterwards and told together.
+
+mod decide;
+mod file;
+mod init;
+mod keys;
+mod launch;
+mod memory;
+mod placeholder;
+mod problem;
+mod schema;
+mod value;
+mod variants;
+mod workload;
+
+use std::path::{Path, PathBuf};
+
+use model::Study;
+use model::study::{Hooks, ReadySign};
+
+pub use init::{InitError, draft};
+pub use problem::StudyError;
+pub use schema::json_schema;
+pub use value::{NotALength, duration};
+
+use file::StudyFile;
+use launch::Launches;
+use placeholder::Placeholders;
+use problem::{Problem, Problems};
+use value::{At, Text};
+
+/// Reads the study file at `path`. Relative paths in it start at its folder.
+pub fn read(path: &Path) -> Result<Study, StudyError> {
+    let unreadable = |cause: std::io::Error| StudyError::unreadable(path, &cause);
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let absolute = path.canonicalize().map_err(unreadable)?;
+    let dir = absolute.parent().unwrap_or(Path::new("/"));
+    parse(&text, &path.display().to_string(), dir)
+}
+
+/// Reads a study from `text`; `name` is what errors call it, `dir` where its relative paths start.
+pub fn parse(text: &str, name: &str, dir: &Path) -> Result<Study, StudyError> {
+    let file: StudyFile =
+        toml::from_str(text).map_err(|error| Problem::from_toml(&error).and(Vec::new(), name, text))?;
+    let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let mut problems = Problems::default();
+    let study = resolve(&file, text, file_name(name), dir, &mut problems);
+    problems.none_or(study, name, text)
+}
+
+/// The last part of what errors call the file.
+fn file_name(name: &str) -> String {
+    Path::new(name).file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
+}
+
+/// What the file means. Where something is wrong it is left out or replaced, and told in `problems`.
+fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, problems: &mut Problems) -> Study {
+    let services = launch::services(&file.service, problems);
+    let service_names: Vec<&str> = services.iter().map(|service| service.name.as_str()).collect();
+    let launches = Launches {
+        dir: dir.clone(),
+        setup_builds: file.hooks.setup.is_some(),
+        ready: default_sign(file),
+        placeholders: Placeholders::of_server(&service_names),
+    };
+    let factors = variants::factors(file, problems);
+    let variants = variants::variants(file, &launches, problems);
+    if file.workload.is_empty() {
+        problems.add(
+            Problem::new("nothing is asked of the server")
+                .at(file.name.place, "a study without `[[workload]]`")
+                .help("add `[[workload]]` with `name`, `get = \"/path\"` and `concurrency = [1, 20]`"),
+        );
+    }
+    let workloads = workload::workloads(&file.workload, problems);
+    let decide = decide::decide(file, &workloads, problems);
+    let hooks = hooks(file, &launches.placeholders, problems);
+    Study {
+        name: file.name.value.clone(),
+        question: file.question.clone(),
+        dir,
+        file: file_name,
+        source: text.to_owned(),
+        factors,
+        variants,
+        services,
+        workloads,
+        hooks,
+        timing: decide::full(file, problems),
+        quick: decide::quick(file, problems),
+        decide,
+    }
+}
+
+fn hooks(file: &StudyFile, placeholders: &Placeholders, problems: &mut Problems) -> Hooks {
+    let mut hook = |command: &Option<At<Text>>| {
+        let command = command.as_ref()?;
+        placeholders.check(command, problems);
+        Some(command.value.0.clone())
+    };
+    let keys = &file.hooks;
+    Hooks { setup: hook(&keys.setup), prepare: hook(&keys.prepare), cleanup: hook(&keys.cleanup) }
+}
+
+/// A good answer is the best sign of readiness; without a GET that has one, an open port has to do.
+fn default_sign(file: &StudyFile) -> ReadySign {
+    let answers_well = |status: i64| (200..300).contains(&status);
+    file.workload
+        .iter()
+        .filter(|workload| workload.expect.status.as_ref().is_none_or(|status| answers_well(status.value)))
+        .find_map(|workload| workload.get.as_ref())
+        .map_or_else(|| ReadySign::Tcp("127.0.0.1:{port}".to_owned()), |path| ReadySign::Get(path.value.clone()))
+}

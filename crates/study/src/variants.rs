@@ -1,0 +1,122 @@
+//! From factors to variants: every combination of levels, laid over what all share.
+
+use indexmap::IndexMap;
+use model::study::{Factor, Variant};
+
+use crate::file::{ServerKeys, StudyFile};
+use crate::launch::Launches;
+use crate::problem::{Problem, Problems};
+use crate::value::At;
+
+/// Most variants of a study: a block launches every one of them.
+const MOST_VARIANTS: usize = 32;
+
+type Levels = IndexMap<At<String>, ServerKeys>;
+
+/// The declared differences.
+pub(crate) fn factors(file: &StudyFile, problems: &mut Problems) -> Vec<Factor> {
+    if file.factor.is_empty() {
+        problems.add(
+            Problem::new("there is nothing to compare").at(file.server.place, "the only way to run the server").help(
+                "declare a difference: `[factor.NAME]`, and below it two levels such as `off = { … }` and `on = { … }`",
+            ),
+        );
+    }
+    for (name, levels) in &file.factor {
+        if levels.len() < 2 {
+            problems.add(
+                Problem::new(format!("factor `{}` needs two levels or more", name.value))
+                    .at(name.place, format!("has {}", levels.len()))
+                    .help("write what it is compared with, the baseline first; `{ }` changes nothing, as in `default = { }`"),
+            );
+        }
+        for part in [name].into_iter().chain(levels.keys()) {
+            if part.is_empty() || part.contains('/') {
+                problems.add(
+                    Problem::new("names of factors and levels make up the names of variants, as in `off/puma`")
+                        .at(part.place, "empty, or with a `/`")
+                        .help("choose another name"),
+                );
+            }
+        }
+    }
+    refuse_overlap(file, problems);
+    file.factor
+        .iter()
+        .map(|(name, levels)| Factor {
+            name: name.value.clone(),
+            levels: levels.keys().map(|level| level.value.clone()).collect(),
+        })
+        .collect()
+}
+
+/// Two factors that set one thing cannot be told apart, and one would silently win.
+fn refuse_overlap(file: &StudyFile, problems: &mut Problems) {
+    let factors: Vec<_> = file.factor.iter().collect();
+    for (index, (name, levels)) in factors.iter().enumerate() {
+        for (earlier_name, earlier_levels) in &factors[..index] {
+            let earlier = places(earlier_levels);
+            for (path, place) in places(levels) {
+                let Some(earlier) = earlier.get(&path) else { continue };
+                problems.add(
+                    Problem::new(format!("two factors set `{path}`"))
+                        .at(*earlier, format!("by `{}`", earlier_name.value))
+                        .at(place, format!("by `{}`", name.value))
+                        .help("leave it to one of them: where both set it, their effects cannot be told apart"),
+                );
+            }
+        }
+    }
+}
+
+/// What the levels of a factor replace, each with its first place.
+fn places(levels: &Levels) -> IndexMap<String, miette::SourceSpan> {
+    let mut places = IndexMap::new();
+    for entry in levels.values().flat_map(ServerKeys::entries).filter(|entry| !entry.appends) {
+        places.entry(entry.path()).or_insert(entry.place);
+    }
+    places
+}
+
+/// Every combination of levels in the file's order, the last factor changing fastest; the first is the baseline.
+pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Problems) -> Vec<Variant> {
+    let count = file.factor.values().map(Levels::len).fold(1, usize::saturating_mul);
+    if count > MOST_VARIANTS {
+        if let Some((last, _)) = file.factor.last() {
+            problems.add(
+                Problem::new(format!("{count} variants are too many: every block launches each of them"))
+                    .at(last.place, format!("with this factor there are more than {MOST_VARIANTS} combinations"))
+                    .help("ask about fewer factors or levels at a time"),
+            );
+        }
+        return Vec::new();
+    }
+    combinations(file)
+        .into_iter()
+        .filter_map(|levels| {
+            let merged = levels.iter().fold(file.server.value.clone(), |keys, (_, _, level)| keys.overlaid(level));
+            Some(Variant {
+                name: levels.iter().map(|(_, level, _)| *level).collect::<Vec<_>>().join("/"),
+                levels: levels.iter().map(|(factor, level, _)| ((*factor).to_owned(), (*level).to_owned())).collect(),
+                treatment: levels.iter().flat_map(|(factor, _, keys)| keys.treatment(factor)).collect(),
+                server: launches.server(&merged, file.server.place, problems)?,
+            })
+        })
+        .collect()
+}
+
+/// A factor, one of its levels, and the keys that the level changes.
+type Choice<'a> = (&'a str, &'a str, &'a ServerKeys);
+
+fn combinations<'a>(file: &'a StudyFile) -> Vec<Vec<Choice<'a>>> {
+    file.factor.iter().fold(vec![Vec::new()], |chosen, (factor, levels)| {
+        let with_each = |so_far: Vec<Choice<'a>>| {
+            let extended = levels.iter().map(|(level, keys)| {
+                let choice: Choice<'a> = (&***factor, &***level, keys);
+                [so_far.as_slice(), &[choice]].concat()
+            });
+            extended.collect::<Vec<_>>()
+        };
+        chosen.into_iter().flat_map(with_each).collect()
+    })
+}

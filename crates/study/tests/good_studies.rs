@@ -1,0 +1,229 @@
+//! What a study file comes to mean.
+
+use std::path::Path;
+use std::time::Duration;
+
+use model::Metric;
+use model::study::{JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp};
+use model::{Study, study as words};
+
+fn parse(text: &str) -> Study {
+    study::parse(text, "study.toml", Path::new("/study"))
+        .unwrap_or_else(|error| panic!("{:?}", miette::Report::new(error)))
+}
+
+const GOCD: &str = r#"
+name = "JRuby invokedynamic on a CI server's pages"
+question = "Does invokedynamic make the pages faster once warm?"
+[server]
+runtime = "jruby"
+version = "9.4.12.0"
+jdk = "17"
+main = "app/Server.java"
+jars = ["org.jruby.rack:jruby-rack:1.2.6", "org.apache.tomcat.embed:tomcat-embed-core:9.0.100"]
+env = { PORT = "{port}" }
+ready = { get = "/go/pipelines.json", within = "60s" }
+[factor.invokedynamic]
+off = { jruby = { "compile.invokedynamic" = "false" } }
+on = { jruby = { "compile.invokedynamic" = "true" } }
+[[workload]]
+name = "dashboard"
+get = "/go/pipelines.json"
+expect = { status = 200, json = "$.pipelines" }
+concurrency = [1, 20]
+[decide]
+primary = "throughput"
+rope = "2%"
+blocks = { min = 5, max = 30 }
+"#;
+
+#[test]
+fn the_invokedynamic_study() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("app")).unwrap();
+    std::fs::write(folder.path().join("app/Server.java"), "").unwrap();
+    let file = folder.path().join("study.toml");
+    std::fs::write(&file, GOCD).unwrap();
+
+    let study = study::read(&file).unwrap();
+    assert_eq!(study.dir, folder.path().canonicalize().unwrap());
+    assert_eq!(study.source, GOCD);
+    assert_eq!(study.variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>(), ["off", "on"]);
+    let on = &study.variants[1];
+    assert_eq!(on.levels["invokedynamic"], "on");
+    assert_eq!(
+        on.treatment,
+        [words::AskedSetting {
+            factor: "invokedynamic".into(),
+            kind: SettingKind::Jruby,
+            name: "compile.invokedynamic".into(),
+            value: "true".into(),
+        }]
+    );
+    let Runtime::Jruby { version, java, options, program } = &on.server.runtime else { panic!("not JRuby") };
+    assert_eq!((version.as_str(), java.jdk.as_deref()), ("9.4.12.0", Some("17")));
+    assert_eq!(java.jars.len(), 2);
+    assert_eq!(options["compile.invokedynamic"], "true");
+    assert_eq!(*program, JrubyProgram::Main("app/Server.java".into()));
+    assert_eq!(on.server.env["PORT"], "{port}");
+    assert_eq!(on.server.ready.sign, ReadySign::Get("/go/pipelines.json".into()));
+    assert_eq!(study.workloads[0].concurrency, [1, 20]);
+    assert_eq!(study.workloads[0].expect.json.as_deref(), Some("$.pipelines"));
+}
+
+const SMALL: &str = r#"
+name = "Small"
+[server]
+runtime = "command"
+command = "server {port}"
+[factor.size]
+small = { args = ["1"] }
+large = { args = ["2"] }
+[[workload]]
+name = "front"
+get = "/"
+concurrency = 20
+"#;
+
+#[test]
+fn everything_else_has_a_default() {
+    let study = parse(SMALL);
+    let seconds = Duration::from_secs;
+    let server = &study.variants[0].server;
+    assert_eq!(server.dir, Path::new("/study"));
+    assert_eq!(server.ready, words::Ready { sign: ReadySign::Get("/".into()), within: seconds(60) });
+    assert_eq!(server.stop_within, seconds(10));
+    assert_eq!(
+        study.timing,
+        words::Timing {
+            warm_up: WarmUp::Pilot { cap: seconds(180) },
+            measure: seconds(20),
+            min_blocks: 5,
+            max_blocks: 30
+        }
+    );
+    assert_eq!(
+        study.quick,
+        words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 5, max_blocks: 5 }
+    );
+    assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02 });
+    assert_eq!(study.workloads[0].concurrency, [20]);
+    assert_eq!(study.workloads[0].expect, words::Expect::default());
+    assert_eq!(study.hooks, words::Hooks::default());
+}
+
+#[test]
+fn lengths_and_limits_can_be_set() {
+    let study = parse(&format!(
+        "{SMALL}{}",
+        r#"
+[warmup]
+fixed = "0s"
+[measure]
+duration = "1m"
+[quick]
+warmup = "5s"
+measure = "2s"
+blocks = 6
+[decide]
+primary = "p50"
+cell = "front@20"
+rope = "0.5%"
+blocks = { max = 10 }
+"#
+    ));
+    assert_eq!(study.timing.warm_up, WarmUp::Fixed(Duration::ZERO));
+    assert_eq!(study.timing.measure, Duration::from_secs(60));
+    assert_eq!((study.timing.min_blocks, study.timing.max_blocks), (5, 10));
+    assert_eq!((study.quick.min_blocks, study.quick.max_blocks), (6, 6));
+    assert_eq!(study.quick.warm_up, WarmUp::Fixed(Duration::from_secs(5)));
+    assert_eq!((study.decide.primary, study.decide.cell.as_deref()), (Metric::P50, Some("front@20")));
+    assert!((study.decide.rope - 0.005).abs() < 1e-12);
+}
+
+#[test]
+fn levels_replace_merge_and_append() {
+    let study = parse(
+        r#"
+name = "Layers"
+[server]
+runtime = "java"
+main = "Server"
+jdk = 17
+jvm = ["-Xmx1g", "-Xmnx64m", "-Xss{env.STACK}"]
+properties = { port = "{port}", mode = "plain" }
+ready = { get = "/up", within = "2m" }
+[factor.jdk]
+old = { }
+new = { jdk = "25", ready = { tcp = "127.0.0.1:{port}" } }
+[factor.collector]
+parallel = { jvm = ["-XX:+UseParallelGC"] }
+g1 = { jvm = ["-XX:+UseG1GC"], properties = { mode = "tuned" }, env = { DEBUG = true } }
+[[workload]]
+name = "front"
+post = "/"
+headers = { Content-Type = "application/json" }
+body = '{"a": 1}'
+concurrency = 1
+"#,
+    );
+    let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!(names, ["old/parallel", "old/g1", "new/parallel", "new/g1"]);
+    assert_eq!(study.factors[1].levels, ["parallel", "g1"]);
+    assert!(study.variants[0].treatment.iter().map(|setting| setting.name.as_str()).eq(["-XX:+UseParallelGC"]));
+
+    let last = &study.variants[3];
+    let Runtime::Java { java, .. } = &last.server.runtime else { panic!("not Java") };
+    assert_eq!(java.jdk.as_deref(), Some("25"));
+    assert_eq!(java.jvm, ["-Xmx1g", "-Xmnx64m", "-Xss{env.STACK}", "-XX:+UseG1GC"]);
+    assert!(
+        java.properties
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .eq([("port", "{port}"), ("mode", "tuned")])
+    );
+    let ready = &last.server.ready;
+    assert_eq!((&ready.sign, ready.within), (&ReadySign::Tcp("127.0.0.1:{port}".into()), Duration::from_secs(120)));
+    let treatment: Vec<_> =
+        last.treatment.iter().map(|setting| (setting.kind, setting.name.as_str(), setting.value.as_str())).collect();
+    assert_eq!(
+        treatment,
+        [
+            (SettingKind::Runtime, "jdk", "25"),
+            (SettingKind::JvmFlag, "-XX:+UseG1GC", ""),
+            (SettingKind::Property, "mode", "tuned"),
+            (SettingKind::Env, "DEBUG", "true"),
+        ]
+    );
+    assert_eq!(study.workloads[0].request.method, "POST");
+    // No GET to ask for: the port has to do.
+    assert_eq!(study.variants[0].server.ready.sign, ReadySign::Get("/up".into()));
+}
+
+#[test]
+fn runtimes_can_be_compared() {
+    let study = parse(
+        r#"
+name = "Rubies"
+[server]
+script = "app.rb"
+env = { PORT = "{port}" }
+[factor.ruby]
+mri = { runtime = "ruby", ruby = ["--yjit"] }
+jruby = { runtime = "jruby", version = "10.0.2.0", jvm = ["-Xmx1g"] }
+[hooks]
+setup = "./build"
+[[service]]
+name = "db"
+command = "database {port.db}"
+[[workload]]
+name = "front"
+delete = "/x"
+concurrency = 1
+"#,
+    );
+    assert_eq!(study.variants[0].server.runtime.name(), "ruby");
+    assert_eq!(study.variants[1].server.runtime.name(), "jruby");
+    assert_eq!(study.variants[1].server.ready.sign, ReadySign::Tcp("127.0.0.1:{port}".into()));
+    assert_eq!(study.services[0].ready.sign, ReadySign::Tcp("127.0.0.1:{port.db}".into()));
+}

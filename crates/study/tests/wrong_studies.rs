@@ -1,0 +1,250 @@
+//! What a person sees whose study file is wrong: the place underlined, the cure suggested.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+use std::path::Path;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, SourceSpan};
+
+const GOOD: &str = r#"name = "Threads"
+question = "How many threads?"
+
+[server]
+runtime = "jruby"
+version = "10.0.2.0"
+script = "server.rb"
+env = { PORT = "{port}", DB = "{port.db}" }
+ready = { get = "/health", within = "60s" }
+
+[[service]]
+name = "db"
+command = "database --port {port.db}"
+
+[factor.indy]
+off = { jruby = { "compile.invokedynamic" = false } }
+on = { jruby = { "compile.invokedynamic" = true } }
+
+[[workload]]
+name = "front"
+get = "/"
+headers = { Accept = "text/html" }
+expect = { status = 200 }
+concurrency = [1, 20]
+
+[decide]
+primary = "throughput"
+cell = "front@20"
+rope = "2%"
+blocks = { min = 5, max = 30 }
+"#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("server.rb"), "").unwrap();
+    folder
+}
+
+/// The good study with one thing changed.
+fn changed(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "`{from}` has to occur once");
+    GOOD.replace(from, to)
+}
+
+fn read(text: &str) -> study::StudyError {
+    study::parse(text, "study.toml", folder().path()).expect_err("the study is wrong")
+}
+
+fn rendered(error: &dyn Diagnostic) -> String {
+    let mut out = String::new();
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    handler.render_report(&mut out, error).unwrap();
+    out.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Checks that the error underlines exactly `places`, and pins how it looks.
+#[track_caller]
+fn shows(snapshot: &str, text: &str, places: &[&str], cure: &str) {
+    let error = read(text);
+    let underlined: Vec<&str> = error
+        .labels()
+        .into_iter()
+        .flatten()
+        .map(|label| {
+            let span: SourceSpan = *label.inner();
+            &text[span.offset()..span.offset() + span.len()]
+        })
+        .collect();
+    let rendered = rendered(&error);
+    assert_eq!(underlined, places, "\n{rendered}");
+    let help = error.help().expect("every error suggests a cure").to_string();
+    assert!(help.contains(cure), "no `{cure}` in:\n{rendered}");
+    assert_eq!(error.problems(), 1, "one mistake is told once:\n{rendered}");
+    insta::assert_snapshot!(snapshot, rendered);
+}
+
+macro_rules! wrong {
+    ($($name:ident: $from:expr => $to:expr, underlines $places:expr, suggests $cure:expr;)*) => {
+        $(#[test] fn $name() { shows(stringify!($name), &changed($from, $to), &$places, $cure); })*
+    };
+}
+
+wrong! {
+    syntax: "runtime = \"jruby\"" => "runtime = jruby",
+        underlines ["jruby"], suggests "quotes";
+    unknown_key: "concurrency =" => "concurency =",
+        underlines ["concurency"], suggests "did you mean `concurrency`?";
+    unknown_section: "[decide]" => "[descide]",
+        underlines ["descide"], suggests "did you mean `decide`?";
+    unknown_key_in_level: "off = { jruby" => "off = { jrubby",
+        underlines ["jrubby"], suggests "did you mean `jruby`?";
+    unknown_runtime: "runtime = \"jruby\"" => "runtime = \"jrubi\"",
+        underlines ["\"jrubi\""], suggests "did you mean `jruby`?";
+    unknown_metric: "primary = \"throughput\"" => "primary = \"thruput\"",
+        underlines ["\"thruput\""], suggests "did you mean `throughput`?";
+    unquoted_option: "off = { jruby = { \"compile.invokedynamic\"" => "off = { jruby = { compile.invokedynamic",
+        underlines ["compile"], suggests "names with dots need quotes";
+    length_without_unit: "within = \"60s\"" => "within = \"60\"",
+        underlines ["\"60\""], suggests "\"30s\"";
+    length_as_number: "within = \"60s\"" => "within = 60",
+        underlines ["60"], suggests "\"30s\"";
+    rope_as_fraction: "rope = \"2%\"" => "rope = 0.02",
+        underlines ["0.02"], suggests "\"2%\"";
+    table_instead_of_list: "[[workload]]" => "[workload]",
+        underlines ["[workload]"], suggests "[[name]]";
+    no_name: "name = \"Threads\"\n" => "",
+        underlines [""], suggests "add `name";
+    no_runtime: "runtime = \"jruby\"\n" => "",
+        underlines ["[server]"], suggests "`jruby`, `java`, `ruby`, `command`";
+    no_version: "version = \"10.0.2.0\"\n" => "",
+        underlines ["\"jruby\""], suggests "version = \"10.0.2.0\"";
+    no_program: "script = \"server.rb\"\n" => "",
+        underlines ["\"jruby\""], suggests "script = \"app/server.rb\"";
+    two_programs: "script = \"server.rb\"" => "script = \"server.rb\"\nmain = \"com.example.Server\"",
+        underlines ["\"server.rb\"", "\"com.example.Server\""], suggests "remove one";
+    no_such_script: "script = \"server.rb\"" => "script = \"sever.rb\"",
+        underlines ["\"sever.rb\""], suggests "start at the study file's folder";
+    no_such_jar: "script = \"server.rb\"" => "script = \"server.rb\"\njars = [\"org.jruby.rack:jruby-rack:1.2.6\", \"lib/a.jar\"]",
+        underlines ["\"lib/a.jar\""], suggests "`setup` of `[hooks]`";
+    no_such_folder: "script = \"server.rb\"" => "script = \"server.rb\"\ndir = \"apps\"",
+        underlines ["\"apps\""], suggests "start at the study file's folder";
+    foreign_key: "runtime = \"jruby\"" => "runtime = \"jruby\"\nruby = [\"--yjit\"]",
+        underlines ["\"--yjit\"", "\"jruby\""], suggests "levels with that `runtime`";
+    memory_without_unit: "runtime = \"jruby\"" => "runtime = \"jruby\"\njvm = [\"-Xmx512\"]",
+        underlines ["\"-Xmx512\""], suggests "did you mean `-Xmx512m`?";
+    stack_without_unit: "runtime = \"jruby\"" => "runtime = \"jruby\"\njvm = [\"-Xss2048\", \"-Xss0\"]",
+        underlines ["\"-Xss2048\""], suggests "did you mean `-Xss2048k`?";
+    memory_of_unknown_unit: "runtime = \"jruby\"" => "runtime = \"jruby\"\njvm = [\"-Xms5x\"]",
+        underlines ["\"-Xms5x\""], suggests "`-Xms512m`";
+    memory_too_small: "runtime = \"jruby\"" => "runtime = \"jruby\"\njvm = [\"-Xmx512k\"]",
+        underlines ["\"-Xmx512k\""], suggests "write more";
+    port_never_told: "PORT = \"{port}\"" => "PORT = 8080",
+        underlines ["[server]"], suggests "free port";
+    unknown_placeholder: "PORT = \"{port}\"" => "PORT = \"{port}\", HOME = \"{drial_dir}\"",
+        underlines ["\"{drial_dir}\""], suggests "did you mean `{trial_dir}`?";
+    unknown_service: "DB = \"{port.db}\"" => "DB = \"{port.dv}\"",
+        underlines ["\"{port.dv}\""], suggests "did you mean `{port.db}`?";
+    ambiguous_port_of_service: "--port {port.db}" => "--port {port}",
+        underlines ["\"database --port {port}\""], suggests "`{port.db}`";
+    placeholder_in_request: "Accept = \"text/html\"" => "Accept = \"{port}\"",
+        underlines ["\"{port}\""], suggests "{env.NAME}";
+    unknown_placeholder_in_hook: "[decide]" => "[hooks]\nprepare = \"seed ${HOME} {port.bd}\"\n\n[decide]",
+        underlines ["\"seed ${HOME} {port.bd}\""], suggests "did you mean `{port.db}`?";
+    open_quote: "database --port" => "database 'x --port",
+        underlines ["\"database 'x --port {port.db}\""], suggests "as in a shell";
+    two_signs: "ready = { get" => "ready = { tcp = \"localhost:{port}\", get",
+        underlines ["\"/health\"", "\"localhost:{port}\""], suggests "remove `tcp`";
+    one_level: "on = { jruby = { \"compile.invokedynamic\" = true } }\n" => "",
+        underlines ["indy"], suggests "the baseline first";
+    slash_in_level: "off = {" => "\"o/ff\" = {",
+        underlines ["\"o/ff\""], suggests "another name";
+    two_factors_set_one_key: "[factor.indy]" => "[factor.jit]\na = { }\nb = { jruby = { \"compile.invokedynamic\" = true } }\n\n[factor.indy]",
+        underlines ["\"compile.invokedynamic\"", "\"compile.invokedynamic\""], suggests "leave it to one";
+    no_path: "get = \"/\"\n" => "",
+        underlines ["\"front\""], suggests "add `get = \"/path\"`";
+    two_methods: "get = \"/\"" => "get = \"/\"\npost = \"/\"",
+        underlines ["\"/\"", "\"/\""], suggests "a `[[workload]]` for each";
+    url_instead_of_path: "get = \"/\"" => "get = \"http://localhost/\"",
+        underlines ["\"http://localhost/\""], suggests "path alone";
+    space_in_path: "get = \"/\"" => "get = \"/a b\"",
+        underlines ["\"/a b\""], suggests "%20";
+    body_of_get: "get = \"/\"" => "get = \"/\"\nbody = \"x\"",
+        underlines ["\"x\""], suggests "`post`";
+    bad_header: "Accept = " => "\"Accept:\" = ",
+        underlines ["\"Accept:\""], suggests "without colon";
+    own_header: "Accept = " => "Content-Length = ",
+        underlines ["Content-Length"], suggests "remove it";
+    bad_status: "status = 200" => "status = 20",
+        underlines ["20"], suggests "100 to 599";
+    not_a_json_path: "status = 200" => "json = \"$.items[0\"",
+        underlines ["\"$.items[0\""], suggests "`$.items[0].name`";
+    plain_name_as_json_path: "status = 200" => "json = \"items\"",
+        underlines ["\"items\""], suggests "begin with `$`";
+    no_users: "concurrency = [1, 20]\n" => "",
+        underlines ["\"front\""], suggests "concurrency = [1, 20]";
+    too_many_users: "[1, 20]" => "[1, 20, 10001]",
+        underlines ["10001"], suggests "concurrency = [1, 20]";
+    users_twice: "[1, 20]" => "[20, 1, 20]",
+        underlines ["20", "20"], suggests "each number once";
+    too_few_blocks: "min = 5" => "min = 3",
+        underlines ["3"], suggests "fewer than 5";
+    blocks_crossed: "min = 5, max = 30" => "min = 20, max = 10",
+        underlines ["20", "10"], suggests "min = 5, max = 30";
+    too_few_quick_blocks: "[decide]" => "[quick]\nblocks = 2\n\n[decide]",
+        underlines ["2"], suggests "fewer than 5";
+    too_short: "[decide]" => "[measure]\nduration = \"100ms\"\n\n[decide]",
+        underlines ["\"100ms\""], suggests "at least \"1s\"";
+    two_warm_ups: "[decide]" => "[warmup]\ncap = \"60s\"\nfixed = \"20s\"\n\n[decide]",
+        underlines ["\"60s\"", "\"20s\""], suggests "remove `fixed`";
+    unknown_cell: "front@20" => "front@2",
+        underlines ["\"front@2\""], suggests "did you mean `front@20`?";
+    tail_decides: "primary = \"throughput\"" => "primary = \"p99\"",
+        underlines ["\"p99\""], suggests "`throughput`, `p50`, `cpu-per-request`";
+    cell_of_launch_metric: "primary = \"throughput\"" => "primary = \"start-up\"",
+        underlines ["\"start-up\"", "\"front@20\""], suggests "remove `cell`";
+}
+
+#[test]
+fn nothing_to_compare() {
+    let factor = &GOOD[GOOD.find("[factor").unwrap()..GOOD.find("[[workload").unwrap()];
+    shows("nothing_to_compare", &changed(factor, ""), &["[server]"], "[factor.NAME]");
+}
+
+#[test]
+fn too_many_variants() {
+    let factors = (1..=6).map(|n| format!("[factor.f{n}]\na = {{}}\nb = {{}}\n")).collect::<Vec<_>>().concat();
+    let text = changed("[factor.indy]", &format!("{factors}\n[factor.indy]"));
+    shows("too_many_variants", &text, &["indy"], "fewer factors");
+}
+
+#[test]
+fn nothing_asked() {
+    let text = &GOOD[..GOOD.find("[[workload").unwrap()];
+    shows("nothing_asked", text, &["\"Threads\""], "[[workload]]");
+}
+
+#[test]
+fn two_workloads_of_one_name() {
+    let second = "[[workload]]\nname = \"front\"\nget = \"/2\"\nconcurrency = 1\n\n[decide]";
+    shows("two_workloads_of_one_name", &changed("[decide]", second), &["\"front\"", "\"front\""], "a name of its own");
+}
+
+#[test]
+fn two_services_of_one_name() {
+    let second = "[[service]]\nname = \"db\"\ncommand = \"other {port.db}\"\n\n[factor.indy]";
+    shows("two_services_of_one_name", &changed("[factor.indy]", second), &["\"db\"", "\"db\""], "a name of its own");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_together() {
+    let text = GOOD.replace("server.rb", "sever.rb").replace("[1, 20]", "[0, 20]").replace("min = 5", "min = 1");
+    let error = read(&text);
+    assert_eq!(error.problems(), 3);
+    insta::assert_snapshot!(rendered(&error));
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let error = study::read(Path::new("/nowhere/study.toml")).expect_err("there is no such file");
+    insta::assert_snapshot!(rendered(&error));
+}
