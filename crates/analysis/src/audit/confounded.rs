@@ -1,0 +1,392 @@
+//! Variants differ in more than the declared factors.
+//!
+//! Versions, libraries, environment and command line of all launches are laid side by side. What differs is explained
+//! when a setting of the variant's own treatment names it, or when a factor changes what runs (kind `runtime`), which
+//! naturally changes versions, libraries, paths and the command line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use model::report::EnvironmentDifference;
+use model::study::{AskedSetting, SettingKind};
+use model::{FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
+
+use super::{Context, Found, launches, name};
+use crate::compare::BASELINE;
+
+/// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).
+const FEWEST: usize = 2;
+/// Ports that systems hand out, by Linux's default and IANA's: a bare number among them is taken for one.
+const EPHEMERAL: std::ops::RangeInclusive<u32> = 32_768..=65_535;
+/// What stands where a secret was.
+const MASK: &str = "***";
+
+/// Invalid for each variant that differs from the baseline in something no factor explains; a warning while there are
+/// too few launches to know what varies by itself.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let unexplained: Vec<_> = differences(record).into_iter().filter(|d| d.factor.is_none()).collect();
+    let has_enough = |variant| launches(record, variant).filter(|trial| trial.launch.is_some()).count() >= FEWEST;
+    (BASELINE + 1..record.study.variants.len())
+        .filter_map(|variant| {
+            let own: Vec<_> = unexplained.iter().filter(|d| d.values[variant] != d.values[BASELINE]).collect();
+            if own.is_empty() {
+                return None;
+            }
+            let is_known = has_enough(BASELINE) && has_enough(variant);
+            let found = Found::new(
+                FindingId::Confounded,
+                if is_known { Severity::Invalid } else { Severity::Warning },
+                format!("{} against {}", name(record, variant), name(record, BASELINE)),
+                "The variants differ in more than the factors that the study declares, so a difference cannot be credited to them.",
+                "Make the rest equal, or declare it: give it a factor, or put it into the level that needs it.",
+            )
+            .about(variant);
+            let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "(none)".to_owned());
+            let pairs = own.iter().map(|d| (d.subject.clone(), [&d.values[BASELINE], &d.values[variant]].map(show)));
+            Some(pairs.fold(found, |found, (what, [a, b])| found.with(what, format!("{a} | {b}"))))
+        })
+        .collect()
+}
+
+/// How the variants' processes differ; differences that no factor explains first.
+pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
+    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
+    if sides.iter().any(|side| side.launches == 0) {
+        return Vec::new();
+    }
+    let subjects: BTreeSet<&Subject> = sides.iter().flat_map(|side| side.values.keys()).collect();
+    let mut all: Vec<EnvironmentDifference> =
+        subjects.into_iter().flat_map(|subject| compare(record, subject, &sides)).collect();
+    all.sort_by_key(|difference| difference.factor.is_some());
+    all
+}
+
+/// What is laid side by side, in the order shown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Version(String),
+    Library(String),
+    Command,
+    Environment(String),
+}
+
+impl Subject {
+    fn title(&self) -> String {
+        match self {
+            Self::Version(name) => format!("version {name}"),
+            Self::Library(name) => format!("library {name}"),
+            Self::Command => "command line".to_owned(),
+            Self::Environment(name) => format!("environment {name}"),
+        }
+    }
+
+    /// Whether a value that differs between launches of one variant may be natural. Not what is installed.
+    fn may_vary(&self) -> bool {
+        matches!(self, Self::Command | Self::Environment(_))
+    }
+}
+
+/// The words of each subject in every launch of one variant; all launches that agree are one entry.
+struct Side {
+    values: BTreeMap<Subject, BTreeSet<Vec<String>>>,
+    launches: usize,
+}
+
+impl Side {
+    fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
+        let mut side = Self { values: BTreeMap::new(), launches: 0 };
+        for launch in launches(record, variant).filter_map(|trial| trial.launch.as_ref()) {
+            side.launches += 1;
+            for (subject, words) in facts(&record.study.dir, launch) {
+                side.values.entry(subject).or_default().insert(words);
+            }
+        }
+        side
+    }
+
+    /// The words of a subject; those that not all launches have are left out where they may vary by themselves.
+    fn words(&self, subject: &Subject) -> BTreeSet<&str> {
+        let Some(values) = self.values.get(subject) else { return BTreeSet::new() };
+        let mut sets = values.iter().map(|words| words.iter().map(String::as_str).collect::<BTreeSet<_>>());
+        let first = sets.next().unwrap_or_default();
+        sets.fold(first, |all, words| if subject.may_vary() { &all & &words } else { &all | &words })
+    }
+
+    /// Words that some launches have and others lack.
+    fn varying_words(&self, subject: &Subject) -> BTreeSet<&str> {
+        let steady = self.words(subject);
+        let all = self.values.get(subject).into_iter().flatten().flatten();
+        all.map(String::as_str).filter(|word| !steady.contains(word)).collect()
+    }
+}
+
+fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
+    let normal = |text: &str| text.split_whitespace().map(|word| normalise(word, dir, launch)).collect::<Vec<_>>();
+    let versions = launch.versions.iter().map(|(name, value)| (Subject::Version(name.clone()), vec![value.clone()]));
+    let libraries = launch.libraries.iter().map(|(name, hash)| (Subject::Library(name.clone()), vec![hash.clone()]));
+    let env = launch.env.iter().map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
+    let command = launch.command.iter().map(|word| normalise(word, dir, launch)).collect();
+    versions.chain(libraries).chain(env).chain([(Subject::Command, command)]).collect()
+}
+
+/// A word with what belongs to one launch or one place (folders, port, process id, other ports) replaced by the placeholder
+/// that stands for it in a study, so that it can be told in the study's own words.
+fn normalise(word: &str, dir: &Path, launch: &LaunchFacts) -> String {
+    let folders = [(launch.log.parent().unwrap_or(Path::new("")), "{trial_dir}"), (dir, "{dir}")];
+    let told = |folder: &Path| Some(folder.display().to_string()).filter(|folder| folder.len() > 1);
+    let word = folders.into_iter().fold(word.to_owned(), |word, (folder, name)| match told(folder) {
+        Some(folder) => word.replace(&folder, name),
+        None => word,
+    });
+    name_numbers(&word, |number| match number {
+        number if number == u32::from(launch.port) => Some("{port}"),
+        number if number == launch.pid => Some("{pid}"),
+        _ => None,
+    })
+}
+
+/// Replaces whole numbers that `name` knows, or that are ports by their range.
+fn name_numbers(word: &str, name: impl Fn(u32) -> Option<&'static str>) -> String {
+    let mut named = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let length = rest[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - start);
+        let (before, digits, after) = (&rest[..start], &rest[start..start + length], &rest[start + length..]);
+        let is_whole =
+            !before.ends_with(|c: char| c.is_alphanumeric()) && !after.starts_with(|c: char| c.is_alphanumeric());
+        let number = digits.parse::<u32>().ok().filter(|_| is_whole);
+        let by_range = |number: u32| EPHEMERAL.contains(&number).then_some("{port}");
+        named.push_str(before);
+        named.push_str(number.and_then(|number| name(number).or_else(|| by_range(number))).unwrap_or(digits));
+        rest = after;
+    }
+    named + rest
+}
+
+/// A text of the study as [`normalise`] leaves it in a launch: a service's port is a port, a secret is masked.
+fn as_launched(text: &str) -> String {
+    let mut launched = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let (before, from) = rest.split_at(start);
+        launched.push_str(before);
+        let end = from.find('}').map_or(1, |end| end + 1);
+        let (name, length) = match &from[..end] {
+            name if name.starts_with("{port.") => ("{port}", end),
+            name if name.starts_with("{env.") => (MASK, end),
+            _ => ("{", 1),
+        };
+        launched.push_str(name);
+        rest = &from[length..];
+    }
+    name_numbers(&(launched + rest), |_| None)
+}
+
+/// The differences of one subject, one for each factor that explains some of it and one for what none does.
+fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<EnvironmentDifference> {
+    let own: Vec<BTreeSet<&str>> = sides.iter().map(|side| side.words(subject)).collect();
+    let varying: BTreeSet<&str> = sides.iter().flat_map(|side| side.varying_words(subject)).collect();
+    let varying = if subject.may_vary() { varying } else { BTreeSet::new() };
+    let changed = !subject.may_vary() && sides.iter().any(|side| side.values.get(subject).is_some_and(|v| v.len() > 1));
+    let common = own.iter().skip(1).fold(own[0].clone(), |common, words| &common & words);
+    let mut by_factor: BTreeMap<Option<String>, Vec<Vec<&str>>> = BTreeMap::new();
+    for (variant, words) in own.iter().enumerate() {
+        for word in words.iter().filter(|word| (changed || !common.contains(*word)) && !varying.contains(*word)) {
+            let factor = if changed { None } else { explaining_factor(record, variant, subject, word) };
+            by_factor.entry(factor).or_insert_with(|| vec![Vec::new(); own.len()])[variant].push(word);
+        }
+    }
+    by_factor
+        .into_iter()
+        .map(|(factor, words)| EnvironmentDifference {
+            subject: subject.title(),
+            values: words.into_iter().map(|words| (!words.is_empty()).then(|| words.join(" "))).collect(),
+            factor,
+        })
+        .collect()
+}
+
+/// The factor that accounts for a word of a variant. Where the words are there because of another variant's treatment
+/// (this one lacks the override), any variant's treatment may name them.
+fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &Subject, word: &str) -> Option<String> {
+    let own = record.study.variants[variant].treatment.iter();
+    let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
+    let by_own = own.clone().find(|asked| names(asked, subject, word));
+    let runtime = || others.clone().find(|asked| is_runtimes(asked, subject, word));
+    let by_value = || others.clone().find(|asked| names_subject(asked, subject));
+    by_own.or_else(by_value).or_else(runtime).map(|asked| asked.factor.clone())
+}
+
+/// Whether a setting is what put this word there.
+fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
+    let [name, value] = [&asked.name, &asked.value].map(|text| as_launched(text));
+    if name.is_empty() || names_subject(asked, subject) {
+        return names_subject(asked, subject);
+    }
+    let has_value = value.is_empty() || word.contains(&value);
+    let is_words =
+        name.split_whitespace().any(|part| part == word) || value.split_whitespace().any(|part| part == word);
+    is_words || mentions(word, &name) && has_value
+}
+
+/// Whether a setting is about the subject as such: this variable, this library.
+fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
+    match subject {
+        Subject::Environment(variable) => asked.kind == SettingKind::Env && asked.name == *variable,
+        Subject::Library(library) => mentions(&asked.name, library) || mentions(&asked.value, library),
+        Subject::Version(_) | Subject::Command => false,
+    }
+}
+
+/// Whether a change of what runs naturally brings this word along.
+fn is_runtimes(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
+    asked.kind == SettingKind::Runtime
+        && match subject {
+            Subject::Version(_) | Subject::Library(_) | Subject::Command => true,
+            Subject::Environment(_) => word.contains('/'),
+        }
+}
+
+/// Whether `text` has `name` in it, not as part of a longer name.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            !text[at + name.len()..].starts_with(is_name) && (!name.starts_with(is_name) || !text[..at].ends_with('_'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    fn change(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut LaunchFacts)) {
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == variant);
+        trials.filter_map(|trial| trial.launch.as_mut()).for_each(change);
+    }
+
+    #[test]
+    fn the_declared_difference_is_explained() {
+        let record = fixture::record(5, 0.0);
+        assert_eq!(
+            differences(&record),
+            [EnvironmentDifference {
+                subject: "command line".to_owned(),
+                values: vec![
+                    Some("-Djruby.compile.invokedynamic=false".to_owned()),
+                    Some("-Djruby.compile.invokedynamic=true".to_owned())
+                ],
+                factor: Some("invokedynamic".to_owned()),
+            }]
+        );
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    #[test]
+    fn a_flag_a_library_a_variable_or_a_version_that_slipped_in() {
+        let slips: [fn(&mut LaunchFacts); 4] = [
+            |launch| launch.command.insert(1, "-Xmx2g".to_owned()),
+            |launch| drop(launch.libraries.insert("json.jar".to_owned(), "cc".to_owned())),
+            |launch| drop(launch.env.insert("MALLOC_ARENA_MAX".to_owned(), "2".to_owned())),
+            |launch| drop(launch.versions.insert("jdk".to_owned(), "21".to_owned())),
+        ];
+        for slip in slips {
+            let mut record = fixture::record(5, 0.0);
+            change(&mut record, 1, slip);
+            assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+            assert_eq!(differences(&record).iter().filter(|d| d.factor.is_none()).count(), 1);
+        }
+    }
+
+    #[test]
+    fn an_undeclared_option_beside_a_declared_one_in_the_same_variable() {
+        let mut record = fixture::record(5, 0.0);
+        for (variant, value) in [(0, "false"), (1, "true")] {
+            change(&mut record, variant, |launch| {
+                launch.env.insert("JRUBY_OPTS".to_owned(), format!("-Xcompile.invokedynamic={value} -J-Xmx1g"));
+            });
+        }
+        assert_eq!(gravest(rule, &record), None);
+        change(&mut record, 1, |launch| launch.env["JRUBY_OPTS"].push_str(" --dev"));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn ports_folders_and_what_varies_by_itself_are_natural() {
+        let mut record = fixture::record(5, 0.0);
+        for (number, trial) in record.trials.iter_mut().enumerate() {
+            let launch = trial.launch.as_mut().unwrap();
+            launch.env.insert("DATABASE".to_owned(), format!("jdbc://127.0.0.1:{}/app", 50_000 + number));
+            launch.env.insert("TOKEN".to_owned(), format!("random-{number}"));
+            launch.command.push(format!("--pid={}", launch.pid));
+        }
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    /// A level's texts are compared with a launch that has their placeholders filled in.
+    #[test]
+    fn placeholders_and_large_numbers_of_a_level_are_recognised() {
+        let mut record = fixture::record(5, 0.0);
+        let asked = [
+            (SettingKind::Argument, "--config={dir}/on.toml", "", "--config=/study/on.toml"),
+            (SettingKind::Argument, "--out={trial_dir}/x{y}", "", "--out=TRIAL/x{y}"),
+            (SettingKind::Argument, "--db=127.0.0.1:{port.db}/a", "", "--db=127.0.0.1:40123/a"),
+            (SettingKind::Argument, "--token={env.TOKEN}.", "", "--token=***."),
+            (SettingKind::JvmFlag, "-XX:TimeLimit=50000", "", "-XX:TimeLimit=50000"),
+            (SettingKind::Property, "cache.folder", "{dir}/cache", "-Dcache.folder=/study/cache"),
+            (SettingKind::Property, "cache.size", "40000", "-Dcache.size=40000"),
+        ];
+        change(&mut record, 1, |launch| {
+            let trial = launch.log.parent().unwrap().display().to_string();
+            launch.command.extend(asked.map(|(.., word)| word.replace("TRIAL", &trial)));
+        });
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        record.study.variants[1].treatment.extend(asked.map(|(kind, name, value, _)| AskedSetting {
+            factor: "invokedynamic".to_owned(),
+            kind,
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }));
+        let unexplained: Vec<_> = differences(&record).into_iter().filter(|d| d.factor.is_none()).collect();
+        assert_eq!(unexplained, []);
+    }
+
+    #[test]
+    fn a_library_that_changed_during_the_run() {
+        let mut record = fixture::record(5, 0.0);
+        record.trials[9].launch.as_mut().unwrap().libraries.insert("jruby.jar".to_owned(), "ee".to_owned());
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn another_runtime_brings_its_command_along() {
+        let mut record = fixture::record(5, 0.0);
+        for (variant, value) in record.study.variants.iter_mut().zip(["jruby", "ruby"]) {
+            variant.treatment = vec![AskedSetting {
+                factor: "invokedynamic".to_owned(),
+                kind: SettingKind::Runtime,
+                name: "runtime".to_owned(),
+                value: value.to_owned(),
+            }];
+        }
+        change(&mut record, 1, |launch| {
+            launch.command = vec!["/usr/bin/ruby".to_owned(), "server.rb".to_owned()];
+            launch.versions = [("ruby".to_owned(), "3.1".to_owned())].into();
+            launch.libraries = [("server.rb".to_owned(), "bb".to_owned())].into();
+            launch.env.insert("GEM_PATH".to_owned(), "/usr/share/gems".to_owned());
+        });
+        assert_eq!(gravest(rule, &record), None);
+        change(&mut record, 1, |launch| drop(launch.env.insert("THREADS".to_owned(), "8".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn with_one_launch_a_side_it_is_only_a_warning() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials.truncate(2);
+        change(&mut record, 1, |launch| drop(launch.env.insert("X".to_owned(), "1".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+}

@@ -1,0 +1,254 @@
+//! Requests failed.
+
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use model::{Effect, FindingId, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval};
+
+use super::{Context, Found, cell_name, launches, name, percent};
+use crate::boundaries::Boundaries;
+use crate::compare::{self, BASELINE};
+use crate::sequential;
+
+/// Failed share that is worth a warning.
+const SOME: f64 = 0.01;
+/// Failed share from which on it is failures that were measured.
+const MOST: f64 = 0.5;
+/// Difference of two failed shares that matters.
+const ONE_POINT: f64 = 0.01;
+/// How much more seldom than a verdict a veto may be wrong.
+const RARER: usize = 10;
+/// Launches whose answers all lack what the study expects, from which on no other launch will do better.
+const ALWAYS: usize = 2;
+
+/// For each variant and cell: a warning from 1 % failed, invalid from 50 %; invalid as well when the failed shares of a
+/// variant and the baseline differ by a percentage point or more and the repeated confidence interval of the within-block
+/// differences excludes zero (launches are the unit, as for every other number). A tenth of the study's α is shared out
+/// over variants and cells for that: a false veto takes a good result away, whatever the numbers say. Invalid for a variant whose answers,
+/// looked at closely, mostly lack what the study expects.
+pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    let mut all = Vec::new();
+    // Simulated, so only where there is something to compare.
+    let boundaries = LazyCell::new(|| context.boundaries.shared_out(RARER * record.plan.cells.len()));
+    for cell in 0..record.plan.cells.len() {
+        let tallies: Vec<Tally> =
+            (0..record.study.variants.len()).map(|variant| total(record, variant, cell)).collect();
+        for (variant, tally) in tallies.iter().enumerate() {
+            all.extend(one_side(record, variant, cell, tally));
+            all.extend(both_sides(record, context, &boundaries, cell, variant, [&tallies[BASELINE], tally]));
+        }
+    }
+    let variants = 0..record.study.variants.len();
+    all.extend(
+        variants.filter(|variant| !is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)),
+    );
+    all
+}
+
+/// Invalid for a variant none of whose answers, of two launches or more, is what the study expects.
+pub fn always_unmet(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let variants = 0..record.study.variants.len();
+    variants.filter(|variant| is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)).collect()
+}
+
+fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Found> {
+    let share = tally.failed_share();
+    let severity = match share {
+        share if share >= MOST => Severity::Invalid,
+        share if share >= SOME => Severity::Warning,
+        _ => return None,
+    };
+    let found = Found::new(
+        FindingId::Errors,
+        severity,
+        format!("{}, {}", name(record, variant), cell_name(record, cell)),
+        "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
+        "Find out why they fail (the statuses below, the server's log) and run again.",
+    )
+    .about(variant)
+    .with("failed", format!("{} of {} ({})", tally.failed(), tally.ended(), percent(share)));
+    let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
+    let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));
+    Some(kinds.chain(statuses).fold(found, |found, (what, count)| found.with(what, count.to_string())))
+}
+
+fn both_sides(
+    record: &StudyRecord,
+    context: &Context,
+    boundaries: &impl Deref<Target = Boundaries>,
+    cell: usize,
+    variant: VariantIndex,
+    [baseline, other]: [&Tally; 2],
+) -> Option<Found> {
+    if variant == BASELINE || (baseline.failed_share() - other.failed_share()).abs() < ONE_POINT {
+        return None;
+    }
+    let share = |trial: &TrialRecord| {
+        let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
+        Some(interval::tally(&measured.intervals).failed_share())
+    };
+    let differences = compare::logs(&compare::paired(record, &context.blocks, variant, share));
+    let effect = differs(&differences, boundaries)?;
+    let points = |share: f64| format!("{:+.1}", share * 100.0);
+    Some(
+        Found::new(
+            FindingId::Errors,
+            Severity::Invalid,
+            format!("{} against {}, {}", name(record, variant), name(record, BASELINE), cell_name(record, cell)),
+            "One side fails more often than the other, so the two did not do the same work.",
+            "Find out why (the statuses of each side, the server's log) and run again.",
+        )
+        .about(variant)
+        .with("failed", format!("{} against {}", percent(other.failed_share()), percent(baseline.failed_share())))
+        .with("difference, percentage points", format!("[{}, {}]", points(effect.low), points(effect.high))),
+    )
+}
+
+/// The interval of the differences of failed shares, if it excludes zero and their estimate matters.
+fn differs(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+    sequential::interval(differences, boundaries)
+        .filter(|effect| effect.excludes_zero() && effect.estimate.abs() >= ONE_POINT)
+}
+
+fn is_always_unmet(record: &StudyRecord, variant: VariantIndex) -> bool {
+    let answered = || launches(record, variant).filter(|trial| !trial.answers.is_empty());
+    answered().count() >= ALWAYS && answered().all(|trial| trial.answers.iter().all(|answer| !answer.unmet.is_empty()))
+}
+
+/// Answers that were looked at closely and mostly lack what the study expects.
+fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
+    let answers = || launches(record, variant).flat_map(|trial| &trial.answers);
+    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
+    for lack in answers().flat_map(|answer| &answer.unmet) {
+        *missing.entry(lack).or_default() += 1;
+    }
+    let (all, bad) = (answers().count(), answers().filter(|answer| !answer.unmet.is_empty()).count());
+    if bad == 0 || 2 * bad < all {
+        return None;
+    }
+    let found = Found::new(
+        FindingId::Errors,
+        Severity::Invalid,
+        name(record, variant),
+        "The answers are not what the study expects, so something else than the work asked for was measured.",
+        "Look at the answer; correct the server, or the study's `expect`.",
+    )
+    .about(variant)
+    .with("answers that lack something", format!("{bad} of {all}"));
+    Some(missing.into_iter().fold(found, |found, (lack, count)| found.with(lack, format!("{count} answers"))))
+}
+
+/// Counts of one cell over all measured launches of a variant.
+fn total(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Tally {
+    let mut sum = Tally::default();
+    for measured in launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell) {
+        sum.merge(&interval::tally(&measured.intervals));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Failure;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::audit::testing::{found, gravest};
+    use crate::boundaries::normal;
+    use crate::fixture;
+
+    /// Makes one in `every` answers of a variant's first cell fail.
+    fn break_one_in(record: &mut StudyRecord, variant: usize, every: u64) {
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == variant) {
+            let cell = trial.cells.iter_mut().filter(|cell| cell.cell == 0);
+            for tally in cell.flat_map(|cell| &mut cell.intervals).map(|interval| &mut interval.tally) {
+                let failed = tally.good / every;
+                tally.good -= failed;
+                tally.failures.insert(Failure::Status, failed);
+            }
+        }
+    }
+
+    #[test]
+    fn few_errors_on_both_sides_are_a_warning() {
+        let mut record = fixture::record(4, 0.0);
+        assert_eq!(gravest(rule, &record), None);
+        break_one_in(&mut record, 0, 200);
+        assert_eq!(gravest(rule, &record), None);
+        break_one_in(&mut record, 0, 50);
+        break_one_in(&mut record, 1, 50);
+        assert_eq!(
+            found(rule, &record),
+            [(Severity::Warning, "off, pages@1".to_owned()), (Severity::Warning, "on, pages@1".to_owned())]
+        );
+    }
+
+    #[test]
+    fn one_side_that_errs_more_vetoes() {
+        let mut record = fixture::record(8, 0.0);
+        break_one_in(&mut record, 1, 30);
+        assert!(found(rule, &record).contains(&(Severity::Invalid, "on against off, pages@1".to_owned())));
+    }
+
+    #[test]
+    fn a_side_that_fails_hardly_more_is_only_warned_of() {
+        let mut record = fixture::record(8, 0.0);
+        break_one_in(&mut record, 0, 50);
+        break_one_in(&mut record, 1, 36);
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+
+    /// Studies of two cells in which 2 % fail on both sides: the share of those with a veto.
+    fn vetoed(spread: f64, studies: usize) -> f64 {
+        let boundaries = Boundaries::standard().shared_out(2 * RARER);
+        let mut rng = ChaCha8Rng::seed_from_u64(17);
+        let requests = 4_000.0_f64;
+        let vetoed = (0..studies)
+            .filter(|_| {
+                let blocks = rng.random_range(5..=30);
+                (0..2).any(|_| {
+                    let mut launch = || {
+                        let share: f64 = 0.02 * (spread * normal(&mut rng) - spread * spread / 2.0).exp();
+                        (share + (share / requests).sqrt() * normal(&mut rng)).max(0.0)
+                    };
+                    let differences: Vec<f64> = (0..blocks).map(|_| launch() - launch()).collect();
+                    differs(&differences, &boundaries).is_some()
+                })
+            })
+            .count();
+        vetoed as f64 / studies as f64
+    }
+
+    #[test]
+    fn equal_failures_hardly_ever_veto() {
+        const STUDIES: usize = 5_000;
+        // From none but chance to launches that fail ten times as often as others.
+        for spread in [0.0, 0.5, 1.0] {
+            let rate = vetoed(spread, STUDIES);
+            // One in a thousand and three standard errors.
+            assert!(rate <= 0.001 + 3.0 * (0.001 / STUDIES as f64).sqrt(), "spread {spread}: {rate}");
+        }
+    }
+
+    #[test]
+    fn mostly_errors_veto_at_once() {
+        let mut record = fixture::record(1, 0.0);
+        break_one_in(&mut record, 1, 1);
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on, pages@1".to_owned())]);
+    }
+
+    #[test]
+    fn answers_that_lack_what_is_expected_veto() {
+        let mut record = fixture::record(1, 0.0);
+        assert_eq!(gravest(always_unmet, &record), None);
+        let answers = record.trials.iter_mut().flat_map(|trial| &mut trial.answers);
+        answers.for_each(|answer| answer.unmet = vec!["nothing at $.pipelines".to_owned()]);
+        assert_eq!((found(always_unmet, &record).len(), found(rule, &record).len()), (2, 0));
+        record.trials[0].answers[0].unmet.clear();
+        assert_eq!((found(always_unmet, &record).len(), found(rule, &record).len()), (1, 1));
+        record.trials.truncate(2);
+        assert_eq!((found(always_unmet, &record).len(), found(rule, &record).len()), (0, 2));
+    }
+}

@@ -1,0 +1,209 @@
+//! What makes a result untrue, or limits it: one rule a file, one page of `docs/findings` a rule.
+
+pub mod client_saturated;
+pub mod confounded;
+pub mod errors;
+pub mod host_noise;
+pub mod not_replicated;
+pub mod not_steady;
+pub mod quick_mode;
+pub mod responses_differ;
+pub mod setting_is_default;
+pub mod setting_not_effective;
+pub mod setting_unknown;
+pub mod setting_unverified;
+pub mod settings;
+pub mod trial_failed;
+
+use std::cmp::Reverse;
+
+use model::{Evidence, Finding, FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
+
+use crate::blocks::{self, BlockState};
+use crate::boundaries::Boundaries;
+use crate::compare::BASELINE;
+
+/// What the rules share beside the record.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The measured blocks and which of them are used.
+    pub blocks: Vec<BlockState>,
+    /// For rules that compare sides.
+    pub boundaries: &'a Boundaries,
+}
+
+impl<'a> Context<'a> {
+    /// Works out what the rules share.
+    pub fn new(record: &StudyRecord, boundaries: &'a Boundaries) -> Self {
+        Self { blocks: blocks::blocks(record), boundaries }
+    }
+}
+
+/// A finding and the variant whose comparison it concerns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The finding.
+    pub finding: Finding,
+    /// The variant; `None` concerns the whole run.
+    pub variant: Option<VariantIndex>,
+}
+
+impl Found {
+    fn new(id: FindingId, severity: Severity, subject: impl Into<String>, meaning: &str, remedy: &str) -> Self {
+        let (subject, meaning, remedy) = (subject.into(), meaning.to_owned(), remedy.to_owned());
+        Self { finding: Finding { id, severity, subject, evidence: Vec::new(), meaning, remedy }, variant: None }
+    }
+
+    fn about(mut self, variant: VariantIndex) -> Self {
+        self.variant = Some(variant);
+        self
+    }
+
+    fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.finding.evidence.push(Evidence::new(name, value));
+        self
+    }
+
+    /// Whether it takes away the verdict on `variant`: its own and the baseline's findings do, and the run's.
+    pub fn vetoes(&self, variant: VariantIndex) -> bool {
+        let concerns = self.variant.is_none_or(|about| about == variant || about == BASELINE);
+        self.finding.severity == Severity::Invalid && concerns
+    }
+}
+
+/// A rule looks at a record and says what it found, mostly nothing.
+pub type Rule = fn(&StudyRecord, &Context) -> Vec<Found>;
+
+/// Rules about what is the same in every launch. Their vetoes stop a run at once: no further block would lift them.
+const LASTING: [Rule; 6] = [
+    responses_differ::rule,
+    errors::always_unmet,
+    setting_not_effective::rule,
+    setting_unknown::rule,
+    setting_is_default::rule,
+    confounded::rule,
+];
+
+const OTHERS: [Rule; 8] = [
+    errors::rule,
+    trial_failed::rule,
+    setting_unverified::rule,
+    client_saturated::rule,
+    host_noise::rule,
+    not_replicated::rule,
+    not_steady::rule,
+    quick_mode::rule,
+];
+
+/// Everything that all rules find, gravest first.
+pub fn audit(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    let mut found: Vec<Found> = LASTING.iter().chain(&OTHERS).flat_map(|rule| rule(record, context)).collect();
+    found.sort_by_key(|found| (Reverse(found.finding.severity), found.finding.id));
+    found
+}
+
+/// The findings that no further block would lift.
+pub fn lasting(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    LASTING.iter().flat_map(|rule| rule(record, context)).collect()
+}
+
+/// The page on a rule, Markdown: what it means, how it is decided, what to do.
+pub fn explain(id: FindingId) -> &'static str {
+    macro_rules! page {
+        ($name:literal) => {
+            include_str!(concat!("../../../../docs/findings/", $name, ".md"))
+        };
+    }
+    match id {
+        FindingId::ResponsesDiffer => page!("responses-differ"),
+        FindingId::Errors => page!("errors"),
+        FindingId::TrialFailed => page!("trial-failed"),
+        FindingId::SettingNotEffective => page!("setting-not-effective"),
+        FindingId::SettingUnknown => page!("setting-unknown"),
+        FindingId::SettingIsDefault => page!("setting-is-default"),
+        FindingId::SettingUnverified => page!("setting-unverified"),
+        FindingId::Confounded => page!("confounded"),
+        FindingId::ClientSaturated => page!("client-saturated"),
+        FindingId::HostNoise => page!("host-noise"),
+        FindingId::NotReplicated => page!("not-replicated"),
+        FindingId::NotSteady => page!("not-steady"),
+        FindingId::QuickMode => page!("quick-mode"),
+    }
+}
+
+/// A variant's name, for subjects.
+fn name(record: &StudyRecord, variant: VariantIndex) -> &str {
+    record.study.variants.get(variant).map_or("?", |variant| variant.name.as_str())
+}
+
+/// A cell's name, for subjects.
+fn cell_name(record: &StudyRecord, cell: usize) -> String {
+    record.plan.cells.get(cell).map_or_else(|| "?".to_owned(), |cell| cell.name(&record.study.workloads))
+}
+
+/// The recorded trials of a variant, pilots included.
+fn launches(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item = &TrialRecord> {
+    record.trials.iter().filter(move |trial| trial.variant == variant)
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.1} %", fraction * 100.0)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// What a rule finds: severities and subjects.
+    pub fn found(rule: Rule, record: &StudyRecord) -> Vec<(Severity, String)> {
+        let boundaries = Boundaries::standard();
+        let found = rule(record, &Context::new(record, &boundaries));
+        found.into_iter().map(|found| (found.finding.severity, found.finding.subject)).collect()
+    }
+
+    /// The gravest severity that a rule finds.
+    pub fn gravest(rule: Rule, record: &StudyRecord) -> Option<Severity> {
+        found(rule, record).into_iter().map(|(severity, _)| severity).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_clean_study_has_no_findings() {
+        let boundaries = Boundaries::standard();
+        for record in [fixture::record(6, 0.0), fixture::record(9, 0.05)] {
+            assert_eq!(audit(&record, &Context::new(&record, &boundaries)), []);
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_page_that_tells_the_three_things() {
+        for id in FindingId::ALL {
+            let page = explain(id);
+            assert!(page.starts_with(&format!("# {}\n", id.name())), "{}", id.name());
+            for heading in ["## What it means", "## How it is decided", "## What to do"] {
+                assert!(page.contains(heading), "{}: {heading}", id.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_gravest_comes_first_and_a_baselines_veto_counts_for_all() {
+        let mut record = fixture::record(6, 0.0);
+        record.plan.mode = model::Mode::Quick;
+        record
+            .trials
+            .iter_mut()
+            .filter(|t| t.variant == 0)
+            .for_each(|t| t.settings[0].result = model::SettingResult::Overridden);
+        let boundaries = Boundaries::standard();
+        let found = audit(&record, &Context::new(&record, &boundaries));
+        assert_eq!(found[0].finding.id, FindingId::SettingNotEffective);
+        assert_eq!(found.last().unwrap().finding.id, FindingId::QuickMode);
+        assert!(found[0].vetoes(1) && !found.last().unwrap().vetoes(1));
+    }
+}

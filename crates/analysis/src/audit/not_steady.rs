@@ -1,0 +1,111 @@
+//! A variant's speed had not settled.
+
+use model::study::WarmUp;
+use model::{CellRecord, FindingId, Outcome, Severity, StudyRecord, TrialRecord, interval};
+
+use super::{Context, Found, launches, name, percent};
+use crate::robust;
+
+/// Change from the first to the second half of a measurement that is a trend, a log ratio.
+const TREND: f64 = 0.05;
+/// Fewest seconds of a measurement whose halves are compared.
+const FEWEST: usize = 4;
+/// Fewest launches that show a trend.
+const FEWEST_LAUNCHES: usize = 3;
+
+/// A warning for each variant that some pilot launch never saw steady (the cut is the cap then), and for each whose
+/// measured part still trends: in the median launch throughput changes by more than 5 % from the first to the second half
+/// of the measurements, so at least half of the launches change that much in the same direction.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    (0..record.study.variants.len())
+        .flat_map(|variant| never_steady(record, variant).into_iter().chain(trending(record, variant)))
+        .collect()
+}
+
+fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
+    let cut = record.warm_up_cut.filter(|cut| !cut.established)?;
+    if !matches!(record.plan.schedule.warm_up, WarmUp::Pilot { .. }) {
+        return None;
+    }
+    let times: Vec<Option<f64>> = launches(record, variant)
+        .filter(|trial| trial.key.pilot)
+        .filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s))
+        .collect();
+    let never = times.iter().filter(|time| time.is_none()).count();
+    (never > 0).then(|| {
+        Found::new(
+            FindingId::NotSteady,
+            Severity::Warning,
+            name(record, variant),
+            "It never became steady while the pilot watched: what was measured is its speed after this long, not its \
+             speed in the long run.",
+            "Raise the cap of the warm-up; where that does not help, look at what keeps changing (JIT, heap, caches).",
+        )
+        .about(variant)
+        .with("pilot launches never steady", format!("{never} of {}", times.len()))
+        .with("measured after", format!("{:.0} s", cut.seconds))
+    })
+}
+
+fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
+    let trends: Vec<f64> =
+        launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed).filter_map(trend).collect();
+    let typical = robust::median(&trends)?;
+    (trends.len() >= FEWEST_LAUNCHES && typical.abs() > TREND).then(|| {
+        Found::new(
+            FindingId::NotSteady,
+            Severity::Warning,
+            name(record, variant),
+            "Its speed was still changing while it was measured: the result depends on when it was taken.",
+            "Warm up for longer; where it keeps falling, look for leaks, growing data or a machine that is being slowed down.",
+        )
+        .about(variant)
+        .with("change from the first to the second half, median launch", percent(typical.exp_m1()))
+        .with("launches", trends.len().to_string())
+    })
+}
+
+/// Mean over its cells of ln(throughput of the second half / of the first half).
+fn trend(trial: &TrialRecord) -> Option<f64> {
+    let trends: Vec<f64> = trial.cells.iter().filter_map(cell_trend).collect();
+    (!trends.is_empty()).then(|| trends.iter().sum::<f64>() / trends.len() as f64)
+}
+
+fn cell_trend(cell: &CellRecord) -> Option<f64> {
+    if cell.intervals.len() < FEWEST {
+        return None;
+    }
+    let (first, second) = cell.intervals.split_at(cell.intervals.len() / 2);
+    let rate = |part: &[model::Interval]| interval::tally(part).good as f64 / interval::seconds(part);
+    Some((rate(second) / rate(first)).ln()).filter(|trend| trend.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::WarmUpCut;
+
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::fixture;
+
+    #[test]
+    fn a_launch_that_never_settled() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        let on = record.trials.iter_mut().find(|trial| trial.variant == 1).unwrap();
+        on.warm_up.as_mut().unwrap().steady_at_s = None;
+        record.warm_up_cut = Some(WarmUpCut { seconds: 300.0, established: false });
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+    }
+
+    #[test]
+    fn a_measurement_that_still_changes() {
+        let mut record = fixture::record(5, 0.0);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals[..2]) {
+                interval.tally.good = interval.tally.good * 9 / 10;
+            }
+        }
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+    }
+}

@@ -1,0 +1,37 @@
+//! The run was short on purpose.
+
+use model::{FindingId, Mode, Severity, StudyRecord};
+
+use super::{Context, Found};
+
+/// A note on every quick run.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    if record.plan.mode == Mode::Full {
+        return Vec::new();
+    }
+    let schedule = &record.plan.schedule;
+    vec![
+        Found::new(
+            FindingId::QuickMode,
+            Severity::Note,
+            "the run",
+            "A quick run sees large effects only, and the speed soon after the start rather than in the long run.",
+            "Run without --quick before relying on the result.",
+        )
+        .with("measured for each cell", format!("{} s", schedule.measure.as_secs_f64()))
+        .with("blocks at most", schedule.max_blocks.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    #[test]
+    fn quick_runs_are_marked() {
+        assert_eq!(gravest(rule, &fixture::record(5, 0.0)), None);
+        assert_eq!(gravest(rule, &fixture::empty(fixture::study(), Mode::Quick)), Some(Severity::Note));
+    }
+}

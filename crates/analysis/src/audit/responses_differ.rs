@@ -1,0 +1,318 @@
+//! Variants answer the same request differently.
+//!
+//! What may differ is learnt from the answers of one variant: two of one launch differ by times and tokens, those of
+//! different launches by ports, process ids and orders. Only what is beyond that counts.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use model::{AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Severity, StudyRecord, VariantIndex, interval};
+
+use super::{Context, Found, cell_name, launches, name, percent};
+use crate::compare::BASELINE;
+
+/// Launches of each side that teach the natural variation of lengths.
+const LAUNCHES_FOR_LENGTHS: usize = 2;
+/// Launches of each side that teach which lines are stable: with fewer, one that takes either of two forms would pass.
+const LAUNCHES_FOR_LINES: usize = 3;
+/// A length this far off is another answer whatever varies, as a fraction of the longer.
+const OTHER_ANSWER: f64 = 0.1;
+/// While the natural variation is not known, a difference of this many bytes may be one: a counter, a time, a token.
+const SMALL_CHANGE: u64 = 64;
+/// Beyond natural variation, but so little that the work is nearly the same: a fraction of the longer.
+const SAME_WORK: f64 = 0.01;
+/// Share of the stable lines that may differ (a version in a footer) with the work still nearly the same.
+const SAME_LINES: f64 = 0.1;
+
+/// One finding for each variant and workload that differs from the baseline: invalid, or a warning where the difference
+/// is real but too small to change the work.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let mut all = Vec::new();
+    for variant in BASELINE + 1..record.study.variants.len() {
+        for (workload, asked) in record.study.workloads.iter().enumerate() {
+            let sides = [BASELINE, variant].map(|variant| Side::of(record, variant, workload));
+            let mut differences = under_load(record, variant, workload);
+            if sides.iter().all(|side| !side.answers.is_empty()) {
+                differences.extend(in_samples(&sides));
+            }
+            let Some(gravest) = differences.iter().map(|(severity, _)| *severity).max() else { continue };
+            let mut found = Found::new(
+                FindingId::ResponsesDiffer,
+                gravest,
+                format!("{} against {}, {}", name(record, variant), name(record, BASELINE), asked.name),
+                "The variants answer the same request differently, so they do not do the same work.",
+                "Look at both answers. Where the difference is meant, compare each variant with itself; else correct the server.",
+            )
+            .about(variant);
+            found.finding.evidence = differences.into_iter().map(|(_, evidence)| evidence).collect();
+            for (side, variant) in sides.iter().zip([BASELINE, variant]) {
+                if let Some(answer) = side.answers.first() {
+                    found = found.with(format!("{} begins", name(record, variant)), answer.excerpt.clone());
+                }
+            }
+            all.push(found);
+        }
+    }
+    all
+}
+
+type Difference = (Severity, Evidence);
+
+fn difference(severity: Severity, what: &str, [baseline, variant]: [String; 2]) -> Difference {
+    (severity, Evidence::new(what, format!("{baseline} | {variant}")))
+}
+
+/// The answers of one variant to one workload's request.
+struct Side<'a> {
+    answers: Vec<&'a AnswerSample>,
+    launches: usize,
+}
+
+impl<'a> Side<'a> {
+    fn of(record: &'a StudyRecord, variant: VariantIndex, workload: usize) -> Self {
+        let by_launch: Vec<Vec<&AnswerSample>> = launches(record, variant)
+            .map(|trial| trial.answers.iter().filter(|answer| answer.workload == workload).collect())
+            .filter(|answers: &Vec<_>| !answers.is_empty())
+            .collect();
+        Self { launches: by_launch.len(), answers: by_launch.into_iter().flatten().collect() }
+    }
+
+    /// What most of its answers have.
+    fn typical<T: Ord>(&self, of: impl Fn(&AnswerSample) -> T) -> Option<T> {
+        most_frequent(self.answers.iter().map(|answer| (of(answer), 1)))
+    }
+
+    fn lengths(&self) -> Option<BodyLength> {
+        let lengths = self.answers.iter().map(|answer| BodyLength { min: answer.length, max: answer.length });
+        lengths.reduce(BodyLength::covering)
+    }
+
+    /// Lines that every answer has.
+    fn stable_lines(&self) -> BTreeSet<&str> {
+        let mut lines =
+            self.answers.iter().map(|answer| answer.lines.iter().map(String::as_str).collect::<BTreeSet<_>>());
+        let first = lines.next().unwrap_or_default();
+        lines.fold(first, |stable, lines| &stable & &lines)
+    }
+
+    /// Lines that any answer has.
+    fn all_lines(&self) -> HashSet<&str> {
+        self.answers.iter().flat_map(|answer| answer.lines.iter().map(String::as_str)).collect()
+    }
+}
+
+fn most_frequent<T: Ord>(counts: impl Iterator<Item = (T, u64)>) -> Option<T> {
+    let mut sums: BTreeMap<T, u64> = BTreeMap::new();
+    for (value, count) in counts {
+        *sums.entry(value).or_default() += count;
+    }
+    sums.into_iter().max_by_key(|(_, count)| *count).map(|(value, _)| value)
+}
+
+/// What differs between the answers that were looked at closely.
+fn in_samples(sides: &[Side; 2]) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    let mut differ = |what: &str, of: &dyn Fn(&AnswerSample) -> String| {
+        if let [Some(baseline), Some(variant)] = sides.each_ref().map(|side| side.typical(of))
+            && baseline != variant
+        {
+            differences.push(difference(Severity::Invalid, what, [baseline, variant]));
+        }
+    };
+    differ("status", &|answer| answer.status.to_string());
+    differ("content type", &|answer| media_type(&answer.content_type));
+    let launches = sides.iter().map(|side| side.launches).min().unwrap_or_default();
+    if let [Some(baseline), Some(variant)] = sides.each_ref().map(Side::lengths) {
+        differences.extend(compare_lengths("length", baseline, variant, launches));
+    }
+    if launches >= LAUNCHES_FOR_LINES {
+        differences.extend(compare_lines(sides));
+    }
+    differences
+}
+
+/// `text/html; charset=UTF-8` and `text/html;charset=utf-8` are one.
+fn media_type(content_type: &str) -> String {
+    content_type.to_lowercase().split_whitespace().collect()
+}
+
+fn compare_lengths(what: &str, baseline: BodyLength, variant: BodyLength, launches: usize) -> Option<Difference> {
+    let gap = baseline.min.saturating_sub(variant.max).max(variant.min.saturating_sub(baseline.max));
+    let natural = (baseline.max - baseline.min).max(variant.max - variant.min);
+    let relative = gap as f64 / baseline.max.max(variant.max).max(1) as f64;
+    if gap <= natural {
+        return None;
+    }
+    let severity = if launches < LAUNCHES_FOR_LENGTHS {
+        (relative > OTHER_ANSWER && gap > SMALL_CHANGE).then_some(Severity::Invalid)?
+    } else if relative > SAME_WORK {
+        Severity::Invalid
+    } else {
+        Severity::Warning
+    };
+    Some(difference(severity, what, [baseline, variant].map(span)))
+}
+
+fn span(length: BodyLength) -> String {
+    if length.min == length.max {
+        format!("{} bytes", length.min)
+    } else {
+        format!("{} to {} bytes", length.min, length.max)
+    }
+}
+
+/// Lines that all answers of one side have and no answer of the other.
+fn compare_lines(sides: &[Side; 2]) -> Option<Difference> {
+    let share = |side: &Side, other: &Side| {
+        let (stable, others) = (side.stable_lines(), other.all_lines());
+        let own = stable.iter().filter(|line| !others.contains(**line)).count();
+        if own == 0 { 0.0 } else { own as f64 / stable.len() as f64 }
+    };
+    let shares = [share(&sides[0], &sides[1]), share(&sides[1], &sides[0])];
+    let most = shares[0].max(shares[1]);
+    let severity = if most > SAME_LINES { Severity::Invalid } else { Severity::Warning };
+    (most > 0.0).then(|| difference(severity, "stable lines that only this side has", shares.map(percent)))
+}
+
+/// What differs between the answers under load: the most frequent status, and lengths.
+fn under_load(record: &StudyRecord, variant: VariantIndex, workload: usize) -> Vec<Difference> {
+    let cells = record.plan.cells.iter().enumerate().filter(|(_, cell)| cell.workload == workload);
+    cells.flat_map(|(cell, _)| in_cell(record, variant, cell)).collect()
+}
+
+fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<Difference> {
+    let tallies = |variant| -> Vec<_> {
+        let cells = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
+        cells.map(|cell| interval::tally(&cell.intervals)).filter(|tally| !tally.statuses.is_empty()).collect()
+    };
+    let sides = [tallies(BASELINE), tallies(variant)];
+    let place = cell_name(record, cell);
+    let mut differences = Vec::new();
+    let statuses = sides.each_ref().map(|tallies| {
+        most_frequent(tallies.iter().flat_map(|tally| tally.statuses.iter().map(|(status, count)| (*status, *count))))
+    });
+    if let [Some(baseline), Some(variant)] = statuses
+        && baseline != variant
+    {
+        let statuses = [baseline, variant].map(|status| status.to_string());
+        differences.push(difference(Severity::Invalid, &format!("most frequent status, {place}"), statuses));
+    }
+    let lengths = [BASELINE, variant].map(|variant| good_lengths(record, variant, cell));
+    if let [Some(baseline), Some(variant)] =
+        lengths.each_ref().map(|of| of.iter().copied().reduce(BodyLength::covering))
+    {
+        let launches = lengths.iter().map(Vec::len).min().unwrap_or_default();
+        differences.extend(compare_lengths(&format!("length under load, {place}"), baseline, variant, launches));
+    }
+    differences
+}
+
+/// Lengths of good answers in each launch: of intervals without any failure, for a tally tells not whose lengths it has.
+fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<BodyLength> {
+    let measured = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
+    let of_launch = |measured: &CellRecord| {
+        let good = measured.intervals.iter().map(|interval| &interval.tally).filter(|tally| tally.failed() == 0);
+        good.filter_map(|tally| tally.body_length).reduce(BodyLength::covering)
+    };
+    measured.filter_map(of_launch).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::{found, gravest};
+    use crate::fixture;
+
+    fn change_answers(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut AnswerSample)) {
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == variant);
+        trials.flat_map(|trial| &mut trial.answers).for_each(change);
+    }
+
+    #[test]
+    fn times_and_process_ids_are_natural() {
+        assert_eq!(found(rule, &fixture::record(5, 0.0)), []);
+    }
+
+    /// The CI server's settings page: one side answered a short error page, very fast.
+    #[test]
+    fn an_error_page_is_another_answer_even_in_the_first_launch() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials.truncate(2);
+        change_answers(&mut record, 0, |answer| answer.length = 1_266);
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on against off, pages".to_owned())]);
+    }
+
+    #[test]
+    fn lengths_under_load_count_too() {
+        let mut record = fixture::record(3, 0.0);
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+        for interval in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals) {
+            interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
+        }
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn lengths_of_failed_answers_do_not_hide_those_of_good_ones() {
+        let mut record = fixture::record(3, 0.0);
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+        for cell in trials.flat_map(|trial| &mut trial.cells) {
+            for interval in &mut cell.intervals {
+                interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
+            }
+            let failing = &mut cell.intervals[0].tally;
+            failing.failures.insert(model::Failure::Status, 1);
+            failing.body_length = Some(BodyLength { min: 1_266, max: 20_000 });
+        }
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_few_bytes_are_nothing_until_it_is_known_what_varies() {
+        let with_lengths = |lengths: [u64; 2], trials| {
+            let mut record = fixture::record(3, 0.0);
+            record.trials.truncate(trials);
+            for trial in &mut record.trials {
+                trial.answers.iter_mut().for_each(|answer| answer.length = lengths[trial.variant]);
+            }
+            gravest(rule, &record)
+        };
+        assert_eq!(with_lengths([20, 60], 2), None);
+        assert_eq!(with_lengths([20, 60], 4), Some(Severity::Invalid));
+        assert_eq!(with_lengths([20, 100], 2), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn status_and_type_count() {
+        for change in
+            [|a: &mut AnswerSample| a.status = 302, |a: &mut AnswerSample| a.content_type = "text/plain".into()]
+        {
+            let mut record = fixture::record(2, 0.0);
+            change_answers(&mut record, 1, change);
+            assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        }
+        let mut record = fixture::record(2, 0.0);
+        change_answers(&mut record, 1, |answer| answer.content_type = "text/html;charset=UTF-8".into());
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    #[test]
+    fn a_length_that_varies_on_both_sides_is_natural() {
+        let mut record = fixture::record(4, 0.0);
+        for (i, trial) in record.trials.iter_mut().enumerate() {
+            trial.answers.iter_mut().for_each(|answer| answer.length += [0, 400, 900][i % 3]);
+        }
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    #[test]
+    fn a_version_in_the_footer_is_a_warning_and_another_page_a_veto() {
+        let mut record = fixture::record(5, 0.0);
+        change_answers(&mut record, 1, |answer| {
+            answer.lines[3] = "version-10".to_owned();
+            answer.length += 2;
+        });
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+        change_answers(&mut record, 1, |answer| answer.lines[..18].iter_mut().for_each(|line| line.insert(0, 'x')));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+}

@@ -1,0 +1,114 @@
+//! Two variants are the same treatment: the values that make them differ are equal in the running processes.
+//!
+//! One level being the default is normal (off, where off is the default) and is no finding. It becomes one when the
+//! other level ends up with the same value.
+
+use model::study::{AskedSetting, SettingKind};
+use model::{FindingId, Severity, StudyRecord, VariantIndex};
+
+use super::{Context, Found, launches, name, settings};
+use crate::compare::BASELINE;
+
+/// For each two variants that differ in one factor: their live values of everything that the factor sets are equal.
+///
+/// Invalid against the baseline, else a warning; a warning as well when both levels ask for the same in so many words,
+/// for then the study is an A/A test and knows it.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let variants = record.study.variants.len();
+    let pairs = (0..variants).flat_map(|first| (first + 1..variants).map(move |second| (first, second)));
+    pairs.filter_map(|(first, second)| compare(record, first, second)).collect()
+}
+
+fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> Option<Found> {
+    let factor = only_difference(record, first, second)?;
+    let asked = |variant: VariantIndex| -> Vec<&AskedSetting> {
+        record.study.variants[variant].treatment.iter().filter(|asked| asked.factor == factor).collect()
+    };
+    let (by_first, by_second) = (asked(first), asked(second));
+    let settings: Vec<&AskedSetting> = by_first.iter().chain(&by_second).copied().collect();
+    let values: Option<Vec<String>> = settings
+        .iter()
+        .map(|asked| {
+            let value = effective(record, first, asked)?;
+            (effective(record, second, asked)? == value)
+                .then(|| settings::display(settings::key(asked.kind, &asked.name), &value))
+        })
+        .collect();
+    let mut values = values.filter(|values| !values.is_empty())?;
+    values.dedup();
+    let is_deliberate = by_first == by_second;
+    let severity = if first == BASELINE && !is_deliberate { Severity::Invalid } else { Severity::Warning };
+    let found = Found::new(
+        FindingId::SettingIsDefault,
+        severity,
+        format!("{} and {}: {factor}", name(record, first), name(record, second)),
+        "Both sides run with the same values, so this is one treatment measured twice: any difference is chance.",
+        "Choose a level that differs from what the process has anyway.",
+    )
+    .about(second);
+    Some(values.into_iter().fold(found, |found, value| found.with("in both processes", value)))
+}
+
+/// The factor in which two variants differ, if it is only one.
+fn only_difference(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> Option<&str> {
+    let level = |variant: VariantIndex, factor: &str| record.study.variants[variant].levels.get(factor);
+    let mut differing = record.study.factors.iter().filter(|f| level(first, &f.name) != level(second, &f.name));
+    let factor = differing.next()?;
+    differing.next().is_none().then_some(factor.name.as_str())
+}
+
+/// The value in a variant's process: as read there, else what other variants' processes say is the default.
+fn effective(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<String> {
+    if let Some(read) = settings::reading(record, variant, asked) {
+        return read.live.clone();
+    }
+    // What runs may have other defaults elsewhere.
+    if asked.kind == SettingKind::Runtime || !have_equal_versions(record) {
+        return None;
+    }
+    (0..record.study.variants.len()).find_map(|other| settings::reading(record, other, asked)?.default.clone())
+}
+
+fn have_equal_versions(record: &StudyRecord) -> bool {
+    let versions =
+        |variant| launches(record, variant).find_map(|trial| trial.launch.as_ref()).map(|launch| &launch.versions);
+    (1..record.study.variants.len()).all(|variant| versions(variant) == versions(BASELINE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::{found, gravest};
+    use crate::fixture;
+
+    fn set(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut Vec<model::Setting>)) {
+        record.trials.iter_mut().filter(|t| t.variant == variant).for_each(|trial| change(&mut trial.settings));
+    }
+
+    #[test]
+    fn one_level_being_the_default_is_normal() {
+        assert_eq!(found(rule, &fixture::record(5, 0.0)), []);
+        // Also when the baseline asks for nothing and has the default unread.
+        let mut record = fixture::record(5, 0.0);
+        record.study.variants[0].treatment.clear();
+        set(&mut record, 0, Vec::clear);
+        assert_eq!(found(rule, &record), []);
+    }
+
+    #[test]
+    fn a_level_that_asks_for_the_default_is_no_treatment() {
+        let mut record = fixture::record(5, 0.0);
+        record.study.variants[0].treatment.clear();
+        set(&mut record, 0, Vec::clear);
+        set(&mut record, 1, |settings| settings[0].default = Some("true".to_owned()));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn an_a_a_test_is_told_so() {
+        let mut record = fixture::record(5, 0.0);
+        record.study.variants[1].treatment = record.study.variants[0].treatment.clone();
+        set(&mut record, 1, |settings| settings[0] = fixture::setting("false"));
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+}

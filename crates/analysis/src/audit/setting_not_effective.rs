@@ -1,0 +1,45 @@
+//! A factor's setting is not what the running process has.
+
+use model::{FindingId, SettingResult, Severity, StudyRecord};
+
+use super::{Context, Found, name, settings};
+
+/// Invalid for each setting whose live value is another than asked for, in any launch.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    settings::shown(record, |setting| setting.result == SettingResult::Overridden)
+        .into_iter()
+        .map(|shown| {
+            let [there, read] = shown.launches;
+            Found::new(
+                FindingId::SettingNotEffective,
+                Severity::Invalid,
+                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                "The running process does not have the value that the study asks for: the treatment did not happen, so \
+                 no difference can be credited to it.",
+                "Look at what else sets it (JAVA_OPTS, .jrubyrc, a start script), and whether the runtime accepts the value.",
+            )
+            .about(shown.variant)
+            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked))
+            .with("in the process", settings::live(shown.setting))
+            .with("launches", format!("{there} of {read}"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::fixture;
+
+    #[test]
+    fn a_setting_that_was_overridden() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.settings[0].live = Some("false".to_owned());
+            trial.settings[0].result = SettingResult::Overridden;
+        }
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on: compile.invokedynamic".to_owned())]);
+    }
+}

@@ -1,0 +1,49 @@
+//! A factor's setting has a name that the runtime does not know.
+
+use model::{FindingId, SettingResult, Severity, StudyRecord};
+
+use super::{Context, Found, name, settings};
+
+/// Invalid for each unknown name, with the nearest known one.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    settings::shown(record, |setting| matches!(setting.result, SettingResult::Unknown { .. }))
+        .into_iter()
+        .map(|shown| {
+            let found = Found::new(
+                FindingId::SettingUnknown,
+                Severity::Invalid,
+                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                "This version of the runtime has no such setting, so it changed nothing.",
+                "Correct the name, or use a version of the runtime that has it.",
+            )
+            .about(shown.variant)
+            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked));
+            match &shown.setting.result {
+                SettingResult::Unknown { nearest: Some(nearest) } => found.with("nearest known name", nearest),
+                _ => found,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::audit::{Context, Found};
+    use crate::{Boundaries, fixture};
+
+    #[test]
+    fn a_misspelt_setting() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.settings[0].name = "jit.treshold".to_owned();
+            trial.settings[0].result = SettingResult::Unknown { nearest: Some("jit.threshold".to_owned()) };
+        }
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on: jit.treshold".to_owned())]);
+        let boundaries = Boundaries::standard();
+        let found: Vec<Found> = rule(&record, &Context::new(&record, &boundaries));
+        assert!(found[0].finding.evidence.iter().any(|evidence| evidence.value == "jit.threshold"));
+    }
+}

@@ -1,0 +1,81 @@
+//! What the rules about settings share.
+
+use model::study::{AskedSetting, SettingKind};
+use model::{Setting, StudyRecord, VariantIndex};
+
+use super::launches;
+
+/// A setting of a variant that some of its launches show.
+pub struct Shown<'a> {
+    /// The variant.
+    pub variant: VariantIndex,
+    /// As the first of these launches had it.
+    pub setting: &'a Setting,
+    /// Launches that show it, of those that read the setting.
+    pub launches: [usize; 2],
+}
+
+/// The settings for which `is_so` holds in any launch, one entry for a variant and name.
+pub fn shown<'a>(record: &'a StudyRecord, is_so: impl Fn(&Setting) -> bool) -> Vec<Shown<'a>> {
+    let mut all = Vec::new();
+    for variant in 0..record.study.variants.len() {
+        let mut of_variant: Vec<Shown<'a>> = Vec::new();
+        for setting in launches(record, variant).flat_map(|trial| &trial.settings).filter(|setting| is_so(setting)) {
+            match of_variant.iter_mut().find(|shown| is_same(shown.setting, setting)) {
+                Some(shown) => shown.launches[0] += 1,
+                None => of_variant.push(Shown { variant, setting, launches: [1, 0] }),
+            }
+        }
+        for shown in &mut of_variant {
+            let read = launches(record, variant).flat_map(|trial| &trial.settings);
+            shown.launches[1] = read.filter(|setting| is_same(shown.setting, setting)).count();
+        }
+        all.extend(of_variant);
+    }
+    all
+}
+
+fn is_same(a: &Setting, b: &Setting) -> bool {
+    a.kind == b.kind && a.name == b.name
+}
+
+/// What a setting is called whatever it is set to: `-XX:+UseG1GC`, `-XX:-UseG1GC` and `UseG1GC` are one.
+pub fn key(kind: SettingKind, name: &str) -> &str {
+    if kind != SettingKind::JvmFlag {
+        return name;
+    }
+    let name = name.strip_prefix("-XX:").unwrap_or(name);
+    let name = name.strip_prefix(['+', '-']).unwrap_or(name);
+    name.split_once('=').map_or(name, |(name, _)| name)
+}
+
+/// The first reading of an asked setting in a variant's launches.
+pub fn reading<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a Setting> {
+    launches(record, variant)
+        .flat_map(|trial| &trial.settings)
+        .find(|read| read.kind == asked.kind && key(read.kind, &read.name) == key(asked.kind, &asked.name))
+}
+
+/// `name = value` or the name alone.
+pub fn display(name: &str, value: &str) -> String {
+    if value.is_empty() { name.to_owned() } else { format!("{name} = {value}") }
+}
+
+/// A live value, as evidence.
+pub fn live(setting: &Setting) -> String {
+    setting.live.clone().unwrap_or_else(|| "absent".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_have_one_name() {
+        for text in ["-XX:+UseG1GC", "-XX:-UseG1GC", "UseG1GC"] {
+            assert_eq!(key(SettingKind::JvmFlag, text), "UseG1GC");
+        }
+        assert_eq!(key(SettingKind::JvmFlag, "-XX:MaxGCPauseMillis=50"), "MaxGCPauseMillis");
+        assert_eq!(key(SettingKind::Jruby, "compile.mode"), "compile.mode");
+    }
+}

@@ -1,0 +1,329 @@
+//! Which blocks count.
+//!
+//! A block counts when all its trials completed. It is set aside, whole, when the host was disturbed during it; at most
+//! [`model::Schedule::spare_blocks`] are, in the order they ran, and later disturbed ones count all the same.
+//!
+//! *Disturbed* means worse than a floor **and** worse than this run usually is: more than three robust standard
+//! deviations beyond the median so far. On a virtual machine that always loses some time to its neighbours no block
+//! is better than another, so all are kept and the finding `host-noise` says how noisy they are. Steal, throttling,
+//! and other processes are compared with earlier launches of the same variant, because a variant may cause them
+//! itself: it is not to lose its blocks for that. The client's CPU time is no disturbance: it rises with the answers that it
+//! gets, so that leaving out launches for it would leave out the fast ones (`client-saturated` tells of it). Trials that
+//! failed may have ended at once: they teach nothing about the usual. Only what ran before a block and in it is looked at, so
+//! that a fate once decided stays, while the run goes on and in every later analysis.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+
+use crate::robust;
+
+/// Departure of the canary's time from the run's median that is a disturbance, a fraction.
+pub const CANARY_MOVED: f64 = 0.03;
+/// Cores lost to the hypervisor.
+pub const STEAL_CORES: f64 = 0.01;
+/// Cores used by unrelated processes.
+pub const OTHERS_CORES: f64 = 0.25;
+/// Part of the time that the control group was throttled.
+pub const THROTTLED_SHARE: f64 = 0.01;
+/// Robust standard deviations above the usual.
+const UNUSUAL: f64 = 3.0;
+
+/// What became of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It counts.
+    Used,
+    /// The host was disturbed; another block takes its place.
+    SetAside,
+    /// A trial failed: it cannot be compared, and is not repeated.
+    Failed,
+    /// Not all its trials have run.
+    Incomplete,
+}
+
+/// A block of the plan of which at least one trial ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockState {
+    /// Its index in [`model::Plan::blocks`].
+    pub index: u32,
+    /// What became of it.
+    pub fate: Fate,
+    /// What disturbed it; several, or none. A used block may be disturbed when no spare ones were left.
+    pub disturbances: Vec<String>,
+}
+
+/// The measured blocks of a run in the plan's order, used or not.
+pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
+    let mut usual = Usual::default();
+    let mut spare = record.plan.schedule.spare_blocks;
+    let mut seen: HashMap<TrialKey, (&TrialRecord, Vec<String>)> = HashMap::new();
+    let mut states = BTreeMap::new();
+    for trial in &record.trials {
+        let disturbances = usual.learn(record, trial);
+        seen.insert(trial.key, (trial, disturbances));
+        let Some(block) = record.plan.blocks.get(trial.key.block as usize).filter(|_| !trial.key.pilot) else {
+            continue;
+        };
+        let members: Vec<_> = block.trials.iter().filter_map(|planned| seen.get(&planned.key)).collect();
+        let disturbances: Vec<String> = members.iter().flat_map(|(_, disturbances)| disturbances.clone()).collect();
+        let fate = if members.len() < block.trials.len() {
+            Fate::Incomplete
+        } else if members.iter().any(|(trial, _)| trial.outcome != Outcome::Completed) {
+            Fate::Failed
+        } else if disturbances.is_empty() || spare == 0 || usual.is_disturbed_mostly() {
+            Fate::Used
+        } else {
+            spare -= 1;
+            Fate::SetAside
+        };
+        states.insert(trial.key.block, BlockState { index: trial.key.block, fate, disturbances });
+    }
+    states.into_values().collect()
+}
+
+/// Indices of the used blocks, in order.
+pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
+    blocks.iter().filter(|block| block.fate == Fate::Used).map(|block| block.index)
+}
+
+/// The blocks that were set aside so far: their indices in the plan, and what disturbed each.
+pub fn set_aside(record: &StudyRecord) -> Vec<(u32, String)> {
+    let aside = blocks(record).into_iter().filter(|block| block.fate == Fate::SetAside);
+    aside.map(|block| (block.index, block.disturbances.join("; "))).collect()
+}
+
+/// The recorded trials of a run, found by block and variant.
+#[derive(Debug)]
+pub struct Trials<'a> {
+    record: &'a StudyRecord,
+    by_key: HashMap<TrialKey, &'a TrialRecord>,
+}
+
+impl<'a> Trials<'a> {
+    /// The trials of a record.
+    pub fn of(record: &'a StudyRecord) -> Self {
+        Self { record, by_key: record.trials.iter().map(|trial| (trial.key, trial)).collect() }
+    }
+
+    /// The launch of a variant in a measured block, if it was recorded.
+    pub fn get(&self, block: u32, variant: VariantIndex) -> Option<&'a TrialRecord> {
+        let block = self.record.plan.blocks.get(block as usize)?;
+        let planned = block.trials.iter().find(|trial| trial.variant == variant)?;
+        self.by_key.get(&planned.key).copied()
+    }
+}
+
+/// What the run has been like so far.
+#[derive(Default)]
+struct Usual {
+    /// Before and after a trial apart: a processor that has just worked is faster, or hotter.
+    canaries: [Vec<f64>; 2],
+    levels: BTreeMap<(VariantIndex, Level), Vec<f64>>,
+    trials: usize,
+    disturbed: usize,
+}
+
+/// A level of disturbance of which more is worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Steal,
+    Others,
+    Throttled,
+}
+
+impl Level {
+    const ALL: [Self; 3] = [Self::Steal, Self::Others, Self::Throttled];
+
+    fn of(self, trial: &TrialRecord) -> f64 {
+        match self {
+            Self::Steal => trial.host.steal_cores,
+            Self::Others => trial.host.others_cores,
+            Self::Throttled => throttled_share(trial),
+        }
+    }
+
+    fn floor(self) -> f64 {
+        match self {
+            Self::Steal => STEAL_CORES,
+            Self::Others => OTHERS_CORES,
+            Self::Throttled => THROTTLED_SHARE,
+        }
+    }
+
+    fn describe(self, level: f64) -> String {
+        match self {
+            Self::Steal => format!("{level:.2} cores were stolen by the hypervisor"),
+            Self::Others => format!("other processes used {level:.2} cores"),
+            Self::Throttled => format!("the CPU quota throttled {:.0} % of the time", level * 100.0),
+        }
+    }
+}
+
+impl Usual {
+    /// Takes note of a trial and says what disturbed it, compared with all so far and itself.
+    fn learn(&mut self, record: &StudyRecord, trial: &TrialRecord) -> Vec<String> {
+        let mut disturbances = Vec::new();
+        for (history, ns) in self.canaries.iter_mut().zip(trial.canary_ns) {
+            if let Some(moved) = canary_departure(history, ns) {
+                disturbances.push(format!("a fixed spin took {:+.1} % against its usual time", moved * 100.0));
+            }
+        }
+        let levels = Level::ALL.into_iter().filter(|_| trial.outcome == Outcome::Completed);
+        for level in levels {
+            let value = level.of(trial);
+            let history = self.levels.entry((trial.variant, level)).or_default();
+            history.push(value);
+            if value > level.floor() && unusual(history).is_some_and(|(usual, spread)| value > usual + spread) {
+                disturbances.push(level.describe(value));
+            }
+        }
+        self.trials += 1;
+        self.disturbed += usize::from(!disturbances.is_empty());
+        let variant = record.study.variants.get(trial.variant).map_or("?", |variant| variant.name.as_str());
+        disturbances.into_iter().map(|what| format!("{variant}: {what}")).collect()
+    }
+
+    /// Whether most trials were disturbed, so that no block is better than another.
+    fn is_disturbed_mostly(&self) -> bool {
+        2 * self.disturbed > self.trials
+    }
+}
+
+/// Adds a canary's time to the earlier ones; by what fraction it departs from their median, if that is too much.
+/// 0 stands for a canary that was not taken.
+fn canary_departure(history: &mut Vec<f64>, ns: u64) -> Option<f64> {
+    if ns == 0 {
+        return None;
+    }
+    history.push(ns as f64);
+    let (usual, spread) = unusual(history)?;
+    let moved = ns as f64 / usual - 1.0;
+    (moved.abs() > CANARY_MOVED.max(spread / usual)).then_some(moved)
+}
+
+/// The median of `history` and the departure from it that is unusual.
+fn unusual(history: &[f64]) -> Option<(f64, f64)> {
+    Some((robust::median(history)?, UNUSUAL * robust::sigma(history)?))
+}
+
+/// A trial's canary times, ns; 0 stands for one that was not taken.
+pub fn canaries(trial: &TrialRecord) -> impl Iterator<Item = f64> + use<> {
+    trial.canary_ns.into_iter().filter(|ns| *ns > 0).map(|ns| ns as f64)
+}
+
+/// Part of the trial's time that its control group was throttled, 0..=1.
+pub fn throttled_share(trial: &TrialRecord) -> f64 {
+    if trial.host.elapsed_s > 0.0 { trial.host.throttled_s / trial.host.elapsed_s } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    /// Trials of measured block `block` start at this index of a record with two pilot blocks of two trials.
+    fn first_trial(block: usize) -> usize {
+        4 + 2 * block
+    }
+
+    fn fates(record: &StudyRecord) -> Vec<Fate> {
+        blocks(record).into_iter().map(|block| block.fate).collect()
+    }
+
+    #[test]
+    fn a_quiet_run_uses_all() {
+        assert_eq!(fates(&fixture::record(6, 0.0)), [Fate::Used; 6]);
+    }
+
+    #[test]
+    fn a_disturbed_block_is_put_aside() {
+        let mut record = fixture::record(6, 0.0);
+        record.trials[first_trial(2)].host.steal_cores = 0.3;
+        record.trials[first_trial(4) + 1].canary_ns[1] = 1_100_000;
+        let states = blocks(&record);
+        assert_eq!(states[2].fate, Fate::SetAside);
+        assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
+        assert_eq!(states[4].fate, Fate::SetAside);
+        assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 5]);
+        assert_eq!(set_aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn a_fast_launch_keeps_its_block_however_busy_the_client() {
+        let mut record = fixture::record(6, 0.0);
+        let fast = &mut record.trials[first_trial(3)];
+        fast.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|second| second.client_cpu_s = 0.9);
+        assert_eq!(fates(&record), [Fate::Used; 6]);
+    }
+
+    #[test]
+    fn what_failed_at_once_does_not_make_the_rest_unusual() {
+        let mut record = fixture::record(8, 0.0);
+        for (number, trial) in record.trials.iter_mut().enumerate() {
+            trial.host.others_cores = 0.4 + 0.01 * (number % 3) as f64;
+        }
+        for block in 0..5 {
+            let trial = &mut record.trials[first_trial(block)];
+            fixture::fail(trial);
+            trial.host = model::HostUse::default();
+        }
+        assert_eq!(fates(&record)[5..], [Fate::Used; 3]);
+    }
+
+    #[test]
+    fn no_more_than_the_spare_blocks_are_put_aside() {
+        let mut record = fixture::record(12, 0.0);
+        record.plan.schedule.spare_blocks = 1;
+        for block in [3, 8] {
+            record.trials[first_trial(block)].host.others_cores = 1.0;
+        }
+        let states = blocks(&record);
+        assert_eq!(states[3].fate, Fate::SetAside);
+        assert_eq!(states[8].fate, Fate::Used);
+        assert_eq!(states[8].disturbances.len(), 1);
+    }
+
+    #[test]
+    fn where_all_is_noise_no_block_is_worse() {
+        let mut record = fixture::record(10, 0.0);
+        for (i, trial) in record.trials.iter_mut().enumerate() {
+            trial.host.steal_cores = 0.2 + 0.01 * (i % 5) as f64;
+            trial.canary_ns = [1_000_000 + 40_000 * (i as u64 % 4), 1_000_000];
+        }
+        assert_eq!(fates(&record), [Fate::Used; 10]);
+    }
+
+    #[test]
+    fn a_variant_that_is_always_throttled_keeps_its_blocks() {
+        let mut record = fixture::record(10, 0.0);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.host.throttled_s = 20.0;
+        }
+        assert_eq!(fates(&record), [Fate::Used; 10]);
+    }
+
+    #[test]
+    fn failures_are_results_and_unfinished_blocks_wait() {
+        let mut record = fixture::record(3, 0.0);
+        fixture::fail(&mut record.trials[first_trial(1)]);
+        record.trials.pop();
+        assert_eq!(fates(&record), [Fate::Used, Fate::Failed, Fate::Incomplete]);
+    }
+
+    #[test]
+    fn later_trials_do_not_change_a_fate() {
+        let mut whole = fixture::record(12, 0.0);
+        for (i, trial) in whole.trials.iter_mut().enumerate() {
+            trial.host.steal_cores = [0.0, 0.0, 0.0, 0.4, 0.0, 0.02, 0.6][i % 7];
+            trial.canary_ns[0] += (i as u64 * 7_919) % 90_000;
+        }
+        let fates = fates(&whole);
+        assert!(fates.contains(&Fate::SetAside));
+        for stop in 0..12 {
+            let mut part = whole.clone();
+            part.trials.truncate(first_trial(stop));
+            assert_eq!(blocks(&part).iter().map(|block| block.fate).collect::<Vec<_>>(), fates[..stop]);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! How far an estimate has to lie from zero at each look, so that all looks together keep one promise.
+//!
+//! Early looks (5 to 7 blocks) use Student's t, later ones Wilcoxon's signed ranks: with fewer than 8 blocks no
+//! rank test can reject at such levels, and with more the ranks are what survives launches that a neighbour wrecked.
+//! Of the error rate α, 20 % is spent by the early looks in equal parts, 80 % by the late ones in proportion to the
+//! blocks seen (α·0.8·n/nmax by look n: Lan & `DeMets` 1983 with a linear spending function). The two families are
+//! joined by the union bound, so the late looks hold for any symmetric distribution, not only the normal one.
+
+use rand::{Rng, RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Fewest blocks at which there is an interval.
+pub const FIRST_LOOK: usize = 5;
+/// Fewest blocks at which signed ranks are used.
+pub const FIRST_RANK_LOOK: usize = 8;
+/// Most blocks that the tables cover.
+pub const LAST_LOOK: usize = 30;
+/// The error rate that a whole study may have, all its comparisons together.
+pub const STUDY_ALPHA: f64 = 0.05;
+
+/// Share of α for the looks before [`FIRST_RANK_LOOK`].
+const EARLY_SHARE: f64 = 0.2;
+/// Signs of ranked differences are bits of a word.
+const MOST_LOOKS: usize = 64;
+/// Paths and seed of the tables that [`Boundaries::for_variants`] makes: fixed, so that a run and every later
+/// analysis of it use the same table.
+const TABLE_PATHS: usize = 400_000;
+const TABLE_SEED: u64 = 0x626f_756e_6473;
+
+/// α = 0.05 and 30 blocks: 600,000 paths, spent 0.0100 early and 0.0398 late (the design's `sequential-boundaries.json`).
+const STANDARD_T: [f64; 3] = [6.272, 4.893, 4.215];
+const STANDARD_RANK: [u32; 23] =
+    [0, 1, 2, 3, 5, 8, 10, 13, 17, 20, 25, 29, 35, 40, 46, 53, 60, 67, 74, 83, 91, 100, 110];
+
+/// Critical values of every look of one comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Boundaries {
+    alpha: f64,
+    /// Critical |t| with 5, 6 and 7 blocks.
+    t: Vec<f64>,
+    /// With 8 blocks and more: reject when min(W⁺, W⁻) is at most this; `None` where no rank is rare enough.
+    rank: Vec<Option<u32>>,
+}
+
+impl Boundaries {
+    /// The table for two variants: α = 0.05, up to 30 blocks.
+    pub fn standard() -> Self {
+        Self { alpha: STUDY_ALPHA, t: STANDARD_T.to_vec(), rank: STANDARD_RANK.map(Some).to_vec() }
+    }
+
+    /// The table for each comparison of `variants` variants with the baseline: α is shared out evenly (Bonferroni).
+    /// Always the same for the same number; takes a fraction of a second for more than two.
+    pub fn for_variants(variants: usize) -> Self {
+        match variants {
+            0..=2 => Self::standard(),
+            _ => Self::generate(STUDY_ALPHA / (variants - 1) as f64, LAST_LOOK, TABLE_PATHS, TABLE_SEED),
+        }
+    }
+
+    /// The table for each of `comparisons` comparisons that share this one's α evenly.
+    #[must_use]
+    pub fn shared_out(&self, comparisons: usize) -> Self {
+        match comparisons {
+            0 | 1 => self.clone(),
+            _ => Self::generate(self.alpha / comparisons as f64, LAST_LOOK, TABLE_PATHS, TABLE_SEED),
+        }
+    }
+
+    /// Simulates `paths` sequences of `nmax` differences (at most 64) without any true difference and places each
+    /// look's critical value so that, by that look, no more of them were ever rejected than may be.
+    ///
+    /// Two standard errors of the simulation are kept back, so that chance does not place a value too low.
+    pub fn generate(alpha: f64, nmax: usize, paths: usize, seed: u64) -> Self {
+        let nmax = nmax.min(MOST_LOOKS);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Self {
+            alpha,
+            t: early_looks(alpha * EARLY_SHARE, paths, &mut rng),
+            rank: late_looks(alpha * (1.0 - EARLY_SHARE), nmax, paths, &mut rng),
+        }
+    }
+
+    /// The error rate of all looks together, 0..=1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Critical |t| with `n` blocks (5 to 7).
+    pub fn t(&self, n: usize) -> Option<f64> {
+        self.t.get(n.checked_sub(FIRST_LOOK)?).copied()
+    }
+
+    /// Critical value of min(W⁺, W⁻) with `n` blocks (8 and more).
+    pub fn rank(&self, n: usize) -> Option<u32> {
+        self.rank.get(n.checked_sub(FIRST_RANK_LOOK)?).copied().flatten()
+    }
+}
+
+/// Paths that may have been rejected when `alpha` is spent: two standard errors below the expected number.
+fn allowance(alpha: f64, paths: usize) -> usize {
+    let expected = alpha * paths as f64;
+    (expected - 2.0 * expected.sqrt()).max(0.0) as usize
+}
+
+/// Critical |t| for each look before the ranks, on normal differences.
+fn early_looks(alpha: f64, paths: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    const LOOKS: usize = FIRST_RANK_LOOK - FIRST_LOOK;
+    let mut alive: Vec<Moments> = (0..paths).map(|_| Moments::of_normals(FIRST_LOOK - 1, rng)).collect();
+    let mut rejected = 0;
+    (1..=LOOKS)
+        .map(|look| {
+            let allowed = allowance(alpha * look as f64 / LOOKS as f64, paths).saturating_sub(rejected);
+            for path in &mut alive {
+                path.add(normal(rng));
+            }
+            let mut reached: Vec<f64> = alive.iter().map(Moments::t).collect();
+            // The value that exactly `allowed` paths exceed.
+            let critical = if allowed < reached.len() {
+                *reached.select_nth_unstable_by(allowed, |a, b| b.total_cmp(a)).1
+            } else {
+                f64::INFINITY
+            };
+            rejected += allowed;
+            alive.retain(|path| path.t() <= critical);
+            critical
+        })
+        .collect()
+}
+
+/// Critical min(W⁺, W⁻) for each look from [`FIRST_RANK_LOOK`] to `nmax`.
+fn late_looks(alpha: f64, nmax: usize, paths: usize, rng: &mut ChaCha8Rng) -> Vec<Option<u32>> {
+    let mut alive: Vec<SignedRanks> = (0..paths).map(|_| SignedRanks::of_noise(FIRST_RANK_LOOK - 1, rng)).collect();
+    let mut rejected = 0;
+    (FIRST_RANK_LOOK..=nmax)
+        .map(|n| {
+            let allowed = allowance(alpha * n as f64 / nmax as f64, paths);
+            let mut reached = vec![0_usize; n * (n + 1) / 4 + 1];
+            for path in &mut alive {
+                path.add_noise(rng);
+                reached[path.smaller_sum() as usize] += 1;
+            }
+            let mut critical = None;
+            for (k, count) in (0..).zip(reached) {
+                if rejected + count > allowed {
+                    break;
+                }
+                rejected += count;
+                critical = Some(k);
+            }
+            alive.retain(|path| critical.is_none_or(|k| path.smaller_sum() > k));
+            critical
+        })
+        .collect()
+}
+
+/// Running sums of a path of differences.
+#[derive(Clone, Copy, Default)]
+struct Moments {
+    n: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn of_normals(n: usize, rng: &mut ChaCha8Rng) -> Self {
+        let mut moments = Self::default();
+        for _ in 0..n {
+            moments.add(normal(rng));
+        }
+        moments
+    }
+
+    fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        self.sum += value;
+        self.squares += value * value;
+    }
+
+    /// |mean| · √n / sd
+    fn t(&self) -> f64 {
+        let mean = self.sum / self.n;
+        let variance = (self.squares - self.n * mean * mean) / (self.n - 1.0);
+        mean.abs() * (self.n / variance).sqrt()
+    }
+}
+
+/// Signs of differences in the order of their sizes, smallest first, and the sum of the ranks of the positive ones.
+///
+/// Without a true difference every sign is a fair coin and the rank of the newest size among those before is uniform
+/// and independent of all else, whatever the distribution (Rényi 1962): no number need be drawn or sorted.
+#[derive(Clone, Copy, Default)]
+struct SignedRanks {
+    n: u32,
+    positive: u64,
+    sum: u32,
+}
+
+impl SignedRanks {
+    fn of_noise(n: usize, rng: &mut ChaCha8Rng) -> Self {
+        let mut ranks = Self::default();
+        for _ in 0..n {
+            ranks.add_noise(rng);
+        }
+        ranks
+    }
+
+    fn add_noise(&mut self, rng: &mut ChaCha8Rng) {
+        let random = rng.next_u64();
+        let is_positive = (random & 1) as u32;
+        // High bits times n: uniform to within n / 2³².
+        let below = (((random >> 32) * u64::from(self.n + 1)) >> 32) as u32;
+        self.insert(below, is_positive);
+    }
+
+    /// A difference with `below` smaller ones: the larger ones' ranks rise by one.
+    fn insert(&mut self, below: u32, is_positive: u32) {
+        let smaller = (1_u64 << below) - 1;
+        let larger = self.positive & !smaller;
+        self.sum += larger.count_ones() + is_positive * (below + 1);
+        self.positive = (self.positive & smaller) | (u64::from(is_positive) << below) | (larger << 1);
+        self.n += 1;
+    }
+
+    /// min(W⁺, W⁻)
+    fn smaller_sum(&self) -> u32 {
+        self.sum.min(self.n * (self.n + 1) / 2 - self.sum)
+    }
+}
+
+/// A standard normal number (Box & Muller 1958).
+pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_ranks_match_their_definition() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..200 {
+            let values: Vec<f64> = (0..12).map(|_| normal(&mut rng)).collect();
+            let mut ranks = SignedRanks::default();
+            for (i, value) in values.iter().enumerate() {
+                let below = values[..i].iter().filter(|other| other.abs() < value.abs()).count();
+                ranks.insert(below as u32, u32::from(*value > 0.0));
+            }
+            let mut by_size = values.clone();
+            by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+            let positive: u32 = (1..).zip(&by_size).filter(|(_, value)| **value > 0.0).map(|(rank, _)| rank).sum();
+            assert_eq!(ranks.smaller_sum(), positive.min(78 - positive));
+        }
+    }
+
+    #[test]
+    fn generating_lands_near_the_standard_table() {
+        let own = Boundaries::generate(0.05, 30, 600_000, 7);
+        let standard = Boundaries::standard();
+        for n in 5..=7 {
+            let (own, standard) = (own.t(n).unwrap(), standard.t(n).unwrap());
+            assert!((own / standard - 1.0).abs() < 0.03, "t with {n}: {own} and {standard}");
+        }
+        for n in 8..=30 {
+            let (own, standard) = (own.rank(n).unwrap(), standard.rank(n).unwrap());
+            assert!(own.abs_diff(standard) <= 2, "rank with {n}: {own} and {standard}");
+        }
+    }
+}

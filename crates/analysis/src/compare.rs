@@ -1,0 +1,241 @@
+//! Variants against the baseline, block by block.
+
+use std::collections::HashMap;
+
+use model::{
+    CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
+    VariantIndex,
+};
+
+use crate::blocks::{self, BlockState, Trials};
+use crate::boundaries::Boundaries;
+use crate::metrics::{self, Numbers};
+use crate::robust;
+use crate::sequential::{self, Decision};
+
+/// Index of the baseline among the variants.
+pub const BASELINE: VariantIndex = 0;
+
+/// What decides a study: its metric, the cell it is taken of (`None`: all), and ρ, the margin of equivalence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Primary {
+    /// The metric.
+    pub metric: Metric,
+    /// The cell.
+    pub cell: Option<CellIndex>,
+    /// ln(1 + rope).
+    pub margin: f64,
+}
+
+impl Primary {
+    /// As the study says; a cell that the plan does not have is taken for "all".
+    pub fn of(record: &StudyRecord) -> Self {
+        let decide = &record.study.decide;
+        let named =
+            |name: &String| record.plan.cells.iter().position(|cell| cell.name(&record.study.workloads) == *name);
+        Self {
+            metric: decide.primary,
+            cell: decide.cell.as_ref().and_then(named).filter(|_| decide.primary.is_per_cell()),
+            margin: sequential::margin(decide.rope),
+        }
+    }
+
+    /// Where the study stands for `variant`: the first look that decided, else the latest.
+    pub fn settle(
+        &self,
+        record: &StudyRecord,
+        blocks: &[BlockState],
+        variant: VariantIndex,
+        boundaries: &Boundaries,
+    ) -> Option<(Effect, Decision)> {
+        let value = |trial: &TrialRecord| metrics::value(trial, self.metric, self.cell);
+        self.read(&logs(&differences(record, blocks, variant, value)), record, boundaries)
+    }
+
+    /// Where these differences stand. Those of a tail decide nothing.
+    fn read(&self, differences: &[f64], record: &StudyRecord, boundaries: &Boundaries) -> Option<(Effect, Decision)> {
+        if is_tail(self.metric) {
+            return sequential::interval(differences, boundaries).map(|effect| (effect, Decision::GoOn));
+        }
+        sequential::settle(differences, boundaries, self.margin, record.plan.schedule.min_blocks)
+    }
+}
+
+/// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
+pub fn looks(record: &StudyRecord, boundaries: &Boundaries) -> Vec<Option<Effect>> {
+    let blocks = blocks::blocks(record);
+    let primary = Primary::of(record);
+    let look = |variant| primary.settle(record, &blocks, variant, boundaries).map(|(effect, _)| effect);
+    (BASELINE + 1..record.study.variants.len()).map(look).collect()
+}
+
+/// Within-block differences ln(variant) − ln(baseline) of the used blocks, by block, at most as many as the plan allows.
+/// `value` gives one number above zero for a launch.
+pub fn differences(
+    record: &StudyRecord,
+    blocks: &[BlockState],
+    variant: VariantIndex,
+    value: impl Fn(&TrialRecord) -> Option<f64>,
+) -> Vec<(u32, f64)> {
+    paired(record, blocks, variant, |trial| value(trial).map(f64::ln))
+}
+
+/// Within-block differences `value`(variant) − `value`(baseline) of the used blocks, by block.
+pub fn paired(
+    record: &StudyRecord,
+    blocks: &[BlockState],
+    variant: VariantIndex,
+    value: impl Fn(&TrialRecord) -> Option<f64>,
+) -> Vec<(u32, f64)> {
+    let trials = Trials::of(record);
+    blocks::used(blocks)
+        .take(record.plan.schedule.max_blocks as usize)
+        .filter_map(|block| {
+            let of = |variant| value(trials.get(block, variant)?);
+            Some((block, of(variant)? - of(BASELINE)?))
+        })
+        .collect()
+}
+
+/// The differences without their blocks.
+pub fn logs(differences: &[(u32, f64)]) -> Vec<f64> {
+    differences.iter().map(|(_, difference)| *difference).collect()
+}
+
+/// Every metric of every variant against the baseline: the primary one first, then the same over all cells together, then
+/// cell by cell. All but the primary are exploratory: each interval holds by itself, no correction is made for their
+/// number.
+pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Boundaries) -> Vec<Comparison> {
+    let primary = Primary::of(record);
+    let numbers: HashMap<TrialKey, Numbers> =
+        record.trials.iter().map(|trial| (trial.key, Numbers::of(trial))).collect();
+    let whole_launch = Metric::ALL.into_iter().map(|metric| (metric, None));
+    let single_cells = (0..record.plan.cells.len())
+        .filter(|_| record.plan.cells.len() > 1)
+        .flat_map(|cell| Metric::ALL.into_iter().filter(|m| m.is_per_cell()).map(move |metric| (metric, Some(cell))));
+    let mut subjects: Vec<(Metric, Option<CellIndex>)> = whole_launch.chain(single_cells).collect();
+    subjects.sort_by_key(|subject| *subject != (primary.metric, primary.cell));
+
+    let mut comparisons = Vec::new();
+    for (metric, cell) in subjects {
+        let is_primary = (metric, cell) == (primary.metric, primary.cell);
+        let value = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
+        for variant in BASELINE + 1..record.study.variants.len() {
+            let differences = differences(record, blocks, variant, value);
+            if differences.is_empty() && !is_primary {
+                continue;
+            }
+            let values = logs(&differences);
+            let (effect, decision) = if is_primary {
+                primary.read(&values, record, boundaries)
+            } else {
+                sequential::interval(&values, boundaries).map(|e| (e, sequential::decide(&e, primary.margin)))
+            }
+            .unzip();
+            let typical = |variant| typical(record, &differences, variant, value);
+            comparisons.push(Comparison {
+                role: if is_primary { Role::Primary } else { Role::Exploratory },
+                metric,
+                cell,
+                variant,
+                typical: [typical(BASELINE), typical(variant)],
+                interpretation: interpret(effect.as_ref().zip(decision), metric),
+                effect,
+                differences,
+            });
+        }
+    }
+    comparisons
+}
+
+/// Median of a variant's values over the blocks that were compared; 0 when none was.
+fn typical(
+    record: &StudyRecord,
+    differences: &[(u32, f64)],
+    variant: VariantIndex,
+    value: impl Fn(&TrialRecord) -> Option<f64>,
+) -> f64 {
+    let trials = Trials::of(record);
+    let values: Vec<f64> = differences.iter().filter_map(|(block, _)| value(trials.get(*block, variant)?)).collect();
+    robust::median(&values).unwrap_or_default()
+}
+
+/// Whether the metric speaks of the slow tail, which a closed loop cannot judge: while the server stalls, its users
+/// wait and the requests that would have suffered are never sent.
+pub fn is_tail(metric: Metric) -> bool {
+    matches!(metric, Metric::P90 | Metric::P99)
+}
+
+/// How an effect and what was decided from it read, which direction is better being the metric's own.
+fn interpret(decided: Option<(&Effect, Decision)>, metric: Metric) -> Interpretation {
+    match decided.filter(|_| !is_tail(metric)) {
+        None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
+        Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
+        Some((effect, Decision::Different)) if improves(effect, metric) => Interpretation::Better,
+        Some((_, Decision::Different)) => Interpretation::Worse,
+    }
+}
+
+/// Whether the direction of an effect is the good one.
+fn improves(effect: &Effect, metric: Metric) -> bool {
+    (effect.estimate > 0.0) == (metric.polarity() == Polarity::HigherIsBetter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn compare(record: &StudyRecord) -> Vec<Comparison> {
+        comparisons(record, &blocks::blocks(record), &Boundaries::standard())
+    }
+
+    #[test]
+    fn the_primary_comes_first_and_the_rest_are_leads() {
+        let comparisons = compare(&fixture::record(9, 0.05));
+        assert_eq!(comparisons[0].role, Role::Primary);
+        assert_eq!((comparisons[0].metric, comparisons[0].cell), (Metric::Throughput, None));
+        assert_eq!(comparisons[0].interpretation, Interpretation::Better);
+        assert!(comparisons[1..].iter().all(|comparison| comparison.role == Role::Exploratory));
+        // Seven metrics of the launch, and at least throughput, the median, P90 and CPU in each of two cells.
+        assert!(comparisons.len() >= 7 + 2 * 4 - 1);
+    }
+
+    #[test]
+    fn differences_pair_the_trials_of_one_block() {
+        let mut record = fixture::record(6, 0.05);
+        // The host halves its speed for one whole block: the difference does not notice.
+        for trial in &mut record.trials[6..8] {
+            for cell in &mut trial.cells {
+                *cell = fixture::cell(cell.cell, metrics::throughput(cell) / 2.0);
+            }
+        }
+        let comparison = &compare(&record)[0];
+        assert!(comparison.differences.iter().all(|(_, d)| (d - 0.05).abs() < 0.06), "{:?}", comparison.differences);
+    }
+
+    #[test]
+    fn less_cpu_is_better_and_tails_are_not_judged() {
+        let comparisons = compare(&fixture::record(9, 0.1));
+        let of = |metric| comparisons.iter().find(|c| c.metric == metric && c.cell.is_none()).unwrap();
+        assert!(of(Metric::CpuPerRequest).effect.unwrap().estimate < 0.0);
+        assert_eq!(of(Metric::CpuPerRequest).interpretation, Interpretation::Better);
+        assert_eq!(of(Metric::P90).interpretation, Interpretation::Undecided);
+        assert_eq!(of(Metric::StartUp).interpretation, Interpretation::Equivalent);
+    }
+
+    #[test]
+    fn a_look_is_the_primary_interval() {
+        let boundaries = Boundaries::standard();
+        let record = fixture::record(9, 0.05);
+        assert_eq!(looks(&record, &boundaries), [compare(&record)[0].effect]);
+        assert_eq!(looks(&fixture::record(4, 0.05), &boundaries), [None]);
+    }
+
+    #[test]
+    fn a_named_cell_decides() {
+        let mut record = fixture::record(5, 0.05);
+        record.study.decide.cell = Some("pages@20".to_owned());
+        assert_eq!(compare(&record)[0].cell, Some(1));
+    }
+}

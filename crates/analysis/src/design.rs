@@ -1,0 +1,211 @@
+//! Which trial runs when: random, but balanced, so that a drifting host favours no variant.
+
+use model::study::WarmUp;
+use model::{Block, Cell, Mode, Plan, Schedule, Study, Trial, TrialKey};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Blocks that find the warm-up cut.
+const PILOT_BLOCKS: usize = 2;
+/// Part of the blocks that may be set aside because the host was disturbed.
+const SPARE: f64 = 0.2;
+
+/// The whole schedule of a study. The same study, mode and seed give the same plan.
+///
+/// Over every K blocks of K variants each variant stands at each position once (AB and BA for two), in random order;
+/// cells are ordered likewise over blocks, the same for all variants of a block.
+pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
+    let timing = match mode {
+        Mode::Full => &study.timing,
+        Mode::Quick => &study.quick,
+    };
+    let cells: Vec<Cell> = study
+        .workloads
+        .iter()
+        .enumerate()
+        .flat_map(|(workload, w)| {
+            w.concurrency.iter().map(move |concurrency| Cell { workload, concurrency: *concurrency })
+        })
+        .collect();
+    let schedule = Schedule {
+        warm_up: timing.warm_up,
+        measure: timing.measure,
+        min_blocks: timing.min_blocks,
+        max_blocks: timing.max_blocks,
+        spare_blocks: (f64::from(timing.max_blocks) * SPARE).ceil() as u32,
+    };
+    let pilots = if matches!(schedule.warm_up, WarmUp::Pilot { .. }) { PILOT_BLOCKS } else { 0 };
+    let blocks = (schedule.max_blocks + schedule.spare_blocks) as usize;
+
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let variants = study.variants.len();
+    let pilot_orders = balanced_orders(variants, pilots, &mut rng);
+    let variant_orders = balanced_orders(variants, blocks, &mut rng);
+    let cell_orders = balanced_orders(cells.len(), blocks, &mut rng);
+    Plan {
+        seed,
+        mode,
+        cells,
+        pilot: blocks_of(true, pilot_orders, vec![Vec::new(); pilots]),
+        blocks: blocks_of(false, variant_orders, cell_orders),
+        schedule,
+    }
+}
+
+fn blocks_of(pilot: bool, variant_orders: Vec<Vec<usize>>, cell_orders: Vec<Vec<usize>>) -> Vec<Block> {
+    let trial = |block: u32, position: u32, variant: usize, cells: &[usize]| Trial {
+        key: TrialKey { pilot, block, position },
+        variant,
+        cells: cells.to_vec(),
+    };
+    (0..)
+        .zip(variant_orders.into_iter().zip(cell_orders))
+        .map(|(block, (variants, cells))| Block {
+            trials: (0..).zip(variants).map(|(position, variant)| trial(block, position, variant, &cells)).collect(),
+        })
+        .collect()
+}
+
+/// `rows` orders of `items` things: every run of `items` rows is a Latin square (each thing at each place once), and
+/// each full Williams square has every thing follow every other equally often.
+fn balanced_orders(items: usize, rows: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+    let mut orders = Vec::new();
+    while orders.len() < rows {
+        let mut names: Vec<usize> = (0..items).collect();
+        names.shuffle(rng);
+        for latin in williams(items).chunks_mut(items.max(1)) {
+            latin.shuffle(rng);
+            orders.extend(latin.iter().map(|row| row.iter().map(|item| names[*item]).collect::<Vec<_>>()));
+        }
+    }
+    orders.truncate(rows);
+    orders
+}
+
+/// Williams' square (1949): `n` rows for even n; for odd n the mirrored rows follow, 2n in all.
+fn williams(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    // 0, n−1, 1, n−2, 2, …: every step between neighbours occurs once (for even n).
+    let first: Vec<usize> = (0..n).map(|i| if i % 2 == 0 { i / 2 } else { n - i.div_ceil(2) }).collect();
+    let mut rows: Vec<Vec<usize>> = (0..n).map(|shift| first.iter().map(|item| (item + shift) % n).collect()).collect();
+    if n % 2 == 1 && n > 1 {
+        rows.extend(rows.clone().into_iter().map(|row| row.into_iter().rev().collect()));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture;
+
+    fn study(variants: usize, concurrency: Vec<u32>) -> Study {
+        let mut study = fixture::study();
+        study.variants = (0..variants).map(|_| study.variants[0].clone()).collect();
+        study.workloads[0].concurrency = concurrency;
+        study
+    }
+
+    /// How often each variant stands at each position of these blocks.
+    fn places(blocks: &[Block], variants: usize) -> Vec<Vec<u32>> {
+        let mut places = vec![vec![0; variants]; variants];
+        for block in blocks {
+            for (position, trial) in block.trials.iter().enumerate() {
+                places[trial.variant][position] += 1;
+            }
+        }
+        places
+    }
+
+    proptest! {
+        #[test]
+        fn every_variant_stands_everywhere_equally_often(variants in 2_usize..8, seed: u64) {
+            let plan = plan(&study(variants, vec![1, 20]), Mode::Full, seed);
+            for square in plan.blocks.chunks_exact(variants) {
+                prop_assert_eq!(places(square, variants), vec![vec![1; variants]; variants]);
+            }
+        }
+
+        #[test]
+        fn a_blocks_variants_measure_all_cells_in_one_order(cells in 1_usize..6, seed: u64) {
+            let plan = plan(&study(2, (1..=cells as u32).collect()), Mode::Full, seed);
+            for block in &plan.blocks {
+                prop_assert_eq!(&block.trials[0].cells, &block.trials[1].cells);
+                let mut all = block.trials[0].cells.clone();
+                all.sort_unstable();
+                prop_assert_eq!(all, (0..cells).collect::<Vec<_>>());
+            }
+            for square in plan.blocks.chunks_exact(cells) {
+                for place in 0..cells {
+                    let mut there: Vec<_> = square.iter().map(|block| block.trials[0].cells[place]).collect();
+                    there.sort_unstable();
+                    prop_assert_eq!(there, (0..cells).collect::<Vec<_>>());
+                }
+            }
+        }
+
+        #[test]
+        fn the_seed_is_all_that_is_random(seed: u64) {
+            let study = study(3, vec![1, 20]);
+            prop_assert_eq!(plan(&study, Mode::Full, seed), plan(&study, Mode::Full, seed));
+        }
+    }
+
+    #[test]
+    fn whole_squares_balance_what_follows_what() {
+        for n in 2..8 {
+            let mut follows = vec![vec![0; n]; n];
+            for row in williams(n) {
+                for pair in row.windows(2) {
+                    follows[pair[0]][pair[1]] += 1;
+                }
+            }
+            let each = if n % 2 == 0 { 1 } else { 2 };
+            for (a, row) in follows.iter().enumerate() {
+                for (b, count) in row.iter().enumerate() {
+                    assert_eq!(*count, if a == b { 0 } else { each }, "{b} after {a} of {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn either_variant_may_come_first() {
+        let study = study(2, vec![1]);
+        let firsts: Vec<usize> =
+            (0..40).map(|seed| plan(&study, Mode::Full, seed).blocks[0].trials[0].variant).collect();
+        assert!(firsts.contains(&0) && firsts.contains(&1));
+    }
+
+    #[test]
+    fn a_plan_of_two_variants_and_three_cells() {
+        let plan = plan(&study(2, vec![1, 5, 20]), Mode::Quick, 42);
+        let lines: Vec<String> = plan
+            .pilot
+            .iter()
+            .chain(&plan.blocks)
+            .map(|block| {
+                let order: Vec<usize> = block.trials.iter().map(|trial| trial.variant).collect();
+                format!("{}: variants {order:?}, cells {:?}", block.trials[0].key, block.trials[0].cells)
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn spare_blocks_and_pilots() {
+        let mut study = study(2, vec![1]);
+        study.timing.max_blocks = 12;
+        let piloted = plan(&study, Mode::Full, 1);
+        assert_eq!((piloted.pilot.len(), piloted.blocks.len(), piloted.schedule.spare_blocks), (2, 15, 3));
+        study.timing.warm_up = WarmUp::Fixed(Duration::from_secs(10));
+        assert!(plan(&study, Mode::Full, 1).pilot.is_empty());
+    }
+}

@@ -1,0 +1,224 @@
+//! Study records for tests: two variants, `off` and `on`, that differ in one JRuby option.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use model::study::{
+    AskedSetting, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind, Timing,
+    Variant, WarmUp, Workload,
+};
+use model::{
+    AnswerSample, BodyLength, CellRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts, Metric, Mode, Outcome,
+    Phase, ServerUse, Setting, SettingResult, SettingSource, Study, StudyRecord, Tally, TrialRecord, WarmUpCut,
+    WarmUpRecord,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::boundaries::normal;
+use crate::design;
+
+/// Start-up time of every launch, seconds.
+pub const READY_S: f64 = 8.0;
+/// Length of every body, bytes.
+pub const LENGTH: u64 = 15_118;
+/// Seconds of each measured cell.
+const MEASURED_S: u32 = 4;
+
+fn strings<const N: usize>(pairs: [(&str, &str); N]) -> IndexMap<String, String> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// One workload at two concurrencies, factor `invokedynamic` off and on.
+pub fn study() -> Study {
+    let timing = Timing {
+        warm_up: WarmUp::Pilot { cap: Duration::from_secs(300) },
+        measure: Duration::from_secs(u64::from(MEASURED_S)),
+        min_blocks: 5,
+        max_blocks: 30,
+    };
+    Study {
+        name: "invokedynamic".to_owned(),
+        question: None,
+        dir: PathBuf::from("/study"),
+        file: "study.toml".to_owned(),
+        source: "name = \"invokedynamic\"".to_owned(),
+        factors: vec![Factor { name: "invokedynamic".into(), levels: vec!["off".into(), "on".into()] }],
+        variants: vec![variant("off", "false"), variant("on", "true")],
+        services: Vec::new(),
+        workloads: vec![Workload {
+            name: "pages".to_owned(),
+            request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
+            expect: Expect::default(),
+            concurrency: vec![1, 20],
+        }],
+        hooks: Hooks::default(),
+        quick: Timing { max_blocks: 6, ..timing.clone() },
+        timing,
+        decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
+    }
+}
+
+/// A variant whose level sets `compile.invokedynamic`.
+pub fn variant(name: &str, value: &str) -> Variant {
+    Variant {
+        name: name.to_owned(),
+        levels: strings([("invokedynamic", name)]),
+        server: ServerSpec {
+            runtime: Runtime::Command { command: "serve".to_owned() },
+            args: Vec::new(),
+            env: IndexMap::new(),
+            dir: PathBuf::from("/study"),
+            ready: Ready { sign: ReadySign::Get("/".to_owned()), within: Duration::from_secs(60) },
+            stop_within: Duration::from_secs(10),
+        },
+        treatment: vec![AskedSetting {
+            factor: "invokedynamic".to_owned(),
+            kind: SettingKind::Jruby,
+            name: "compile.invokedynamic".to_owned(),
+            value: value.to_owned(),
+        }],
+    }
+}
+
+/// A run that has stored nothing yet.
+pub fn empty(study: Study, mode: Mode) -> StudyRecord {
+    let plan = design::plan(&study, mode, 42);
+    StudyRecord {
+        run: "run".to_owned(),
+        version: "0.1.0".to_owned(),
+        started: "2026-01-31T10:00:00Z".to_owned(),
+        study,
+        plan,
+        host: HostFacts::default(),
+        warm_up_cut: None,
+        trials: Vec::new(),
+    }
+}
+
+/// A run of [`study`] with both pilots and `blocks` blocks, noise of 1 % a launch.
+pub fn record(blocks: usize, effect: f64) -> StudyRecord {
+    record_of(study(), blocks, effect, 0.01, 3)
+}
+
+/// A run with both pilots and `blocks` blocks; each variant is faster than the one before by `effect`, with
+/// normal `noise` of each launch (both log ratios).
+pub fn record_of(study: Study, blocks: usize, effect: f64, noise: f64, seed: u64) -> StudyRecord {
+    let mut record = empty(study, Mode::Full);
+    record.warm_up_cut = Some(WarmUpCut { seconds: 50.0, established: true });
+    let planned = record.plan.pilot.iter().chain(&record.plan.blocks[..blocks]).flat_map(|block| &block.trials);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let run = planned.enumerate().map(|(number, planned)| {
+        let mut trial = trial(planned.variant, number);
+        trial.key = planned.key;
+        let faster = (effect * planned.variant as f64 + noise * normal(&mut rng)).exp();
+        trial.cells = planned.cells.iter().map(|index| cell(*index, [1_000.0, 4_000.0][*index % 2] * faster)).collect();
+        trial
+    });
+    record.trials = run.collect();
+    record
+}
+
+/// A launch that went well and measured nothing; `number` makes its port, process and folder its own.
+pub fn trial(variant: usize, number: usize) -> TrialRecord {
+    let value = if variant == 0 { "false" } else { "true" };
+    let folder = format!("/run/trials/{number}");
+    TrialRecord {
+        key: model::TrialKey { pilot: false, block: number as u32 / 2, position: number as u32 % 2 },
+        variant,
+        started: "2026-01-31T10:00:00Z".to_owned(),
+        outcome: Outcome::Completed,
+        launch: Some(LaunchFacts {
+            pid: 4_000 + number as u32,
+            command: vec![
+                "/opt/jdk/bin/java".to_owned(),
+                format!("-Djruby.compile.invokedynamic={value}"),
+                format!("-Djava.io.tmpdir={folder}/tmp"),
+                "server.rb".to_owned(),
+            ],
+            env: [("PORT".to_owned(), (41_000 + number).to_string()), ("HOME".to_owned(), "/root".to_owned())].into(),
+            versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
+            libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
+            port: 41_000 + number as u16,
+            ready_s: READY_S,
+            log: PathBuf::from(folder).join("server.log"),
+        }),
+        settings: vec![setting(value)],
+        answers: vec![answer(number, 1), answer(number, 2)],
+        warm_up: Some(WarmUpRecord { intervals: vec![interval(0, 1_000.0)], steady_at_s: Some(40.0) }),
+        cells: Vec::new(),
+        host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
+        canary_ns: [1_000_000, 1_002_000],
+    }
+}
+
+/// The factor's setting, in effect.
+pub fn setting(value: &str) -> Setting {
+    Setting {
+        kind: SettingKind::Jruby,
+        name: "compile.invokedynamic".to_owned(),
+        asked: value.to_owned(),
+        live: Some(value.to_owned()),
+        default: Some("false".to_owned()),
+        source: SettingSource::InProcess,
+        result: if value == "false" { SettingResult::AlreadyDefault } else { SettingResult::InEffect },
+    }
+}
+
+/// A page of twenty lines: one holds the time, one the process.
+pub fn answer(launch: usize, time: usize) -> AnswerSample {
+    let mut lines: Vec<String> = (0..18).map(|line| format!("line-{line}")).collect();
+    lines.push(format!("process-{launch}"));
+    lines.push(format!("time-{launch}-{time}"));
+    AnswerSample {
+        workload: 0,
+        status: 200,
+        content_type: "text/html; charset=utf-8".to_owned(),
+        length: LENGTH,
+        hash: format!("{launch}-{time}"),
+        lines,
+        excerpt: "<html>".to_owned(),
+        unmet: Vec::new(),
+    }
+}
+
+/// A few seconds of a cell at `rate` good answers per second.
+pub fn cell(index: usize, rate: f64) -> CellRecord {
+    CellRecord { cell: index, since_ready_s: 50.0, intervals: (0..MEASURED_S).map(|s| interval(s, rate)).collect() }
+}
+
+/// One second at `rate` good answers per second, of which the client needs a tenth and the server half a core.
+fn interval(second: u32, rate: f64) -> Interval {
+    let good = rate.round() as u64;
+    let mut service = model::Histogram::new();
+    for i in 0..good {
+        service.record(1_000 + i % 100);
+    }
+    Interval {
+        start_s: f64::from(second),
+        length_s: good as f64 / rate.max(1e-9),
+        tally: Tally {
+            good,
+            failures: [].into(),
+            statuses: if good > 0 { [(200, good)].into() } else { [].into() },
+            body_length: (good > 0).then_some(BodyLength { min: LENGTH, max: LENGTH }),
+        },
+        bins: vec![(good / 10) as u32; 10],
+        service,
+        bytes: good * LENGTH,
+        client_cpu_s: 0.1,
+        server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40 }),
+        host: None,
+    }
+}
+
+/// Makes a trial fail.
+pub fn fail(trial: &mut TrialRecord) {
+    trial.outcome = Outcome::Failed(Failed {
+        phase: Phase::Launch,
+        reason: "not ready within 60 s".to_owned(),
+        log_tail: "bang".to_owned(),
+    });
+    trial.cells.clear();
+}

@@ -1,0 +1,39 @@
+//! From what was measured to what may be concluded. Pure: no clock, no I/O, no threads; every random number comes from
+//! a seed among the arguments, so the same record always gives the same report.
+//!
+//! ```text
+//! Study ─ design ─► Plan ─(conductor: next::next_step)─► StudyRecord
+//! StudyRecord ─ blocks ─► used blocks ─ metrics ─► one number a launch ─ sequential ─► Effect ┐
+//!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
+//! ```
+//!
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the rest is private.
+//!
+//! The design's `statistics.md` is the specification; deviations are said where they are made.
+
+mod audit;
+mod blocks;
+mod boundaries;
+mod compare;
+mod design;
+mod metrics;
+mod next;
+mod pace;
+mod robust;
+mod sequential;
+mod steady;
+mod summary;
+mod verdict;
+
+#[cfg(test)]
+mod fixture;
+
+pub use audit::explain;
+pub use blocks::set_aside;
+pub use boundaries::Boundaries;
+pub use compare::looks;
+pub use design::plan;
+pub use next::{Next, Stop, next_step};
+pub use pace::{block_time, time_left};
+pub use steady::HalfWindow;
+pub use verdict::analyse;

@@ -1,0 +1,271 @@
+//! What the conductor does next: a pure function of what is stored, so that resuming a run is the same as going on.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use model::study::WarmUp;
+use model::{FindingId, Outcome, StudyRecord, TrialKey, WarmUpCut};
+
+use crate::audit::{self, Context};
+use crate::blocks;
+use crate::boundaries::Boundaries;
+use crate::compare::{BASELINE, Primary};
+use crate::sequential::Decision;
+use crate::steady;
+
+/// Launches of a variant that all fail, from the first, before it counts as hopeless.
+const HOPELESS: usize = 2;
+
+/// The next step of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Store this as [`StudyRecord::warm_up_cut`].
+    DecideCut(WarmUpCut),
+    /// Run this trial of the plan and store its record.
+    Run(TrialKey),
+    /// The run is over.
+    Stop(Stop),
+}
+
+/// Why a run is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Every variant's question is answered.
+    Decided,
+    /// All blocks that the plan allows were used or lost.
+    Exhausted,
+    /// A variant's first launches all failed: no block with it can ever count.
+    Hopeless {
+        /// The variant's name.
+        variant: String,
+    },
+    /// Findings that no further block would lift veto every verdict.
+    Vetoed {
+        /// Their rules.
+        findings: Vec<FindingId>,
+    },
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decided => f.write_str("the question is answered"),
+            Self::Exhausted => f.write_str("all planned blocks have run"),
+            Self::Hopeless { variant } => write!(f, "the first {HOPELESS} launches of {variant} failed"),
+            Self::Vetoed { findings } => {
+                let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+                write!(f, "whatever the numbers say, the comparison is invalid: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// What to do next, given what is stored so far.
+pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
+    if let Some(variant) = hopeless(record) {
+        return Next::Stop(Stop::Hopeless { variant });
+    }
+    let done: HashSet<TrialKey> = record.trials.iter().map(|trial| trial.key).collect();
+    let missing = |blocks: &[model::Block]| {
+        blocks.iter().flat_map(|block| &block.trials).map(|trial| trial.key).find(|key| !done.contains(key))
+    };
+    let next = missing(&record.plan.pilot);
+    // A block that has begun is finished before anything is decided.
+    let is_between_blocks = next.or_else(|| missing(&record.plan.blocks)).is_none_or(|key| key.position == 0);
+    if is_between_blocks
+        && !done.is_empty()
+        && let Some(stop) = vetoed(record, boundaries)
+    {
+        return Next::Stop(stop);
+    }
+    if let Some(pilot) = next {
+        return Next::Run(pilot);
+    }
+    if record.warm_up_cut.is_none() {
+        return Next::DecideCut(cut(record));
+    }
+    if is_between_blocks && let Some(stop) = finished(record, boundaries) {
+        return Next::Stop(stop);
+    }
+    missing(&record.plan.blocks).map_or(Next::Stop(Stop::Exhausted), Next::Run)
+}
+
+/// A variant whose first launches all failed.
+fn hopeless(record: &StudyRecord) -> Option<String> {
+    record.study.variants.iter().enumerate().find_map(|(index, variant)| {
+        let first = record.trials.iter().filter(|trial| trial.variant == index).take(HOPELESS);
+        let failed = first.filter(|trial| trial.outcome != Outcome::Completed).count();
+        (failed == HOPELESS).then(|| variant.name.clone())
+    })
+}
+
+fn vetoed(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
+    let found = audit::lasting(record, &Context::new(record, boundaries));
+    let variants = record.study.variants.len();
+    let is_all = (BASELINE + 1..variants).all(|variant| found.iter().any(|found| found.vetoes(variant)));
+    let mut findings: Vec<FindingId> =
+        found.iter().filter(|found| found.finding.severity == model::Severity::Invalid).map(|f| f.finding.id).collect();
+    findings.sort_unstable();
+    findings.dedup();
+    (is_all && !findings.is_empty()).then_some(Stop::Vetoed { findings })
+}
+
+/// The cut that the study fixes or the pilots' times give. A pilot that failed has no time; one that never became
+/// steady has none either, and says so.
+fn cut(record: &StudyRecord) -> WarmUpCut {
+    let pilots = |variant| {
+        let own = record.trials.iter().filter(move |trial| trial.key.pilot && trial.variant == variant);
+        let completed = own.filter(|trial| trial.outcome == Outcome::Completed);
+        completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect()
+    };
+    match record.plan.schedule.warm_up {
+        WarmUp::Fixed(fixed) => WarmUpCut { seconds: fixed.as_secs_f64(), established: false },
+        WarmUp::Pilot { cap } => {
+            let times: Vec<Vec<Option<f64>>> = (0..record.study.variants.len()).map(pilots).collect();
+            steady::cut(&times, cap)
+        }
+    }
+}
+
+/// Whether the looks so far say stop.
+fn finished(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
+    let blocks = blocks::blocks(record);
+    let used = blocks::used(&blocks).count();
+    let schedule = &record.plan.schedule;
+    let primary = Primary::of(record);
+    let is_decided = |variant| {
+        let look = primary.settle(record, &blocks, variant, boundaries);
+        look.is_some_and(|(_, decision)| decision != Decision::GoOn)
+    };
+    if used >= schedule.min_blocks as usize && (BASELINE + 1..record.study.variants.len()).all(is_decided) {
+        Some(Stop::Decided)
+    } else {
+        (used >= schedule.max_blocks as usize).then_some(Stop::Exhausted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::{Mode, SettingResult};
+
+    use super::*;
+    use crate::fixture;
+
+    /// Walks the plan, taking each trial from `source`; what was decided and how many trials ran.
+    fn conduct(source: &StudyRecord) -> (StudyRecord, Stop) {
+        let boundaries = Boundaries::standard();
+        let mut record = StudyRecord { trials: Vec::new(), warm_up_cut: None, ..source.clone() };
+        loop {
+            match next_step(&record, &boundaries) {
+                Next::DecideCut(cut) => record.warm_up_cut = Some(cut),
+                Next::Run(key) => record.trials.push(source.trials.iter().find(|t| t.key == key).unwrap().clone()),
+                Next::Stop(stop) => return (record, stop),
+            }
+        }
+    }
+
+    fn everything(effect: f64) -> StudyRecord {
+        fixture::record(36, effect)
+    }
+
+    #[test]
+    fn a_large_effect_is_decided_at_the_first_look() {
+        let (record, stop) = conduct(&everything(0.10));
+        assert_eq!(stop, Stop::Decided);
+        // Pilots: 4 trials, then five blocks of two.
+        assert_eq!(record.trials.len(), 14);
+        assert_eq!(record.warm_up_cut, Some(WarmUpCut { seconds: 50.0, established: true }));
+    }
+
+    #[test]
+    fn a_tail_is_never_answered() {
+        let mut source = everything(0.10);
+        source.study.decide.primary = model::Metric::P90;
+        assert_eq!(conduct(&source).1, Stop::Exhausted);
+    }
+
+    #[test]
+    fn answers_that_are_never_what_is_expected_stop_the_run() {
+        let mut source = everything(0.0);
+        let answers = source.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.answers);
+        answers.for_each(|answer| answer.unmet = vec!["nothing at $.pipelines".to_owned()]);
+        let (record, stop) = conduct(&source);
+        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::Errors] });
+        assert_eq!(record.trials.len(), 4);
+    }
+
+    #[test]
+    fn an_effect_at_the_margin_uses_all_blocks_but_the_spare_ones() {
+        let mut source = everything(0.0);
+        // ±30 % in turns: never decided.
+        for trial in source.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot) {
+            let factor = if trial.key.block.is_multiple_of(2) { 1.3 } else { 0.7 };
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|i| i.length_s *= factor);
+        }
+        let (record, stop) = conduct(&source);
+        assert_eq!(stop, Stop::Exhausted);
+        assert_eq!(record.trials.len(), 4 + 60);
+    }
+
+    #[test]
+    fn disturbed_blocks_are_replaced() {
+        let mut source = everything(0.10);
+        source.trials[7].host.others_cores = 1.0;
+        let (record, stop) = conduct(&source);
+        assert_eq!((stop, record.trials.len()), (Stop::Decided, 16));
+    }
+
+    #[test]
+    fn a_run_resumes_where_it_stopped() {
+        let boundaries = Boundaries::standard();
+        let source = everything(0.0);
+        let (whole, _) = conduct(&source);
+        for stop in 5..whole.trials.len() {
+            let part = StudyRecord { trials: whole.trials[..stop].to_vec(), ..whole.clone() };
+            assert_eq!(next_step(&part, &boundaries), Next::Run(whole.trials[stop].key));
+        }
+    }
+
+    #[test]
+    fn a_hopeless_variant_stops_the_run() {
+        let mut source = everything(0.0);
+        source.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        let (record, stop) = conduct(&source);
+        assert_eq!(stop, Stop::Hopeless { variant: "on".to_owned() });
+        assert!(record.trials.len() <= 4);
+    }
+
+    #[test]
+    fn a_lasting_veto_stops_the_run_after_the_first_block() {
+        let mut source = everything(0.0);
+        for trial in source.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.settings[0].result = SettingResult::Unknown { nearest: None };
+        }
+        let (record, stop) = conduct(&source);
+        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::SettingUnknown] });
+        assert_eq!(record.trials.len(), 2);
+    }
+
+    #[test]
+    fn a_fixed_warm_up_needs_no_pilot() {
+        let mut study = fixture::study();
+        study.timing.warm_up = WarmUp::Fixed(Duration::from_secs(20));
+        let mut record = fixture::empty(study, Mode::Full);
+        let boundaries = Boundaries::standard();
+        let cut = WarmUpCut { seconds: 20.0, established: false };
+        assert_eq!(next_step(&record, &boundaries), Next::DecideCut(cut));
+        record.warm_up_cut = Some(cut);
+        let first = TrialKey { pilot: false, block: 0, position: 0 };
+        assert_eq!(next_step(&record, &boundaries), Next::Run(first));
+    }
+
+    #[test]
+    fn a_launch_never_steady_leaves_the_cap() {
+        let mut source = everything(0.10);
+        source.trials[2].warm_up.as_mut().unwrap().steady_at_s = None;
+        let (record, _) = conduct(&source);
+        assert_eq!(record.warm_up_cut, Some(WarmUpCut { seconds: 300.0, established: false }));
+    }
+}

@@ -1,0 +1,172 @@
+//! How long the rest of a run will take: by its plan, and by what its trials have taken so far.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use model::study::WarmUp;
+use model::{Outcome, StudyRecord, TrialRecord};
+
+use crate::blocks::{self, Fate};
+use crate::steady;
+
+/// What a trial is thought to take besides load, seconds: start, inspection, end. A JVM's, until one has been seen.
+const OVERHEAD_S: f64 = 10.0;
+
+/// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
+pub fn time_left(record: &StudyRecord) -> Range<Duration> {
+    let schedule = &record.plan.schedule;
+    let variants = record.study.variants.len() as u32;
+    let ran = |pilot: bool| record.trials.iter().filter(|trial| trial.key.pilot == pilot).count() as u32;
+    let pilots = (record.plan.pilot.len() as u32 * variants).saturating_sub(ran(true));
+
+    let states = blocks::blocks(record);
+    let used = blocks::used(&states).count() as u32;
+    let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
+    let complete = states.len() as u32 - begun;
+    let most = if used < schedule.max_blocks { record.plan.blocks.len() as u32 - complete } else { begun };
+    let least = schedule.min_blocks.saturating_sub(used).clamp(begun, most);
+
+    let pace = Pace::of(record);
+    let total = |blocks: u32, pilot: f64, trial: f64| {
+        let trials = (blocks * variants).saturating_sub(ran(false) - complete * variants);
+        Duration::from_secs_f64(f64::from(pilots) * pilot + f64::from(trials) * trial)
+    };
+    total(least, pace.pilot.start, pace.trial.start)..total(most, pace.pilot.end, pace.trial.end)
+}
+
+/// The time that the next block takes at most: a pilot block while there are any left to run.
+pub fn block_time(record: &StudyRecord) -> Duration {
+    let pace = Pace::of(record);
+    let pilots = record.plan.pilot.iter().map(|block| block.trials.len()).sum();
+    let is_pilot = record.trials.iter().filter(|trial| trial.key.pilot).count() < pilots;
+    let trial = if is_pilot { pace.pilot.end } else { pace.trial.end };
+    Duration::from_secs_f64(trial * record.study.variants.len() as f64)
+}
+
+/// Least and most seconds of one trial.
+struct Pace {
+    /// One that only warms up.
+    pilot: Range<f64>,
+    /// One that measures.
+    trial: Range<f64>,
+}
+
+impl Pace {
+    fn of(record: &StudyRecord) -> Self {
+        let schedule = &record.plan.schedule;
+        let completed = || record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
+        let overhead = mean(completed().map(|trial| trial.host.elapsed_s - loaded_s(trial))).unwrap_or(OVERHEAD_S);
+        let (pilot, warm_up) = match schedule.warm_up {
+            WarmUp::Fixed(time) => (0.0..0.0, time.as_secs_f64()..time.as_secs_f64()),
+            WarmUp::Pilot { cap } => {
+                let longest = cap.as_secs_f64();
+                let seen = mean(completed().filter(|trial| trial.key.pilot).map(loaded_s));
+                let least = seen.unwrap_or(steady::least_seconds(record.plan.mode)).min(longest);
+                (least..seen.unwrap_or(longest), steady::cut(&[vec![Some(least)]], cap).seconds..longest)
+            }
+        };
+        let warm_up = record.warm_up_cut.map_or(warm_up, |cut| cut.seconds..cut.seconds);
+        let measuring = schedule.measure.as_secs_f64() * record.plan.cells.len() as f64;
+        let over = |load: Range<f64>, more: f64| overhead + load.start + more..overhead + load.end + more;
+        Self { pilot: over(pilot, 0.0), trial: over(warm_up, measuring) }
+    }
+}
+
+/// Seconds of a trial that were load.
+fn loaded_s(trial: &TrialRecord) -> f64 {
+    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
+    warm_up.chain(trial.cells.iter().flat_map(|cell| &cell.intervals)).map(|interval| interval.length_s).sum()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Mode, WarmUpCut};
+
+    use super::*;
+    use crate::fixture;
+
+    /// Two cells of 20 s, 5 to 30 blocks and 6 spare ones; nothing has run.
+    fn planned(warm_up: WarmUp) -> StudyRecord {
+        let mut study = fixture::study();
+        study.timing.measure = Duration::from_secs(20);
+        study.timing.warm_up = warm_up;
+        fixture::empty(study, Mode::Full)
+    }
+
+    fn seconds(range: &Range<Duration>) -> [u64; 2] {
+        [&range.start, &range.end].map(|time| time.as_secs_f64().round() as u64)
+    }
+
+    /// Lets the next `count` trials of the plan run: `overhead` seconds and the load that was planned.
+    fn run(record: &mut StudyRecord, count: usize, overhead: f64) {
+        let planned = record.plan.pilot.iter().chain(&record.plan.blocks).flat_map(|block| &block.trials);
+        let next: Vec<_> = planned.skip(record.trials.len()).take(count).cloned().collect();
+        for planned in next {
+            let mut trial = fixture::trial(planned.variant, record.trials.len());
+            trial.key = planned.key;
+            let load = if planned.key.pilot { 60.0 } else { record.warm_up_cut.unwrap().seconds };
+            trial.warm_up.as_mut().unwrap().intervals[0].length_s = load;
+            trial.cells = planned.cells.iter().map(|cell| fixture::cell(*cell, 100.0)).collect();
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|second| second.length_s = 5.0);
+            trial.host.elapsed_s = overhead + loaded_s(&trial);
+            record.trials.push(trial);
+        }
+    }
+
+    #[test]
+    fn a_fixed_warm_up_before_anything_ran() {
+        let record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        // Launches of 10 + 60 + 2·20 s: 5 blocks of two, or 36.
+        assert_eq!(seconds(&time_left(&record)), [10 * 110, 72 * 110]);
+        assert_eq!(block_time(&record), Duration::from_secs(220));
+    }
+
+    #[test]
+    fn pilots_before_anything_ran() {
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        // 4 pilots of 10 + 30 to 120 s; 10 launches of 10 + 37.5 + 40 s, or 72 of 10 + 120 + 40 s.
+        assert_eq!(seconds(&time_left(&record)), [160 + 875, 520 + 72 * 170]);
+        assert_eq!(block_time(&record), Duration::from_secs(260));
+        record.plan.mode = Mode::Quick;
+        assert_eq!(seconds(&time_left(&record))[0], 80 + 625);
+    }
+
+    #[test]
+    fn what_ran_says_how_long_the_rest_takes() {
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        run(&mut record, 2, 5.0);
+        // Pilots take 5 + 60 s, so the cut will be 75 s at least.
+        assert_eq!(seconds(&time_left(&record)), [130 + 10 * 120, 130 + 72 * 165]);
+        assert_eq!(block_time(&record), Duration::from_secs(130));
+        run(&mut record, 2, 5.0);
+        record.warm_up_cut = Some(WarmUpCut { seconds: 75.0, established: true });
+        assert_eq!(seconds(&time_left(&record)), [10 * 120, 72 * 120]);
+        assert_eq!(block_time(&record), Duration::from_secs(240));
+        // One block, and half of the next.
+        run(&mut record, 3, 5.0);
+        assert_eq!(seconds(&time_left(&record)), [7 * 120, 69 * 120]);
+    }
+
+    #[test]
+    fn a_block_that_does_not_count_makes_another_one_needed() {
+        let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
+        run(&mut record, 8, 10.0);
+        assert_eq!(seconds(&time_left(&record)), [2 * 110, 64 * 110]);
+        record.trials[7].host.steal_cores = 0.5;
+        assert_eq!(seconds(&time_left(&record)), [4 * 110, 64 * 110]);
+    }
+
+    #[test]
+    fn nothing_is_left_when_all_blocks_were_used() {
+        let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
+        run(&mut record, 60, 10.0);
+        assert_eq!(seconds(&time_left(&record)), [0, 0]);
+    }
+}

@@ -1,0 +1,301 @@
+//! The test that may be looked at after every block: repeated confidence intervals (Jennison & Turnbull 1989).
+//!
+//! All intervals of one comparison hold at once with the stated confidence, so stopping at whichever look one
+//! likes (a decision, a budget, Ctrl-C) stays honest. The design's `statistics.md`, §5, is the specification.
+
+use model::{Effect, Needs};
+
+use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK};
+use crate::robust;
+
+/// The region of practical equivalence as a log ratio: ρ = ln(1 + `rope`), `rope` a fraction.
+pub fn margin(rope: f64) -> f64 {
+    rope.ln_1p()
+}
+
+/// Estimate and interval from within-block differences (log ratios, in the order of the blocks).
+///
+/// `None` with fewer blocks than the first look needs. A look that has no critical value of its own (more blocks than
+/// the table knows, or an α so small that no rank is rare enough) keeps the interval of the latest look that has one:
+/// intervals of earlier looks stay valid.
+pub fn interval(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+    (FIRST_LOOK..=differences.len().min(LAST_LOOK)).rev().find_map(|n| look(&differences[..n], boundaries))
+}
+
+/// The interval of one look, where the table has one.
+fn look(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+    let n = differences.len();
+    let (estimate, low, high) = if n < FIRST_RANK_LOOK {
+        student(differences, boundaries.t(n)?)
+    } else {
+        signed_ranks(differences, boundaries.rank(n)?)
+    };
+    Some(Effect { estimate, low, high, blocks: n as u32, confidence: 1.0 - boundaries.alpha() })
+}
+
+/// Mean ± `critical` · sd / √n.
+fn student(differences: &[f64], critical: f64) -> (f64, f64, f64) {
+    let n = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / n;
+    let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = critical * (variance / n).sqrt();
+    (mean, mean - half, mean + half)
+}
+
+/// Hodges & Lehmann's estimate and the values that Wilcoxon's test does not reject with min(W⁺, W⁻) ≤ `k`.
+fn signed_ranks(differences: &[f64], k: u32) -> (f64, f64, f64) {
+    let mut walsh: Vec<f64> = Vec::with_capacity(differences.len() * (differences.len() + 1) / 2);
+    for (i, first) in differences.iter().enumerate() {
+        walsh.extend(differences[i..].iter().map(|second| f64::midpoint(*first, *second)));
+    }
+    walsh.sort_by(f64::total_cmp);
+    let k = k as usize;
+    let estimate = robust::median(&walsh).unwrap_or_default();
+    (estimate, walsh[k], walsh[walsh.len() - 1 - k])
+}
+
+/// What one look says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The whole interval lies within the region of practical equivalence.
+    Equivalent,
+    /// The interval excludes no difference.
+    Different,
+    /// Neither: another block is needed.
+    GoOn,
+}
+
+/// Reads an interval against the region `±margin` (a log ratio). Equivalence comes first: a difference that is real
+/// but too small to matter is not a difference.
+pub fn decide(effect: &Effect, margin: f64) -> Decision {
+    if effect.lies_within(margin) {
+        Decision::Equivalent
+    } else if effect.excludes_zero() {
+        Decision::Different
+    } else {
+        Decision::GoOn
+    }
+}
+
+/// The first look from `min_blocks` on that decides; else what the last look says. Blocks that came after a decision
+/// (for the sake of other variants) do not undo it.
+pub fn settle(
+    differences: &[f64],
+    boundaries: &Boundaries,
+    margin: f64,
+    min_blocks: u32,
+) -> Option<(Effect, Decision)> {
+    let first = FIRST_LOOK.max(min_blocks as usize);
+    let read = |n: usize| interval(&differences[..n], boundaries).map(|effect| (effect, decide(&effect, margin)));
+    (first..=differences.len()).filter_map(read).find(|(_, decision)| *decision != Decision::GoOn).or_else(|| {
+        // Below the least number of blocks an interval may be shown, but decides nothing.
+        let (effect, decision) = read(differences.len())?;
+        Some((effect, if differences.len() < first { Decision::GoOn } else { decision }))
+    })
+}
+
+/// What it would have taken to decide.
+///
+/// An approximation: the interval is taken to shrink with 1/√blocks around the present estimate. The smallest effect
+/// is half the interval's length: an estimate as far from zero would have excluded it. The question is settled once
+/// that half-length is below the estimate (a difference) or below what the estimate leaves of `±margin` (equivalence),
+/// whichever is easier.
+pub fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
+    let half = effect.map(|effect| (effect.high - effect.low) / 2.0);
+    let blocks = effect.zip(half).map(|(effect, half)| {
+        let goal = effect.estimate.abs().max(margin - effect.estimate.abs());
+        let factor = (half / goal).powi(2).max(1.0);
+        (f64::from(effect.blocks) * factor).ceil().min(f64::from(u32::MAX)) as u32
+    });
+    Needs { reason, smallest_effect: half, blocks }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::boundaries::normal;
+
+    fn close(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-12
+    }
+
+    #[test]
+    fn five_blocks_by_hand() {
+        // Mean 3, sd √2.5, half = 6.272 · √2.5 / √5 = 6.272 · √0.5.
+        let effect = interval(&[1.0, 2.0, 3.0, 4.0, 5.0], &Boundaries::standard()).unwrap();
+        assert!(close(effect.estimate, 3.0));
+        assert!(close(effect.low, 3.0 - 6.272 * 0.5_f64.sqrt()));
+        assert!(close(effect.high, 3.0 + 6.272 * 0.5_f64.sqrt()));
+        assert_eq!(effect.blocks, 5);
+    }
+
+    #[test]
+    fn eight_and_nine_blocks_by_hand() {
+        // k = 0 with 8: the smallest and largest Walsh averages are the smallest and largest differences.
+        let eight = [8.0, 1.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0];
+        let effect = interval(&eight, &Boundaries::standard()).unwrap();
+        assert!(close(effect.low, 1.0) && close(effect.high, 8.0) && close(effect.estimate, 4.5));
+        // k = 1 with 9: Walsh averages start 1, 1.5, … and end …, 9.5, 10.
+        let nine = [10.0, 1.0, 2.0, 9.0, 4.0, 5.0, 6.0, 7.0, 3.0];
+        let effect = interval(&nine, &Boundaries::standard()).unwrap();
+        assert!(close(effect.low, 1.5) && close(effect.high, 9.5), "{effect:?}");
+    }
+
+    #[test]
+    fn too_few_or_too_many_blocks() {
+        let boundaries = Boundaries::standard();
+        assert_eq!(interval(&[0.1; 4], &boundaries), None);
+        let many: Vec<f64> = (0..40).map(f64::from).collect();
+        assert_eq!(interval(&many, &boundaries), interval(&many[..30], &boundaries));
+        // With a seventh of α not even eight equal signs are rare enough: the look at seven stands.
+        let seventh = Boundaries::generate(0.05 / 7.0, 30, 200_000, 1);
+        assert_eq!(seventh.rank(8), None);
+        assert_eq!(interval(&many[..8], &seventh).unwrap().blocks, 7);
+    }
+
+    #[test]
+    fn decisions() {
+        let effect = |low, high| Effect { estimate: 0.0, low, high, blocks: 9, confidence: 0.95 };
+        let rho = margin(0.02);
+        assert_eq!(decide(&effect(-0.01, 0.01), rho), Decision::Equivalent);
+        assert_eq!(decide(&effect(0.001, 0.01), rho), Decision::Equivalent);
+        assert_eq!(decide(&effect(0.001, 0.05), rho), Decision::Different);
+        assert_eq!(decide(&effect(-0.05, -0.001), rho), Decision::Different);
+        assert_eq!(decide(&effect(-0.001, 0.05), rho), Decision::GoOn);
+    }
+
+    #[test]
+    fn the_first_deciding_look_stands() {
+        let boundaries = Boundaries::standard();
+        let mut differences = vec![0.100, 0.101, 0.102, 0.099, 0.100];
+        let decided = settle(&differences, &boundaries, margin(0.02), 5).unwrap();
+        assert_eq!((decided.0.blocks, decided.1), (5, Decision::Different));
+        differences.extend([-1.0, -1.0, -1.0]);
+        assert_eq!(settle(&differences, &boundaries, margin(0.02), 5), Some(decided));
+        assert_eq!(settle(&differences[..5], &boundaries, margin(0.02), 6).unwrap().1, Decision::GoOn);
+    }
+
+    #[test]
+    fn what_it_would_take() {
+        let effect = Effect { estimate: 0.01, low: -0.03, high: 0.05, blocks: 30, confidence: 0.95 };
+        let needs = needs(Some(&effect), 0.02, String::new());
+        // Half-length 0.04 has to become 0.01: sixteen times the blocks.
+        assert!(close(needs.smallest_effect.unwrap(), 0.04));
+        assert_eq!(needs.blocks, Some(480));
+    }
+
+    proptest! {
+        #[test]
+        fn shifting_differences_shifts_the_interval(
+            differences in proptest::collection::vec(-1.0..1.0_f64, 5..=30), shift in -1.0..1.0_f64,
+        ) {
+            let boundaries = Boundaries::standard();
+            let shifted: Vec<f64> = differences.iter().map(|d| d + shift).collect();
+            let (a, b) = (interval(&differences, &boundaries).unwrap(), interval(&shifted, &boundaries).unwrap());
+            prop_assert!((a.low + shift - b.low).abs() < 1e-9 && (a.high + shift - b.high).abs() < 1e-9);
+            prop_assert!(a.low <= a.estimate && a.estimate <= a.high);
+        }
+
+        #[test]
+        fn swapping_the_variants_mirrors_the_interval(differences in proptest::collection::vec(-1.0..1.0_f64, 5..=30)) {
+            let boundaries = Boundaries::standard();
+            let swapped: Vec<f64> = differences.iter().map(|d| -d).collect();
+            let (a, b) = (interval(&differences, &boundaries).unwrap(), interval(&swapped, &boundaries).unwrap());
+            prop_assert!((a.low + b.high).abs() < 1e-9 && (a.high + b.low).abs() < 1e-9);
+        }
+    }
+
+    /// How the noise of one block's difference is drawn.
+    type Noise = fn(&mut ChaCha8Rng, usize) -> f64;
+
+    fn quiet(rng: &mut ChaCha8Rng, _: usize) -> f64 {
+        0.02 * normal(rng)
+    }
+    /// Student's t with 3 degrees of freedom.
+    fn heavy_tails(rng: &mut ChaCha8Rng, _: usize) -> f64 {
+        let chi: f64 = (0..3).map(|_| normal(rng).powi(2)).sum();
+        0.02 * normal(rng) / (chi / 3.0).sqrt()
+    }
+    /// The difference of two launches, each of which lands in a fast or a slow mode.
+    fn two_modes(rng: &mut ChaCha8Rng, _: usize) -> f64 {
+        let mut launch = || if rng.random_bool(0.3) { 0.1 } else { 0.0 } + 0.01 * normal(rng);
+        launch() - launch()
+    }
+    /// One launch in twenty wrecked by a neighbour, on either side.
+    fn wrecked(rng: &mut ChaCha8Rng, _: usize) -> f64 {
+        let mut launch = || 0.01 * normal(rng) - if rng.random_bool(0.05) { 0.4 } else { 0.0 };
+        launch() - launch()
+    }
+    /// The host slows by 1 % a launch while blocks alternate AB, BA.
+    fn drift(rng: &mut ChaCha8Rng, block: usize) -> f64 {
+        0.02 * normal(rng) + if block.is_multiple_of(2) { 0.01 } else { -0.01 }
+    }
+
+    /// Decides one study of up to 30 blocks whose true effect is `effect`.
+    fn study(effect: f64, noise: Noise, rng: &mut ChaCha8Rng) -> (Effect, Decision) {
+        let boundaries = Boundaries::standard();
+        let differences: Vec<f64> = (0..30).map(|block| effect + noise(rng, block)).collect();
+        settle(&differences, &boundaries, margin(0.02), 5).unwrap()
+    }
+
+    /// Most of `trials` events of probability `p` that chance explains (three standard errors).
+    fn bound(p: f64, trials: usize) -> f64 {
+        p + 3.0 * (p * (1.0 - p) / trials as f64).sqrt()
+    }
+
+    const STUDIES: usize = 2_000;
+
+    #[test]
+    fn identical_variants_are_seldom_told_apart_and_intervals_cover() {
+        let noises: [(&str, Noise); 5] = [
+            ("quiet", quiet),
+            ("heavy tails", heavy_tails),
+            ("two modes", two_modes),
+            ("wrecked", wrecked),
+            ("drift", drift),
+        ];
+        for (name, noise) in noises {
+            for truth in [0.0, 0.03] {
+                let mut rng = ChaCha8Rng::seed_from_u64(11);
+                let missed = (0..STUDIES)
+                    .filter(|_| {
+                        let (effect, _) = study(truth, noise, &mut rng);
+                        effect.low > truth || effect.high < truth
+                    })
+                    .count();
+                let rate = missed as f64 / STUDIES as f64;
+                assert!(rate <= bound(0.05, STUDIES), "{name}, truth {truth}: {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn five_percent_is_found() {
+        for (name, noise, power) in [("quiet", quiet as Noise, 0.99), ("wrecked", wrecked, 0.95)] {
+            let mut rng = ChaCha8Rng::seed_from_u64(12);
+            let studies: Vec<_> = (0..500).map(|_| study(0.05, noise, &mut rng)).collect();
+            let found = studies.iter().filter(|(e, d)| *d == Decision::Different && e.low > 0.0).count() as f64;
+            let blocks = studies.iter().map(|(e, _)| f64::from(e.blocks)).sum::<f64>() / 500.0;
+            assert!(found / 500.0 >= power, "{name}: {found} of 500, {blocks} blocks");
+            assert!(blocks < 15.0, "{name}: {blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn smaller_shares_of_alpha_are_kept_too() {
+        let boundaries = Boundaries::for_variants(3);
+        let mut rng = ChaCha8Rng::seed_from_u64(13);
+        let wrong = (0..STUDIES)
+            .filter(|_| {
+                let differences: Vec<f64> = (0..30).map(|block| quiet(&mut rng, block)).collect();
+                (5..=30).any(|n| interval(&differences[..n], &boundaries).unwrap().excludes_zero())
+            })
+            .count();
+        assert!(wrong as f64 / STUDIES as f64 <= bound(0.025, STUDIES), "{wrong}");
+        assert!(wrong > 0);
+    }
+}

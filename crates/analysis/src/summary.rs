@@ -1,0 +1,143 @@
+//! What was measured, as a report shows it.
+
+use model::report::{
+    BlockSummary, CellName, FailedTrial, Measurement, Percentile, Reproduce, VariantSummary, WarmUpSeries,
+};
+use model::{Histogram, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
+
+use crate::blocks::{self, BlockState, Fate, Trials};
+use crate::compare::Primary;
+use crate::{metrics, robust};
+
+/// Percentiles shown where the number of answers supports them.
+const PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// The variants, baseline first.
+pub fn variants(record: &StudyRecord) -> Vec<VariantSummary> {
+    (0..record.study.variants.len()).map(|variant| summary(record, variant)).collect()
+}
+
+fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
+    let variant = &record.study.variants[index];
+    let launches = || record.trials.iter().filter(|trial| trial.variant == index);
+    let first = launches().find_map(|trial| trial.launch.as_ref());
+    let failed = |trial: &TrialRecord| match &trial.outcome {
+        Outcome::Failed(failed) => Some(FailedTrial { key: trial.key, failed: failed.clone() }),
+        Outcome::Completed => None,
+    };
+    let ready: Vec<f64> = launches().filter_map(|trial| Some(trial.launch.as_ref()?.ready_s)).collect();
+    let warm_ups: Vec<Option<f64>> = launches().filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect();
+    let steady: Vec<f64> = warm_ups.iter().copied().flatten().collect();
+    VariantSummary {
+        name: variant.name.clone(),
+        levels: variant.levels.clone(),
+        completed: launches().filter(|t| !t.key.pilot && t.outcome == Outcome::Completed).count() as u32,
+        failed: launches().filter_map(failed).collect(),
+        settings: launches().map(|t| &t.settings).find(|s| !s.is_empty()).cloned().unwrap_or_default(),
+        command: first.map(|launch| launch.command.clone()).unwrap_or_default(),
+        versions: first.map(|launch| launch.versions.clone()).unwrap_or_default(),
+        ready_s: robust::median(&ready),
+        steady_s: robust::median(&steady),
+        steady: [steady.len() as u32, warm_ups.len() as u32],
+        memory_bytes: launches().filter_map(metrics::peak_memory).max(),
+    }
+}
+
+/// The cells, in the plan's order.
+pub fn cells(record: &StudyRecord) -> Vec<CellName> {
+    let workload = |index: usize| record.study.workloads.get(index).map_or("?", |workload| workload.name.as_str());
+    let cells = record.plan.cells.iter();
+    cells
+        .map(|cell| CellName {
+            name: cell.name(&record.study.workloads),
+            workload: workload(cell.workload).to_owned(),
+            concurrency: cell.concurrency,
+        })
+        .collect()
+}
+
+/// What each variant did in each cell, over the used blocks.
+pub fn measurements(record: &StudyRecord, blocks: &[BlockState]) -> Vec<Measurement> {
+    let trials = Trials::of(record);
+    let used: Vec<u32> = blocks::used(blocks).collect();
+    (0..record.study.variants.len())
+        .flat_map(|variant| {
+            let launches: Vec<&TrialRecord> = used.iter().filter_map(|block| trials.get(*block, variant)).collect();
+            (0..record.plan.cells.len()).filter_map(move |cell| measurement(&launches, variant, cell))
+        })
+        .collect()
+}
+
+fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) -> Option<Measurement> {
+    let measured: Vec<_> =
+        launches.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell).collect();
+    let throughputs: Vec<f64> = measured.iter().map(|cell| metrics::throughput(cell)).collect();
+    let throughput = robust::median(&throughputs)?;
+    let (mut tally, mut service, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
+    for interval in measured.iter().flat_map(|cell| &cell.intervals) {
+        tally.merge(&interval.tally);
+        service.merge(&interval.service);
+        client_cpu_s += interval.client_cpu_s;
+    }
+    let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(cell)).collect();
+    let percentile =
+        |percent: &f64| service.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
+    Some(Measurement {
+        variant,
+        cell,
+        requests: tally.ended(),
+        failed_share: tally.failed_share(),
+        throughput,
+        throughput_range: [
+            throughputs.iter().copied().fold(f64::INFINITY, f64::min),
+            throughputs.iter().copied().fold(0.0, f64::max),
+        ],
+        percentiles: PERCENTS.iter().filter_map(percentile).collect(),
+        cpu_per_request: robust::median(&cpu),
+        client_cpu_per_request: client_cpu_s * 1e6 / (tally.ended().max(1)) as f64,
+    })
+}
+
+/// The primary metric of each measured block, used or not.
+pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> {
+    let primary = Primary::of(record);
+    let trials = Trials::of(record);
+    let value = |block, variant| {
+        let trial = trials.get(block, variant)?;
+        let is_whole = trial.outcome == Outcome::Completed;
+        metrics::value(trial, primary.metric, primary.cell).filter(|_| is_whole)
+    };
+    blocks
+        .iter()
+        .map(|block| BlockSummary {
+            block: block.index,
+            order: record.plan.blocks[block.index as usize].trials.iter().map(|trial| trial.variant).collect(),
+            values: (0..record.study.variants.len()).map(|variant| value(block.index, variant)).collect(),
+            set_aside: (block.fate == Fate::SetAside).then(|| block.disturbances.join("; ")),
+        })
+        .collect()
+}
+
+/// The warm-up of every launch.
+pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
+    let of = |trial: &TrialRecord| {
+        let warm_up = trial.warm_up.as_ref()?;
+        let intervals = warm_up.intervals.iter().filter(|interval| interval.length_s > 0.0);
+        Some(WarmUpSeries {
+            key: trial.key,
+            variant: trial.variant,
+            points: intervals.map(|i| [i.start_s, i.tally.good as f64 / i.length_s]).collect(),
+            steady_at_s: warm_up.steady_at_s,
+        })
+    };
+    record.trials.iter().filter_map(of).collect()
+}
+
+/// How to do it again.
+pub fn reproduce(record: &StudyRecord) -> Reproduce {
+    let quick = if record.plan.mode == Mode::Quick { " --quick" } else { "" };
+    Reproduce {
+        command: format!("bakeoff run {} --seed {}{quick}", record.study.file, record.plan.seed),
+        study: record.study.source.clone(),
+    }
+}
