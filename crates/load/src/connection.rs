@@ -1,0 +1,220 @@
+//! One connection's life, request after request, without any I/O: the engine moves the bytes and asks here
+//! what they mean, whichever way of the kernel's it moves them.
+
+use std::time::Duration;
+
+use model::Failure;
+
+use crate::request::Ask;
+use crate::response::{Answered, Framer, Ignore};
+
+/// Waits before connecting again after a failure: doubled with each failure in a row between these two.
+const SHORTEST_BACK_OFF: Duration = Duration::from_millis(1);
+const LONGEST_BACK_OFF: Duration = Duration::from_millis(100);
+
+/// What a connection is doing. Times count from the start of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing, and nothing is to come.
+    Idle,
+    /// Waiting until it may connect again.
+    BackingOff { until: Duration },
+    /// Being made; fails at the deadline.
+    Connecting { deadline: Duration },
+    /// Between the first byte of a request and the last of its answer; fails at the deadline.
+    Asking { deadline: Duration },
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// The answer, where one was complete.
+    pub answered: Option<Answered>,
+    /// What it was worth.
+    pub judged: Result<(), Failure>,
+    /// Whether the connection can take another request.
+    pub reusable: bool,
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        Self { answered: None, judged: Err(failure), reusable: false }
+    }
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    state: State,
+    /// Index of the ask in hand.
+    ask: usize,
+    /// When its first byte was handed to the kernel.
+    sent_at: Duration,
+    /// How many of its bytes the kernel took.
+    written: usize,
+    framer: Framer,
+    failures_in_a_row: u32,
+}
+
+impl Connection {
+    pub fn new() -> Self {
+        Self {
+            state: State::Idle,
+            ask: 0,
+            sent_at: Duration::ZERO,
+            written: 0,
+            framer: Framer::default(),
+            failures_in_a_row: 0,
+        }
+    }
+
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Index of the ask in hand.
+    pub fn ask(&self) -> usize {
+        self.ask
+    }
+
+    /// When the request in hand was sent.
+    pub fn sent_at(&self) -> Duration {
+        self.sent_at
+    }
+
+    /// When something has to be done even if nothing happens.
+    pub fn due(&self) -> Option<Duration> {
+        match self.state {
+            State::Idle => None,
+            State::BackingOff { until } => Some(until),
+            State::Connecting { deadline } | State::Asking { deadline } => Some(deadline),
+        }
+    }
+
+    /// Takes ask number `ask`, for which a connection has to be made first.
+    pub fn connect_for(&mut self, ask: usize, deadline: Duration) {
+        self.ask = ask;
+        self.state = State::Connecting { deadline };
+        self.framer.reset();
+    }
+
+    /// Starts sending ask number `ask`.
+    pub fn start(&mut self, ask: usize, now: Duration, deadline: Duration) {
+        self.ask = ask;
+        self.sent_at = now;
+        self.written = 0;
+        self.state = State::Asking { deadline };
+    }
+
+    /// What is still to be written of `ask`, the one in hand.
+    pub fn unsent<'a>(&self, ask: &'a Ask) -> &'a [u8] {
+        &ask.bytes()[self.written..]
+    }
+
+    /// Notes that the kernel took the next `bytes` bytes.
+    pub fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
+    }
+
+    /// Takes received bytes; says how the request ended when they end it.
+    pub fn received(&mut self, bytes: &[u8], ask: &Ask) -> Option<Ended> {
+        match self.framer.feed(bytes, ask.is_head(), &mut Ignore) {
+            Ok(None) => None,
+            Ok(Some(answered)) => Some(self.judge(answered, ask)),
+            Err(_) => Some(Failure::Malformed.into()),
+        }
+    }
+
+    /// Takes the orderly end of the connection.
+    pub fn closed(&mut self, ask: &Ask) -> Ended {
+        match self.framer.close() {
+            Some(answered) => self.judge(answered, ask),
+            None => Failure::Closed.into(),
+        }
+    }
+
+    /// Forgets the connection.
+    pub fn retire(&mut self) {
+        self.state = State::Idle;
+    }
+
+    /// Forgets the connection and waits before another is made; returns until when.
+    pub fn back_off(&mut self, now: Duration) -> Duration {
+        let wait = SHORTEST_BACK_OFF * 2u32.pow(self.failures_in_a_row.min(10));
+        self.failures_in_a_row += 1;
+        let until = now + wait.min(LONGEST_BACK_OFF);
+        self.state = State::BackingOff { until };
+        until
+    }
+
+    fn judge(&mut self, answered: Answered, ask: &Ask) -> Ended {
+        self.failures_in_a_row = 0;
+        Ended {
+            answered: Some(answered),
+            judged: ask.judge(answered.status, answered.body_bytes),
+            // A server may answer before it has the whole request: what is left of it can go nowhere then.
+            reusable: answered.keep_alive && ask.keeps_alive() && self.unsent(ask).is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{LengthRule, Target};
+    use model::study::{Expect, Request};
+
+    fn ask() -> Ask {
+        let request = Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
+        let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
+        Ask::new(&request, &Expect::default(), &target, LengthRule::Exact(1)).unwrap()
+    }
+
+    fn asking(ask: &Ask) -> Connection {
+        let mut connection = Connection::new();
+        connection.start(0, Duration::ZERO, Duration::MAX);
+        connection.wrote(ask.bytes().len());
+        connection
+    }
+
+    #[test]
+    fn a_wrong_answer_leaves_the_connection_usable() {
+        let ask = ask();
+        let ended = asking(&ask).received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
+        assert_eq!((ended.judged, ended.reusable), (Err(Failure::Status), true));
+        let ended = asking(&ask).received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask).unwrap();
+        assert_eq!((ended.judged, ended.reusable), (Err(Failure::Length), true));
+    }
+
+    #[test]
+    fn an_answer_before_the_request_is_out_ends_the_connection() {
+        let ask = ask();
+        let mut connection = Connection::new();
+        connection.start(0, Duration::ZERO, Duration::MAX);
+        connection.wrote(3);
+        let ended = connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
+        assert_eq!((ended.judged, ended.reusable), (Ok(()), false));
+    }
+
+    #[test]
+    fn the_end_completes_only_what_it_may() {
+        let ask = ask();
+        let mut connection = asking(&ask);
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask), None);
+        assert_eq!(connection.closed(&ask).judged, Ok(()));
+        let mut connection = asking(&ask);
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask), None);
+        assert_eq!(connection.closed(&ask), Failure::Closed.into());
+        assert_eq!(asking(&ask).closed(&ask), Failure::Closed.into());
+    }
+
+    #[test]
+    fn back_off_grows_and_an_answer_ends_it() {
+        let ask = ask();
+        let mut connection = asking(&ask);
+        let waits: Vec<u128> = (0..9).map(|_| connection.back_off(Duration::ZERO).as_millis()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 100, 100]);
+        connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask);
+        assert_eq!(connection.back_off(Duration::ZERO), SHORTEST_BACK_OFF);
+    }
+}

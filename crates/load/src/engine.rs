@@ -1,0 +1,295 @@
+//! One thread's loop: epoll, edge-triggered.
+//!
+//! System calls are what a request costs the client, so a request in the steady state makes two of its own, one
+//! send and one receive, and shares a wait with every other that is ready: a socket is registered once for its
+//! life; requests are written at once, without asking whether they may be; a response that is complete is not
+//! followed by a read that finds nothing, since the event itself says whether the stream ended.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use model::{Failure, Interval};
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with, sockopt,
+};
+
+use crate::LoadError;
+use crate::arrivals::{ClosedLoop, Pace};
+use crate::connection::{Connection, Ended, State};
+use crate::recorder::Recorder;
+use crate::request::{Ask, Target};
+
+/// Longest sleep, and so the time in which a stop flag is noticed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Bytes read at most at a time.
+const BUFFER: usize = 64 * 1024;
+
+/// Full buffers read at most from one connection before the others, the clock and the stop flags have their turn.
+const READS: usize = 16;
+
+/// Events taken at most at a time.
+const EVENTS: usize = 512;
+
+/// What one thread is to do.
+pub(crate) struct Job<'a> {
+    pub target: &'a Target,
+    pub asks: &'a [Ask],
+    /// Index of the first ask; the others follow in turn.
+    pub first_ask: usize,
+    pub connections: usize,
+    pub arrivals: ClosedLoop,
+    pub time_limit: Duration,
+    /// Start of the load, the same for all its threads.
+    pub began: Instant,
+    /// Flags each of which ends the load.
+    pub stops: [&'a AtomicBool; 2],
+}
+
+/// Does the job, giving away an interval a second; returns how many connections it opened.
+pub(crate) fn work(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<u64, LoadError> {
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(LoadError::system("create an epoll instance"))?;
+    let slots = (0..job.connections).map(|_| Slot { socket: None, connection: Connection::new() }).collect();
+    let engine = Engine {
+        live: job.connections,
+        next_sweep: TICK.min(job.time_limit),
+        job,
+        epoll,
+        slots,
+        buffer: vec![0; BUFFER].into(),
+        recorder: Recorder::new(emit),
+        started: 0,
+        opened: 0,
+    };
+    engine.run()
+}
+
+/// A place for one connection after another.
+struct Slot {
+    socket: Option<OwnedFd>,
+    connection: Connection,
+}
+
+struct Engine<'a, Emit> {
+    job: Job<'a>,
+    epoll: OwnedFd,
+    slots: Vec<Slot>,
+    /// Read into by every connection in turn, so that it stays in the processor's cache.
+    buffer: Box<[u8]>,
+    recorder: Recorder<Emit>,
+    /// Requests started.
+    started: u64,
+    /// Slots that have, or will have, a request in hand.
+    live: usize,
+    /// Connections opened.
+    opened: u64,
+    /// When deadlines and back-offs are looked at next.
+    next_sweep: Duration,
+}
+
+impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
+    fn run(mut self) -> Result<u64, LoadError> {
+        let mut events = Vec::with_capacity(EVENTS);
+        for index in 0..self.slots.len() {
+            self.next(index, self.now())?;
+        }
+        let over_at = loop {
+            let now = self.now();
+            if let Some(end) = self.job.arrivals.end()
+                && now >= end
+            {
+                break end;
+            }
+            if self.live == 0 || self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
+                break now;
+            }
+            self.recorder.roll(now);
+            if now >= self.next_sweep {
+                self.sweep(now)?;
+            }
+            self.wait(&mut events, now)?;
+            for event in events.drain(..) {
+                self.on_event(event.data.u64() as usize, event.flags)?;
+            }
+        };
+        self.recorder.finish(over_at);
+        Ok(self.opened)
+    }
+
+    /// Time since the load began.
+    fn now(&self) -> Duration {
+        self.job.began.elapsed()
+    }
+
+    fn wait(&self, events: &mut Vec<epoll::Event>, now: Duration) -> Result<(), LoadError> {
+        let end = self.job.arrivals.end().unwrap_or(Duration::MAX);
+        let wake = (now + TICK).min(self.next_sweep).min(self.recorder.interval_end()).min(end);
+        let sleep = wake.saturating_sub(now);
+        let timeout = Timespec { tv_sec: sleep.as_secs().cast_signed(), tv_nsec: sleep.subsec_nanos().into() };
+        match epoll::wait(&self.epoll, spare_capacity(events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(LoadError::system("wait for events")(error)),
+        }
+    }
+
+    /// Ends what took too long, begins what has waited long enough.
+    fn sweep(&mut self, now: Duration) -> Result<(), LoadError> {
+        self.next_sweep = now + TICK.min(self.job.time_limit);
+        for index in 0..self.slots.len() {
+            let connection = &self.slots[index].connection;
+            match connection.due() {
+                Some(due) if due <= now => match connection.state() {
+                    State::BackingOff { .. } => self.next(index, now)?,
+                    State::Connecting { .. } => self.ended(index, &Failure::Connect.into(), true)?,
+                    State::Asking { .. } => self.ended(index, &Failure::TimedOut.into(), true)?,
+                    State::Idle => {}
+                },
+                Some(due) => self.next_sweep = self.next_sweep.min(due),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a free slot its next request, or none when the load has started all of its requests.
+    fn next(&mut self, index: usize, now: Duration) -> Result<(), LoadError> {
+        if self.job.arrivals.pace(now, self.started) == Pace::End {
+            self.slots[index].socket = None;
+            self.slots[index].connection.retire();
+            self.live -= 1;
+            return Ok(());
+        }
+        let ask = (self.job.first_ask + self.started as usize) % self.job.asks.len();
+        self.started += 1;
+        if self.slots[index].socket.is_some() {
+            self.start(index, ask, now)
+        } else {
+            self.slots[index].connection.connect_for(ask, now + self.job.time_limit);
+            self.connect(index)
+        }
+    }
+
+    fn connect(&mut self, index: usize) -> Result<(), LoadError> {
+        let family = if self.job.target.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket =
+            socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
+        sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
+        match connect(&socket, &self.job.target.address) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(_) => return self.ended(index, &Failure::Connect.into(), true),
+        }
+        epoll::add(&self.epoll, &socket, epoll::EventData::new_u64(index as u64), interest())
+            .map_err(LoadError::system("register a socket"))?;
+        self.slots[index].socket = Some(socket);
+        Ok(())
+    }
+
+    fn on_event(&mut self, index: usize, flags: epoll::EventFlags) -> Result<(), LoadError> {
+        let hung_up = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR);
+        let Slot { socket: Some(socket), connection } = &self.slots[index] else { return Ok(()) };
+        match connection.state() {
+            State::Connecting { .. } => match sockopt::socket_error(socket) {
+                Ok(Ok(())) if flags.contains(epoll::EventFlags::OUT) => {
+                    self.opened += 1;
+                    let ask = connection.ask();
+                    self.start(index, ask, self.now())
+                }
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) | Err(_) => self.ended(index, &Failure::Connect.into(), true),
+            },
+            State::Asking { .. } => {
+                if flags.contains(epoll::EventFlags::OUT) && !self.write(index) {
+                    return self.read(index, true);
+                }
+                if hung_up || flags.contains(epoll::EventFlags::IN) { self.read(index, hung_up) } else { Ok(()) }
+            }
+            State::Idle | State::BackingOff { .. } => Ok(()),
+        }
+    }
+
+    /// Starts a request on a connection that is open.
+    fn start(&mut self, index: usize, ask: usize, now: Duration) -> Result<(), LoadError> {
+        self.slots[index].connection.start(ask, now, now + self.job.time_limit);
+        if self.write(index) { Ok(()) } else { self.read(index, true) }
+    }
+
+    /// Writes as much as the kernel takes; `false` when the connection takes no more: what it still holds to be
+    /// read says how the request ended.
+    fn write(&mut self, index: usize) -> bool {
+        let Slot { socket: Some(socket), connection } = &mut self.slots[index] else { return true };
+        let ask = &self.job.asks[connection.ask()];
+        loop {
+            let unsent = connection.unsent(ask);
+            if unsent.is_empty() {
+                return true;
+            }
+            match send(&*socket, unsent, SendFlags::NOSIGNAL) {
+                Ok(bytes) => connection.wrote(bytes),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Reads until the response is complete or nothing is left; `hung_up` says that the stream has an end to be
+    /// read.
+    fn read(&mut self, index: usize, hung_up: bool) -> Result<(), LoadError> {
+        for _ in 0..READS {
+            let Slot { socket: Some(socket), connection } = &mut self.slots[index] else { return Ok(()) };
+            let ask = &self.job.asks[connection.ask()];
+            let ended = match recv(&*socket, &mut *self.buffer, RecvFlags::empty()) {
+                Ok((0, _)) => Some(connection.closed(ask)),
+                Ok((bytes, _)) => {
+                    self.recorder.received(bytes);
+                    let ended = connection.received(&self.buffer[..bytes], ask);
+                    // A short read has emptied the socket (epoll(7)); what comes later makes a new event.
+                    if ended.is_none() && bytes < self.buffer.len() && !hung_up {
+                        return Ok(());
+                    }
+                    ended
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => None,
+                Err(_) => Some(Failure::Closed.into()),
+            };
+            if let Some(ended) = ended {
+                return self.ended(index, &ended, hung_up);
+            }
+        }
+        // Registered anew, the socket reports again what is already there.
+        let Slot { socket: Some(socket), .. } = &self.slots[index] else { return Ok(()) };
+        epoll::modify(&self.epoll, socket, epoll::EventData::new_u64(index as u64), interest())
+            .map_err(LoadError::system("register a socket"))
+    }
+
+    /// Counts a request that ended, and has its slot go on.
+    fn ended(&mut self, index: usize, ended: &Ended, hung_up: bool) -> Result<(), LoadError> {
+        let now = self.now();
+        if self.job.arrivals.end().is_some_and(|end| now >= end) {
+            return Ok(());
+        }
+        let slot = &mut self.slots[index];
+        self.recorder.ended(now, now.saturating_sub(slot.connection.sent_at()), ended);
+        if hung_up || !ended.reusable {
+            slot.socket = None;
+        }
+        if ended.answered.is_some() {
+            return self.next(index, now);
+        }
+        let until = slot.connection.back_off(now);
+        self.next_sweep = self.next_sweep.min(until);
+        Ok(())
+    }
+}
+
+/// What a socket is registered for. Edge-triggered, "writable" costs nothing until the kernel has once refused to
+/// take all.
+fn interest() -> epoll::EventFlags {
+    epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET
+}

@@ -1,0 +1,47 @@
+//! The client: asks a server for the same things again and again, over HTTP/1.1 on connections that are kept, and
+//! records what came of every request.
+//!
+//! A [`Load`] says what is asked, over how many connections and until when; [`run`] does it and hands over one
+//! [`model::Interval`] a second. [`ask()`] gets one whole answer.
+//!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//! use std::time::Duration;
+//!
+//! use load::{Ask, Flow, LengthRule, Load, Stop, Target};
+//! use model::study::{Expect, Request};
+//!
+//! let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 8080)));
+//! let request = Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
+//! let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any)?;
+//! let answer = load::ask(&target, &ask, Duration::from_secs(5))?;
+//! let ask = ask.with_length(LengthRule::Exact(answer.body.len() as u64));
+//!
+//! let load = Load { connections: 20, ..Load::new(target, vec![ask], Stop::After(Duration::from_secs(30))) };
+//! let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
+//!     println!("{} good in {} s", interval.tally.good, interval.length_s);
+//!     Flow::Continue
+//! })?;
+//! println!("p50 = {} µs", summary.service.quantile(0.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` moves bytes for one
+//! thread; `arrivals` says when requests start; `connection` follows one connection without touching a socket;
+//! `response` finds where a response ends; `recorder` makes intervals.
+
+mod arrivals;
+mod ask;
+mod connection;
+mod engine;
+mod merge;
+mod recorder;
+mod request;
+mod response;
+mod run;
+
+pub use arrivals::Stop;
+pub use ask::{Answer, AskError, ask};
+pub use request::{Ask, LengthRule, RequestError, Target};
+pub use response::Malformed;
+pub use run::{Flow, Load, LoadError, Summary, run};

@@ -1,0 +1,239 @@
+//! What is asked of a server, written out before the load begins, and what a good answer to it is.
+
+use std::net::SocketAddr;
+
+use model::Failure;
+use model::study::{Expect, Request};
+use thiserror::Error;
+
+/// Where requests go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The address connected to.
+    pub address: SocketAddr,
+    /// The value of the `Host` field, such as `127.0.0.1:8080`.
+    pub host: String,
+}
+
+impl From<SocketAddr> for Target {
+    fn from(address: SocketAddr) -> Self {
+        Self { address, host: address.to_string() }
+    }
+}
+
+/// Lengths in bytes that a good answer's body may have, after removal of any chunked coding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LengthRule {
+    /// Any length is good.
+    Any,
+    /// This length only.
+    Exact(u64),
+    /// Any length between the two, both included.
+    Within {
+        /// Shortest good length.
+        min: u64,
+        /// Longest good length.
+        max: u64,
+    },
+}
+
+impl LengthRule {
+    fn allows(self, bytes: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exact(exact) => bytes == exact,
+            Self::Within { min, max } => (min..=max).contains(&bytes),
+        }
+    }
+}
+
+/// One kind of request: its bytes, and how its answers are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    bytes: Box<[u8]>,
+    status: Option<u16>,
+    length: LengthRule,
+    head: bool,
+    keep_alive: bool,
+}
+
+/// Why a request cannot be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RequestError {
+    /// The method is not a token, or changes what the bytes after its answer mean.
+    #[error("expected an HTTP method such as GET, found {0:?}")]
+    Method(String),
+    /// The path would break the request line.
+    #[error("expected a path that starts with / and holds no blanks or control characters, found {0:?}")]
+    Path(String),
+    /// A header field would break the head.
+    #[error("expected a header field on one line, found {name:?} with a value of {length} bytes")]
+    Header {
+        /// The field's name.
+        name: String,
+        /// Length of its value in bytes; the value itself may be a secret.
+        length: usize,
+    },
+    /// The field describes the body, which the engine does by itself.
+    #[error("the header field {0} is set from the request's body: leave it out")]
+    Framing(String),
+}
+
+impl Ask {
+    /// Writes `request` out for `target`. `expect.status` and `length` are checked on every answer of a load;
+    /// the other expectations are the caller's to check, on answers got by [`crate::ask()`].
+    pub fn new(request: &Request, expect: &Expect, target: &Target, length: LengthRule) -> Result<Self, RequestError> {
+        Ok(Self {
+            bytes: render(request, &target.host)?.into(),
+            status: expect.status,
+            length,
+            head: request.method == "HEAD",
+            keep_alive: !request.headers.iter().any(|(name, value)| {
+                name.eq_ignore_ascii_case("connection")
+                    && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
+            }),
+        })
+    }
+
+    /// Judges a complete answer by its status and by the length of its body in bytes.
+    pub fn judge(&self, status: u16, body_bytes: u64) -> Result<(), Failure> {
+        let status_is_good = self.status.map_or((200..400).contains(&status), |expected| status == expected);
+        if !status_is_good {
+            Err(Failure::Status)
+        } else if !self.length.allows(body_bytes) {
+            Err(Failure::Length)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The same request, its answers judged by another rule of length.
+    #[must_use]
+    pub fn with_length(self, length: LengthRule) -> Self {
+        Self { length, ..self }
+    }
+
+    /// The request as sent: head and body.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether answers come without a body whatever their head says.
+    pub(crate) fn is_head(&self) -> bool {
+        self.head
+    }
+
+    /// Whether the connection may be used again as far as the request goes.
+    pub(crate) fn keeps_alive(&self) -> bool {
+        self.keep_alive
+    }
+}
+
+fn render(request: &Request, host: &str) -> Result<Vec<u8>, RequestError> {
+    let Request { method, path, headers, body } = request;
+    // After CONNECT a 2xx answer turns the connection into a tunnel.
+    if method.is_empty() || !method.bytes().all(is_token) || method == "CONNECT" {
+        return Err(RequestError::Method(method.clone()));
+    }
+    if !path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(RequestError::Path(path.clone()));
+    }
+    let own_host = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let host_field = (!own_host).then_some(("Host", host));
+    let fields = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+
+    let mut text = format!("{method} {path} HTTP/1.1\r\n");
+    for (name, value) in host_field.into_iter().chain(fields) {
+        let header = || RequestError::Header { name: name.to_owned(), length: value.len() };
+        if name.is_empty() || !name.bytes().all(is_token) || value.bytes().any(|byte| byte.is_ascii_control()) {
+            return Err(header());
+        }
+        if name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding") {
+            return Err(RequestError::Framing(name.to_owned()));
+        }
+        text.extend([name, ": ", value, "\r\n"]);
+    }
+    // RFC 9110 §8.6: a method that gives meaning to a body says so when there is none.
+    let says_length = body.is_some() || matches!(method.as_str(), "POST" | "PUT" | "PATCH");
+    let body = body.as_deref().unwrap_or_default();
+    if says_length {
+        text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
+    }
+    text += "\r\n";
+    text += body;
+    Ok(text.into_bytes())
+}
+
+/// RFC 9110 §5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str, path: &str) -> Request {
+        Request { method: method.to_owned(), path: path.to_owned(), headers: Vec::new(), body: None }
+    }
+
+    fn with(name: &str, value: &str) -> Request {
+        Request { headers: vec![(name.to_owned(), value.to_owned())], ..request("GET", "/") }
+    }
+
+    fn text(request: &Request) -> Result<String, RequestError> {
+        render(request, "here:80").map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    fn ask(status: Option<u16>, length: LengthRule) -> Ask {
+        let target = Target::from(SocketAddr::from(([127, 0, 0, 1], 80)));
+        Ask::new(&request("GET", "/"), &Expect { status, ..Expect::default() }, &target, length).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_written_as_http() {
+        assert_eq!(text(&request("GET", "/a?b=c")).unwrap(), "GET /a?b=c HTTP/1.1\r\nHost: here:80\r\n\r\n");
+        let post = Request { body: Some("{\"é\":1}".to_owned()), ..request("POST", "/") };
+        assert_eq!(text(&post).unwrap(), "POST / HTTP/1.1\r\nHost: here:80\r\nContent-Length: 8\r\n\r\n{\"é\":1}");
+        assert_eq!(text(&request("PUT", "/")).unwrap(), "PUT / HTTP/1.1\r\nHost: here:80\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(text(&with("host", "there")).unwrap(), "GET / HTTP/1.1\r\nhost: there\r\n\r\n");
+    }
+
+    #[test]
+    fn what_would_break_the_head_is_refused() {
+        assert!(matches!(text(&request("GE T", "/")), Err(RequestError::Method(_))));
+        assert!(matches!(text(&request("", "/")), Err(RequestError::Method(_))));
+        assert!(matches!(text(&request("CONNECT", "/")), Err(RequestError::Method(_))));
+        assert!(matches!(text(&request("GET", "a")), Err(RequestError::Path(_))));
+        assert!(matches!(text(&request("GET", "/a b")), Err(RequestError::Path(_))));
+        assert!(matches!(text(&request("GET", "/\r\nX: y")), Err(RequestError::Path(_))));
+        assert!(matches!(text(&with("X", "a\r\nY: b")), Err(RequestError::Header { .. })));
+        assert!(matches!(text(&with("X:", "a")), Err(RequestError::Header { .. })));
+        assert!(matches!(text(&with("content-LENGTH", "1")), Err(RequestError::Framing(_))));
+    }
+
+    #[test]
+    fn status_is_judged_before_length() {
+        let any = ask(None, LengthRule::Any);
+        assert_eq!(any.judge(200, 7), Ok(()));
+        assert_eq!(any.judge(399, 0), Ok(()));
+        assert_eq!(any.judge(400, 7), Err(Failure::Status));
+        assert_eq!(any.judge(199, 7), Err(Failure::Status));
+        let strict = ask(Some(404), LengthRule::Exact(3));
+        assert_eq!(strict.judge(404, 3), Ok(()));
+        assert_eq!(strict.judge(404, 4), Err(Failure::Length));
+        assert_eq!(strict.judge(200, 4), Err(Failure::Status));
+        let within = ask(None, LengthRule::Within { min: 2, max: 4 });
+        assert_eq!([1, 2, 4, 5].map(|bytes| within.judge(200, bytes).is_ok()), [false, true, true, false]);
+    }
+
+    #[test]
+    fn a_request_may_end_its_connection() {
+        let target = Target::from(SocketAddr::from(([127, 0, 0, 1], 80)));
+        let keeps = |value: &str| {
+            Ask::new(&with("Connection", value), &Expect::default(), &target, LengthRule::Any).unwrap().keeps_alive()
+        };
+        assert!(keeps("keep-alive"));
+        assert!(!keeps("x, Close"));
+    }
+}

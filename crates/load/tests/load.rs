@@ -1,0 +1,351 @@
+//! Loads against real servers whose behaviour is known. What is asserted is counts, never times.
+
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use knownserver::{ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script};
+use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, Stop, Summary, Target};
+use model::study::{Expect, Request};
+use model::{BodyLength, Failure, Interval};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn request(path: &str) -> Request {
+    Request { method: "GET".into(), path: path.into(), headers: Vec::new(), body: None }
+}
+
+fn ask_of(address: SocketAddr, request: &Request, status: Option<u16>, length: LengthRule) -> Ask {
+    Ask::new(request, &Expect { status, ..Expect::default() }, &Target::from(address), length).unwrap()
+}
+
+/// Asks `/` of `address`, whatever comes back.
+fn load_of(address: SocketAddr, connections: u32, stop: Stop) -> Load {
+    let ask = ask_of(address, &request("/"), None, LengthRule::Any);
+    Load { connections, time_limit: LIMIT, ..Load::new(Target::from(address), vec![ask], stop) }
+}
+
+fn run(load: &Load) -> Summary {
+    load::run(load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
+}
+
+fn server(route: Route) -> KnownServer {
+    KnownServer::start(Script { routes: vec![route], ..Script::default() }).unwrap()
+}
+
+fn faulty(fault: Fault) -> KnownServer {
+    server(Route { fault: Some(fault), ..Route::default() })
+}
+
+/// Runs 40 requests over 4 connections against a server with this fault.
+fn forty_of(fault: Fault) -> BTreeMap<Failure, u64> {
+    let server = faulty(fault);
+    let summary = run(&load_of(server.addr(), 4, Stop::Count(40)));
+    assert_eq!((summary.tally.ended(), server.record().received), (40, 40));
+    assert_eq!(summary.tally.failed(), 40 - summary.tally.good);
+    summary.tally.failures
+}
+
+/// A server that sends `answer` to whatever comes first on each connection, and closes it if told so.
+fn canned(answer: &'static [u8], close: bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer);
+            if !close {
+                kept.push(stream);
+            }
+        }
+    });
+    address
+}
+
+/// An address that nothing listens on.
+fn refusing() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+#[test]
+fn counts_agree_with_the_server_to_the_request() {
+    let server = server(Route::default());
+    for (connections, threads, count) in [(1, 1, 1), (7, 1, 1_000), (64, 2, 5_001), (20, 4, 7)] {
+        let before = server.record();
+        let summary = run(&Load { threads, ..load_of(server.addr(), connections, Stop::Count(count)) });
+        assert_eq!(summary.tally.good, count);
+        assert_eq!(summary.tally.failed(), 0);
+        assert_eq!(summary.service.count(), count);
+        assert_eq!(summary.tally.statuses, [(200, count)].into());
+        assert_eq!(summary.tally.body_length, Some(BodyLength { min: 20, max: 20 }));
+        assert_eq!(server.record().received - before.received, count);
+        assert_eq!(server.record().connections - before.connections, summary.connections_opened);
+        assert_eq!(summary.connections_opened, count.min(connections.into()));
+    }
+}
+
+#[test]
+fn a_timed_load_counts_all_but_what_was_in_flight() {
+    let server = server(Route::default());
+    let stop = Stop::After(Duration::from_millis(1_250));
+    let mut intervals: Vec<Interval> = Vec::new();
+    let load = Load { threads: 2, ..load_of(server.addr(), 8, stop) };
+    let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
+        intervals.push(interval);
+        Flow::Continue
+    })
+    .unwrap();
+    let received = server.record().received;
+    assert!((received - 8..=received).contains(&summary.tally.ended()), "{} of {received}", summary.tally.ended());
+    assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
+    assert_eq!(intervals.iter().map(|interval| interval.bins.len()).collect::<Vec<_>>(), [10, 3]);
+    assert_eq!(intervals.iter().map(|interval| interval.tally.good).sum::<u64>(), summary.tally.good);
+    for interval in &intervals {
+        assert_eq!(interval.bins.iter().map(|bin| u64::from(*bin)).sum::<u64>(), interval.tally.good);
+        assert_eq!(interval.service.count(), interval.tally.good);
+        assert!(interval.server.is_none() && interval.host.is_none());
+    }
+}
+
+#[test]
+fn chunked_and_long_answers_are_counted_whole() {
+    let server = server(Route { chunked: true, ..Route::sized("/", 300_000) });
+    let mut load = load_of(server.addr(), 3, Stop::Count(30));
+    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(300_000))];
+    let summary = run(&load);
+    assert_eq!((summary.tally.good, summary.connections_opened), (30, 3));
+    assert!(summary.bytes > 30 * 300_000);
+}
+
+#[test]
+fn asks_are_taken_in_turn() {
+    let routes = vec![Route::text("/a", "a"), Route::text("/b", "bb"), Route::text("/c", "ccc")];
+    let server = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
+    let mut load = load_of(server.addr(), 5, Stop::Count(300));
+    load.asks = [("/a", 1), ("/b", 2), ("/c", 3)]
+        .map(|(path, length)| ask_of(server.addr(), &request(path), Some(200), LengthRule::Exact(length)))
+        .into();
+    let summary = run(&load);
+    assert_eq!(summary.tally.good, 300);
+    assert_eq!(["/a", "/b", "/c"].map(|path| server.record().path(path).received), [100, 100, 100]);
+}
+
+#[test]
+fn a_long_request_arrives_whole() {
+    let server = server(Route { body: knownserver::Body::Echo(knownserver::Echo::Body), ..Route::default() });
+    let body: String = (0..2_000_000).map(|place| char::from(b'a' + (place % 26) as u8)).collect();
+    let request = Request { method: "POST".into(), body: Some(body.clone()), ..request("/") };
+    let ask = ask_of(server.addr(), &request, Some(200), LengthRule::Exact(2_000_000));
+    assert_eq!(load::ask(&Target::from(server.addr()), &ask, LIMIT).unwrap().body, body.as_bytes());
+    let load = Load { asks: vec![ask], ..load_of(server.addr(), 2, Stop::Count(6)) };
+    assert_eq!(run(&load).tally.good, 6);
+}
+
+#[test]
+fn a_wrong_status_is_a_failure_and_the_connection_goes_on() {
+    let error = ErrorBurst { share: 0.25, ..ErrorBurst::default() };
+    let server = KnownServer::start(Script { errors: vec![error], ..Script::default() }).unwrap();
+    let summary = run(&load_of(server.addr(), 4, Stop::Count(400)));
+    assert_eq!(summary.tally.failures, [(Failure::Status, 100)].into());
+    assert_eq!(summary.tally.statuses, [(200, 300), (500, 100)].into());
+    assert_eq!((summary.service.count(), summary.connections_opened), (300, 4));
+}
+
+#[test]
+fn a_wrong_length_is_a_failure_and_the_connection_goes_on() {
+    let server = server(Route::default());
+    let mut load = load_of(server.addr(), 4, Stop::Count(40));
+    load.asks = vec![ask_of(server.addr(), &request("/"), None, LengthRule::Within { min: 21, max: 99 })];
+    let summary = run(&load);
+    assert_eq!(summary.tally.failures, [(Failure::Length, 40)].into());
+    assert_eq!((summary.tally.body_length, summary.connections_opened), (Some(BodyLength { min: 20, max: 20 }), 4));
+}
+
+#[test]
+fn broken_answers_are_failures_each_of_its_kind() {
+    assert_eq!(forty_of(Fault::Garbage), [(Failure::Malformed, 40)].into());
+    assert_eq!(forty_of(Fault::Close), [(Failure::Closed, 40)].into());
+    assert_eq!(forty_of(Fault::CloseMidBody), [(Failure::Closed, 40)].into());
+    assert_eq!(forty_of(Fault::WrongContentLength(7)), [(Failure::Closed, 40)].into());
+    assert_eq!(forty_of(Fault::SlowDrip { bytes: 9, every: Duration::from_millis(1) }), [].into());
+}
+
+#[test]
+fn surplus_bytes_are_never_taken_for_an_answer() {
+    let server = faulty(Fault::WrongContentLength(-7));
+    let summary = run(&load_of(server.addr(), 4, Stop::Count(40)));
+    // Bytes that come late spoil the next request instead of their own.
+    assert!(summary.tally.failures[&Failure::Malformed] >= 20);
+    assert_eq!(summary.tally.ended(), 40);
+    assert_eq!(summary.tally.failures.len(), 1);
+}
+
+#[test]
+fn an_answer_that_never_comes_times_out_and_the_load_ends() {
+    let server = faulty(Fault::NeverAnswer);
+    let time_limit = Duration::from_millis(30);
+    let summary = run(&Load { time_limit, ..load_of(server.addr(), 2, Stop::Count(8)) });
+    assert_eq!(summary.tally.failures, [(Failure::TimedOut, 8)].into());
+    assert_eq!(summary.connections_opened, 8);
+    let summary = run(&load_of(server.addr(), 2, Stop::After(Duration::from_millis(50))));
+    assert_eq!(summary.tally.ended(), 0);
+}
+
+#[test]
+fn an_answer_without_end_times_out_and_the_load_ends() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let block = vec![b'x'; 1 << 20];
+                let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+                while sent.is_ok() {
+                    sent = stream.write_all(&block);
+                }
+            });
+        }
+    });
+    let load = Load { time_limit: Duration::from_millis(50), ..load_of(address, 2, Stop::Count(6)) };
+    assert_eq!(run(&load).tally.failures, [(Failure::TimedOut, 6)].into());
+}
+
+#[test]
+fn a_long_answer_is_read_to_its_end_in_turns() {
+    let server = server(Route::sized("/", 5_000_000));
+    let mut load = load_of(server.addr(), 3, Stop::Count(9));
+    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(5_000_000))];
+    assert_eq!(run(&load).tally.good, 9);
+}
+
+#[test]
+fn refused_connections_are_failures_never_sent() {
+    let summary = run(&load_of(refusing(), 3, Stop::Count(12)));
+    assert_eq!(summary.tally.failures, [(Failure::Connect, 12)].into());
+    assert_eq!((summary.service.count(), summary.connections_opened, summary.bytes), (0, 0, 0));
+    assert_eq!(run(&load_of(refusing(), 3, Stop::After(Duration::from_millis(50)))).tally.good, 0);
+}
+
+#[test]
+fn a_server_that_dies_leaves_exact_counts() {
+    let end = ExitAfter { requests: Some(500), time: None, code: 1, message: String::new() };
+    let server = KnownServer::start(Script { exit_after: Some(end), ..Script::default() }).unwrap();
+    let tally = run(&load_of(server.addr(), 8, Stop::Count(600))).tally;
+    assert_eq!((tally.good, tally.ended()), (500, 600));
+    let kinds: Vec<Failure> = tally.failures.into_keys().collect();
+    assert!(kinds.contains(&Failure::Connect), "{kinds:?}");
+    assert!(kinds.iter().all(|kind| matches!(kind, Failure::Closed | Failure::Connect)), "{kinds:?}");
+}
+
+#[test]
+fn connections_that_the_server_ends_are_made_again_without_failures() {
+    for answer in [
+        &b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"[..],
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\n\r\nok",
+    ] {
+        let summary = run(&load_of(canned(answer, true), 3, Stop::Count(60)));
+        assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (60, 0, 60));
+    }
+}
+
+#[test]
+fn a_request_can_ask_for_a_connection_of_its_own() {
+    let server = server(Route::default());
+    let own = Request { headers: vec![("Connection".into(), "close".into())], ..request("/") };
+    let mut load = load_of(server.addr(), 3, Stop::Count(60));
+    load.asks = vec![ask_of(server.addr(), &own, Some(200), LengthRule::Any)];
+    let summary = run(&load);
+    assert_eq!((summary.tally.good, summary.connections_opened, server.record().connections), (60, 60, 60));
+}
+
+#[test]
+fn an_answer_by_the_end_of_the_stream_waits_for_it() {
+    let address = canned(b"HTTP/1.1 200 OK\r\n\r\nok", false);
+    let load = Load { time_limit: Duration::from_millis(30), ..load_of(address, 1, Stop::Count(2)) };
+    assert_eq!(run(&load).tally.failures, [(Failure::TimedOut, 2)].into());
+}
+
+#[test]
+fn the_observer_ends_a_load_and_what_it_saw_is_the_summary() {
+    let server = server(Route::default());
+    let mut seen = Vec::new();
+    let load = Load { threads: 2, ..load_of(server.addr(), 4, Stop::Told) };
+    let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
+        seen.push(interval.tally.good);
+        Flow::Stop
+    })
+    .unwrap();
+    assert_eq!(seen, [summary.tally.good]);
+    assert!(summary.tally.good > 0);
+}
+
+#[test]
+fn a_flag_ends_a_load_that_would_go_on_for_ever() {
+    let server = faulty(Fault::NeverAnswer);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let load = scope.spawn(|| load::run(&load_of(server.addr(), 4, Stop::Told), &stop, &mut |_| Flow::Continue));
+        while server.record().received < 4 {
+            thread::yield_now();
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(load.join().unwrap().unwrap().tally.ended(), 0);
+    });
+}
+
+#[test]
+#[should_panic(expected = "seen enough")]
+fn a_panic_of_the_observer_ends_the_load() {
+    let server = server(Route::default());
+    let _ = load::run(&load_of(server.addr(), 1, Stop::Told), &AtomicBool::new(false), &mut |_| panic!("seen enough"));
+}
+
+#[test]
+fn a_load_of_nothing_is_refused() {
+    let good = load_of(refusing(), 1, Stop::Told);
+    for load in [
+        Load { asks: Vec::new(), ..good.clone() },
+        Load { connections: 0, ..good.clone() },
+        Load { threads: 0, ..good.clone() },
+        Load { time_limit: Duration::ZERO, ..good.clone() },
+    ] {
+        let refused = load::run(&load, &AtomicBool::new(true), &mut |_| Flow::Continue);
+        assert!(matches!(refused, Err(LoadError::Nothing)), "{refused:?}");
+    }
+    let many = Load { connections: u32::MAX, ..good };
+    let refused = load::run(&many, &AtomicBool::new(true), &mut |_| Flow::Continue);
+    assert!(matches!(refused, Err(LoadError::Descriptors { .. })), "{refused:?}");
+}
+
+#[test]
+fn one_ask_gets_the_whole_answer() {
+    let server = server(Route { chunked: true, ..Route::sized("/", 10_000) });
+    let target = Target::from(server.addr());
+    let answer = load::ask(&target, &ask_of(server.addr(), &request("/"), None, LengthRule::Any), LIMIT).unwrap();
+    assert_eq!((answer.status, answer.body.len(), answer.content_type()), (200, 10_000, Some("text/plain")));
+    let head = Request { method: "HEAD".into(), ..request("/") };
+    let answer = load::ask(&target, &ask_of(server.addr(), &head, None, LengthRule::Any), LIMIT).unwrap();
+    assert_eq!((answer.status, answer.body.len()), (200, 0));
+}
+
+#[test]
+fn one_ask_says_why_there_is_no_answer() {
+    let failure = |address: SocketAddr, limit| {
+        let ask = ask_of(address, &request("/"), None, LengthRule::Any);
+        load::ask(&Target::from(address), &ask, limit).unwrap_err()
+    };
+    assert!(matches!(failure(refusing(), LIMIT), AskError::Connect { .. }));
+    assert!(matches!(failure(faulty(Fault::CloseMidBody).addr(), LIMIT), AskError::Closed { received: 1.. }));
+    assert!(matches!(failure(faulty(Fault::Garbage).addr(), LIMIT), AskError::Malformed(_)));
+    let silent = faulty(Fault::NeverAnswer);
+    assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), AskError::TimedOut { received: 0, .. }));
+}
