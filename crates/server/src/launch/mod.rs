@@ -1,0 +1,222 @@
+//! Launching servers, services and hooks, each under a supervisor.
+
+mod error;
+mod hint;
+mod port;
+mod ready;
+mod running;
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indexmap::IndexMap;
+use model::study::{ReadySign, Service};
+
+use crate::runtime::{self, Installed, Toolbox};
+use crate::settings::Inside;
+use crate::site::{PlaceholderError, Secrets, Site};
+use crate::supervise::{Order, Supervised};
+use port::Ports;
+use ready::{Sign, Unready};
+
+pub use error::{Blame, LaunchError, Log};
+pub use running::Running;
+
+/// How long a hook may take unless the caller says otherwise.
+pub const HOOK_WITHIN: Duration = Duration::from_secs(10 * 60);
+
+/// Launches programs; one for a whole run.
+#[derive(Debug)]
+pub struct Launcher {
+    supervisor: Vec<String>,
+    ports: Ports,
+    interrupted: Arc<AtomicBool>,
+    secrets: Secrets,
+}
+
+impl Launcher {
+    /// `supervisor` is a command line that ends up in [`crate::supervise`]: bakeoff's own program and its hidden subcommand.
+    pub fn new(supervisor: Vec<String>) -> Self {
+        Self { supervisor, ports: Ports::default(), interrupted: Arc::default(), secrets: Secrets::default() }
+    }
+
+    /// Starts nothing more and gives up waiting, for readiness or for a hook's end, as soon as `flag` is raised; only
+    /// [`Launcher::cleanup`] is run all the same.
+    #[must_use]
+    pub fn interrupted_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { interrupted: flag, ..self }
+    }
+
+    /// What [`crate::install`] needs: helpers run under the same supervisor and heed the same flag. `work` is a folder of
+    /// the run's own.
+    pub fn toolbox(&self, work: &Path) -> Toolbox<'static> {
+        Toolbox::new(work, self.supervisor.clone(), Arc::clone(&self.interrupted))
+    }
+
+    /// `text` without the secrets of this run: every value that `{env.NAME}` stood for in anything completed so far, be it
+    /// for a server, a service, a hook or by [`Site::complete`]. For whatever is recorded of what servers and hooks say;
+    /// to be called before a text is cut, since half a secret is not found.
+    pub fn mask(&self, text: &str) -> String {
+        self.secrets.mask(text)
+    }
+
+    /// A place for one trial: `trial_dir` made, a free port for the server and for each service.
+    pub fn site(&self, dir: &Path, trial_dir: &Path, services: &[Service]) -> Result<Site, LaunchError> {
+        fs::create_dir_all(trial_dir).map_err(LaunchError::io("create", trial_dir))?;
+        let free = || self.ports.free().map_err(LaunchError::io("find a free port for", trial_dir));
+        let ports = services.iter().map(|service| Ok((service.name.clone(), free()?)));
+        let ports = ports.collect::<Result<IndexMap<_, _>, LaunchError>>()?;
+        Ok(Site {
+            dir: dir.to_owned(),
+            trial_dir: trial_dir.to_owned(),
+            port: free()?,
+            ports,
+            secrets: self.secrets.clone(),
+        })
+    }
+
+    /// Starts a service and waits until it is ready.
+    pub fn service(&self, service: &Service, site: &Site) -> Result<Running, LaunchError> {
+        let installed = runtime::install_service(service, &site.dir)?;
+        let port = site.ports.get(&service.name).copied().unwrap_or_default();
+        self.start(&format!("service-{}", service.name), &installed, site, port)
+    }
+
+    /// Starts the server and waits until it is ready.
+    pub fn server(&self, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
+        self.start("server", installed, site, site.port)
+    }
+
+    /// Runs the hook `name`, a command of the author's, by `/bin/sh -c` in the study's folder, to its end. What it leaves
+    /// running in the background is ended with it: that is what services are for.
+    pub fn hook(&self, name: &str, command: &str, site: &Site, within: Duration) -> Result<(), LaunchError> {
+        self.run_hook(name, command, site, within, &self.interrupted)
+    }
+
+    /// The same for the cleanup hook, which an interrupt neither keeps from running nor ends: only its time is bounded.
+    pub fn cleanup(&self, command: &str, site: &Site, within: Duration) -> Result<(), LaunchError> {
+        self.run_hook("cleanup", command, site, within, &AtomicBool::new(false))
+    }
+
+    fn run_hook(
+        &self,
+        name: &str,
+        command: &str,
+        site: &Site,
+        within: Duration,
+        interrupted: &AtomicBool,
+    ) -> Result<(), LaunchError> {
+        go_on(name, interrupted)?;
+        let order = Order {
+            program: "/bin/sh".into(),
+            args: vec!["-c".to_owned(), site.complete_script(command)?],
+            env: runtime::base_env(),
+            dir: site.dir.clone(),
+            log: site.trial_dir.join(format!("hook-{name}.log")),
+        };
+        let mut supervised = Supervised::start(&self.supervisor, &order)?;
+        let exit = supervised.wait(within, interrupted);
+        supervised.stop(Duration::from_secs(2))?;
+        let log = || Box::new(Log::read(&order.log, &self.secrets));
+        match exit {
+            Some(exit) if exit.is_success() => Ok(()),
+            Some(exit) => Err(LaunchError::Hook { name: name.to_owned(), exit, log: log() }),
+            None => {
+                go_on(name, interrupted)?;
+                Err(LaunchError::HookSlow { name: name.to_owned(), within, log: log() })
+            }
+        }
+    }
+
+    fn start(&self, name: &str, installed: &Installed, site: &Site, port: u16) -> Result<Running, LaunchError> {
+        go_on(name, &self.interrupted)?;
+        let launch = Launch::prepare(name, installed, site, port)?;
+        let supervised = Supervised::start(&self.supervisor, &launch.order)?;
+        let started = Instant::now();
+        let within = installed.ready.within;
+        match ready::wait(&supervised, &launch.sign, started + within, &self.interrupted) {
+            Ok((seen, address)) => {
+                let ready_s = seen.duration_since(started).as_secs_f64();
+                Ok(Running::new(supervised, launch, installed.clone(), address, ready_s))
+            }
+            Err(unready) => {
+                // Ended before its log is read: the last words count.
+                drop(supervised);
+                Err(launch.explain(name, unready, installed))
+            }
+        }
+    }
+}
+
+fn go_on(name: &str, interrupted: &AtomicBool) -> Result<(), LaunchError> {
+    let raised = interrupted.load(Ordering::Relaxed);
+    if raised { Err(LaunchError::Interrupted { name: name.to_owned() }) } else { Ok(()) }
+}
+
+/// An installed program with all placeholders replaced.
+#[derive(Debug)]
+struct Launch {
+    order: Order,
+    /// Options of its JVM, if it has one.
+    jvm_options: Vec<String>,
+    sign: Sign,
+    site: Site,
+}
+
+impl Launch {
+    fn prepare(name: &str, installed: &Installed, site: &Site, port: u16) -> Result<Self, LaunchError> {
+        let all = |texts: &[String]| {
+            texts.iter().map(|text| site.complete(text)).collect::<Result<Vec<_>, PlaceholderError>>()
+        };
+        let args = all(&installed.args)?;
+        let jvm_options = all(installed.jvm.as_ref().map_or(&[], |jvm| jvm.options.as_slice()))?;
+        let values: Vec<String> = installed.env.values().cloned().collect();
+        let mut env: IndexMap<_, _> = installed.env.keys().cloned().zip(all(&values)?).collect();
+        let program = site.complete(&installed.program.to_string_lossy())?.into();
+        let sign = match &installed.ready.sign {
+            ReadySign::Get(path) => {
+                Sign::Get { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), path: site.complete(path)? }
+            }
+            ReadySign::Tcp(address) => Sign::Tcp(site.complete(address)?),
+        };
+        if installed.runs_ruby {
+            Inside::prepare(&site.trial_dir, &mut env)
+                .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
+        }
+        let log = site.trial_dir.join(format!("{name}.log"));
+        let order = Order { program, args, env, dir: installed.dir.clone(), log };
+        Ok(Self { order, jvm_options, sign, site: site.clone() })
+    }
+
+    fn explain(&self, name: &str, unready: Unready, installed: &Installed) -> LaunchError {
+        let name = name.to_owned();
+        let log = Box::new(Log::read(&self.order.log, &self.site.secrets));
+        match unready {
+            Unready::Exited(exit) => {
+                let hint = hint::from_log(&log.tail, installed.jvm.as_ref());
+                LaunchError::Exited { name, exit, hint: hint.map(|hint| format!(": {hint}")).unwrap_or_default(), log }
+            }
+            Unready::Interrupted => LaunchError::Interrupted { name },
+            Unready::Foreign(address, stranger) => LaunchError::Foreign {
+                name,
+                address,
+                owner: match stranger.pid {
+                    Some(pid) => format!("process {pid}, `{}`", self.site.secrets.mask(&stranger.command)),
+                    None => stranger.command,
+                },
+                log,
+            },
+            Unready::Late { last } => LaunchError::Late {
+                name,
+                expected: self.site.secrets.mask(&self.sign.describe()),
+                last,
+                within: installed.ready.within,
+                log,
+            },
+        }
+    }
+}

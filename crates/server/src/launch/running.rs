@@ -1,0 +1,116 @@
+//! A program that was launched and became ready.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use model::study::AskedSetting;
+use model::{LaunchFacts, Setting};
+
+use super::Launch;
+use super::error::Log;
+use crate::probe::ProcessTree;
+use crate::proc;
+use crate::runtime::Installed;
+use crate::settings::{self, Inside, Target};
+use crate::supervise::{Exit, SuperviseError, Supervised};
+
+/// A server or service that runs. Dropping it ends it and all that it started.
+#[derive(Debug)]
+pub struct Running {
+    supervised: Supervised,
+    launch: Launch,
+    installed: Installed,
+    inside: Option<Inside>,
+    address: SocketAddr,
+    facts: LaunchFacts,
+}
+
+impl Running {
+    pub(super) fn new(
+        supervised: Supervised,
+        launch: Launch,
+        installed: Installed,
+        address: SocketAddr,
+        ready_s: f64,
+    ) -> Self {
+        let pid = supervised.pid();
+        let inside = Inside::read(&launch.site.trial_dir, pid);
+        let mask = |text: &String| launch.site.secrets.mask(text);
+        let facts = LaunchFacts {
+            pid,
+            command: proc::command_line(pid).iter().map(mask).collect(),
+            env: proc::environment(pid).iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
+            versions: versions(&installed, inside.as_ref()),
+            libraries: installed.libraries(),
+            port: address.port(),
+            ready_s,
+            log: launch.order.log.clone(),
+        };
+        Self { supervised, launch, installed, inside, address, facts }
+    }
+
+    /// What is known of the process, as of when it became ready.
+    pub fn facts(&self) -> &LaunchFacts {
+        &self.facts
+    }
+
+    /// Where it answers.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.supervised.pid()
+    }
+
+    /// Whether the launched process still runs.
+    pub fn is_alive(&self) -> bool {
+        self.exit().is_none()
+    }
+
+    /// How the launched process ended, if it did.
+    pub fn exit(&self) -> Option<Exit> {
+        self.supervised.exit()
+    }
+
+    /// The last lines of its log, secrets masked.
+    pub fn log_tail(&self) -> String {
+        Log::read(&self.launch.order.log, &self.launch.site.secrets).tail
+    }
+
+    /// A sampler of what it and all that it started use.
+    pub fn tree(&self) -> ProcessTree {
+        ProcessTree::below(self.supervised.root())
+    }
+
+    /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
+    /// server's: not to be called while measuring.
+    pub fn read_back(&self, asked: &[AskedSetting]) -> Vec<Setting> {
+        // An embedded Ruby may have started only after the port was open.
+        let later = || Inside::read(&self.launch.site.trial_dir, self.pid());
+        let inside = self.inside.clone().or_else(later);
+        let target = Target {
+            pid: self.pid(),
+            installed: &self.installed,
+            jvm_options: &self.launch.jvm_options,
+            site: &self.launch.site,
+            inside: inside.as_ref(),
+            versions: &self.facts.versions,
+        };
+        settings::read_back(&target, asked)
+    }
+
+    /// Ends it and all that it started: TERM, and KILL after `grace`. Says how the launched process ended.
+    pub fn stop(mut self, grace: Duration) -> Result<Exit, SuperviseError> {
+        self.supervised.stop(grace)
+    }
+}
+
+/// What the process says about itself goes before what was installed.
+fn versions(installed: &Installed, inside: Option<&Inside>) -> IndexMap<String, String> {
+    let said = inside.map(Inside::versions).unwrap_or_default();
+    let known = |name: &str| said.get(name).or_else(|| installed.versions.get(name)).cloned();
+    ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
+}

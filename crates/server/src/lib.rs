@@ -1,0 +1,25 @@
+//! The servers under test: found, launched, watched, asked what they really run with, and ended.
+//!
+//! ```text
+//! ServerSpec ─ install ─→ Installed        once a run: JDK, Ruby, JRuby found or fetched, sources compiled
+//! Installed + Site ─ Launcher ─→ Running   each trial: ports chosen, placeholders replaced, ready or an error
+//! Running ─→ LaunchFacts, Setting[], ServerUse per interval, and a sure end
+//! ```
+//!
+//! Synchronous: every call blocks, with a bound.
+
+mod hash;
+mod launch;
+mod probe;
+mod proc;
+mod runtime;
+mod settings;
+mod site;
+mod supervise;
+mod tool;
+
+pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
+pub use probe::{HostSampler, ProcessTree, canary_ns, host_facts, own_cpu_s};
+pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install};
+pub use site::{PlaceholderError, Site};
+pub use supervise::{Exit, SuperviseError, supervise};

@@ -1,0 +1,218 @@
+//! What `/proc` tells about processes and their sockets.
+//!
+//! Trees are found by the parent each process names, not by `/proc/PID/task/*/children`: many kernels are built
+//! without the latter, and it may miss children while others exit.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use rustix::io::Errno;
+use rustix::param::{clock_ticks_per_second, page_size};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+/// One process, as `/proc/PID/stat` has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Process {
+    pub pid: u32,
+    pub parent: u32,
+    /// CPU time of its threads, user and system, seconds.
+    pub own_cpu_s: f64,
+    /// CPU time of the children it has waited for, and theirs, seconds.
+    pub reaped_cpu_s: f64,
+    pub threads: u32,
+    pub rss_bytes: u64,
+}
+
+impl Process {
+    pub fn read(pid: u32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    fn parse(stat: &str) -> Option<Self> {
+        // The name in parentheses may hold spaces and parentheses: fields are counted from the last one.
+        let (head, tail) = stat.rsplit_once(')')?;
+        let pid = head.split_once(' ')?.0.parse().ok()?;
+        let fields: Vec<&str> = tail.split_whitespace().collect();
+        let number = |field: usize| fields.get(field).and_then(|text| text.parse::<u64>().ok());
+        let seconds = |field| Some(number(field)? as f64 / clock_ticks_per_second() as f64);
+        Some(Self {
+            pid,
+            parent: fields.get(1)?.parse().ok()?,
+            own_cpu_s: seconds(11)? + seconds(12)?,
+            reaped_cpu_s: seconds(13)? + seconds(14)?,
+            threads: number(17)?.try_into().ok()?,
+            rss_bytes: number(21)? * page_size() as u64,
+        })
+    }
+}
+
+/// Has the kernel kill the program when the thread that starts it ends: when we die, even by KILL.
+pub(crate) fn die_with_us(command: &mut Command) -> &mut Command {
+    let us = getpid();
+    let die_with_us = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // We may have died before the line above: then nobody would ever end this process.
+        if getppid() == Some(us) { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: the closure runs between fork and exec, and only makes two system calls: it neither allocates nor locks.
+    unsafe { command.pre_exec(die_with_us) }
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// All processes below `root`, without it.
+pub(crate) fn descendants(root: u32) -> Vec<Process> {
+    let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
+    for process in all().filter_map(Process::read) {
+        children.entry(process.parent).or_default().push(process);
+    }
+    let mut found: Vec<Process> = children.remove(&root).unwrap_or_default();
+    let mut next = 0;
+    while next < found.len() {
+        found.extend(children.remove(&found[next].pid).unwrap_or_default());
+        next += 1;
+    }
+    found
+}
+
+/// The command line of a process; empty when it is gone.
+pub(crate) fn command_line(pid: u32) -> Vec<String> {
+    nul_separated(pid, "cmdline")
+}
+
+/// The environment a process was started with, sorted by name.
+pub(crate) fn environment(pid: u32) -> Vec<(String, String)> {
+    let mut variables: Vec<_> = nul_separated(pid, "environ")
+        .iter()
+        .filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+        .collect();
+    variables.sort();
+    variables
+}
+
+fn nul_separated(pid: u32, file: &str) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let Some(bytes) = bytes.strip_suffix(&[0]) else { return Vec::new() };
+    bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// A process that answers where the launched one should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stranger {
+    pub pid: Option<u32>,
+    pub command: String,
+}
+
+/// Whoever listens where `address` leads and is not below `root`.
+pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
+    let mut sockets = listeners(address);
+    if sockets.is_empty() {
+        let command = "unknown: no process here listens there; is it in another network namespace?".to_owned();
+        return Some(Stranger { pid: None, command });
+    }
+    for process in descendants(root) {
+        let own = sockets_of(process.pid);
+        sockets.retain(|socket| !own.contains(socket));
+    }
+    if sockets.is_empty() {
+        return None;
+    }
+    let pid = all().find(|pid| !sockets_of(*pid).is_disjoint(&sockets));
+    let command = pid.map_or_else(|| "a process we may not look at".to_owned(), |pid| command_line(pid).join(" "));
+    Some(Stranger { pid, command })
+}
+
+/// Inodes of the listening sockets that a connection to `address` can reach.
+fn listeners(address: SocketAddr) -> HashSet<u64> {
+    ["/proc/net/tcp", "/proc/net/tcp6"]
+        .into_iter()
+        .filter_map(|table| fs::read_to_string(table).ok())
+        .flat_map(|table| table.lines().filter_map(parse_listener).collect::<Vec<_>>())
+        .filter(|(local, _)| local.port() == address.port() && reaches(address.ip(), local.ip()))
+        .map(|(_, inode)| inode)
+        .collect()
+}
+
+fn reaches(asked: IpAddr, bound: IpAddr) -> bool {
+    let (asked, bound) = (asked.to_canonical(), bound.to_canonical());
+    asked == bound || bound.is_unspecified() && (bound.is_ipv6() || asked.is_ipv4())
+}
+
+/// Reads a line of `/proc/net/tcp{,6}`; `None` unless its socket listens.
+fn parse_listener(line: &str) -> Option<(SocketAddr, u64)> {
+    const LISTEN: &str = "0A";
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    if fields.get(3) != Some(&LISTEN) {
+        return None;
+    }
+    let (ip, port) = fields.get(1)?.split_once(':')?;
+    // The kernel prints addresses as 32-bit words of the host's byte order.
+    let word = |at: usize| Some(u32::from_str_radix(ip.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip: IpAddr = if ip.len() == 8 {
+        Ipv4Addr::from(word(0)?).into()
+    } else {
+        let mut bytes = [0; 16];
+        for (index, chunk) in bytes.chunks_exact_mut(4).enumerate() {
+            chunk.copy_from_slice(&word(index * 8)?);
+        }
+        Ipv6Addr::from(bytes).into()
+    };
+    Some((SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?), fields.get(9)?.parse().ok()?))
+}
+
+/// Inodes of the sockets a process holds.
+fn sockets_of(pid: u32) -> HashSet<u64> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let tail = "S 7 1 1 0 -1 4194560 9 9 9 9 150 50 20 5 20 0 33 0 999 1000 12 0";
+        let process = Process::parse(&format!("42 (a) b) {tail}")).unwrap();
+        let ticks = clock_ticks_per_second() as f64;
+        assert_eq!((process.pid, process.parent, process.threads), (42, 7, 33));
+        assert!((process.own_cpu_s - 200.0 / ticks).abs() < 1e-9);
+        assert!((process.reaped_cpu_s - 25.0 / ticks).abs() < 1e-9);
+        assert_eq!(process.rss_bytes, 12 * page_size() as u64);
+    }
+
+    #[test]
+    fn listening_sockets_are_read_and_others_are_not() {
+        let line = "0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 31 1 0";
+        assert_eq!(parse_listener(line), Some(("127.0.0.1:8080".parse().unwrap(), 31)));
+        assert_eq!(parse_listener(&line.replace(" 0A ", " 01 ")), None);
+        let mapped = "0: 0000000000000000FFFF00000100007F:1F90 0:0 0A 0:0 0:0 0 0 0 32 1 0";
+        let (local, _) = parse_listener(mapped).unwrap();
+        assert!(reaches("127.0.0.1".parse().unwrap(), local.ip()));
+        assert!(reaches("127.0.0.1".parse().unwrap(), "::".parse().unwrap()));
+        assert!(!reaches("::1".parse().unwrap(), "0.0.0.0".parse().unwrap()));
+        assert!(!reaches("127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap()));
+    }
+
+    #[test]
+    fn who_listens_is_known() {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        let us = std::process::id();
+        assert_eq!(stranger_at(address, Process::read(us).unwrap().parent), None);
+        assert_eq!(stranger_at(address, us).unwrap().pid, Some(us));
+        drop(socket);
+        assert_eq!(stranger_at(address, us).unwrap().pid, None);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a Ruby process tells about itself from inside.
+//!
+//! A system property proves nothing: JRuby reads its options early, and a property set later, as by `.jrubyrc`, reads as
+//! set and does nothing. The values that JRuby itself has loaded are the truth.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+const PROBE: &str = include_str!("probe.rb");
+
+/// What the probe wrote.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Inside {
+    pub engine: String,
+    pub engine_version: String,
+    pub ruby: String,
+    pub java: Option<String>,
+    /// `true` or `false`; absent where Ruby has no YJIT.
+    pub yjit: Option<String>,
+    /// JRuby's own options, with the values it uses.
+    pub options: Vec<JrubyOption>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct JrubyOption {
+    pub name: String,
+    pub value: Option<String>,
+    pub default: Option<String>,
+}
+
+impl Inside {
+    /// Puts the probe into the trial's folder and into the environment.
+    ///
+    /// RUBYOPT is split at spaces and knows no quoting: from a folder with a space in its path nothing can be required,
+    /// so then the settings are read back from outside.
+    pub fn prepare(trial_dir: &Path, env: &mut IndexMap<String, String>) -> io::Result<()> {
+        let script = trial_dir.join("probe.rb");
+        let require = format!("-r{}", script.display());
+        if require.contains(char::is_whitespace) {
+            return Ok(());
+        }
+        fs::write(&script, PROBE)?;
+        env.insert("BAKEOFF_PROBE".to_owned(), trial_dir.join("probe").display().to_string());
+        let options = env.get("RUBYOPT").map(|options| format!(" {options}")).unwrap_or_default();
+        env.insert("RUBYOPT".to_owned(), require + &options);
+        Ok(())
+    }
+
+    /// What process `pid` wrote into the trial's folder.
+    pub fn read(trial_dir: &Path, pid: u32) -> Option<Self> {
+        let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
+        serde_json::from_slice(&json).ok()
+    }
+
+    /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.
+    pub fn versions(&self) -> IndexMap<String, String> {
+        let jruby = (self.engine == "jruby").then(|| self.engine_version.clone());
+        [("jdk", self.java.clone()), ("jruby", jruby), ("ruby", Some(self.ruby.clone()))]
+            .into_iter()
+            .filter_map(|(name, version)| Some((name.to_owned(), version?)))
+            .collect()
+    }
+}
+
+/// RUBYOPT without what [`Inside::prepare`] put before it.
+pub(super) fn without_probe(rubyopt: &str) -> &str {
+    match rubyopt.split_once(' ') {
+        Some((first, rest)) if first.ends_with("/probe.rb") => rest,
+        None if rubyopt.ends_with("/probe.rb") => "",
+        _ => rubyopt,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_probe_goes_before_the_studys_options() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut env = IndexMap::from([("RUBYOPT".to_owned(), "-W0".to_owned())]);
+        Inside::prepare(dir.path(), &mut env).unwrap();
+        assert!(env["RUBYOPT"].starts_with("-r/") && env["RUBYOPT"].ends_with("/probe.rb -W0"), "{env:?}");
+        assert_eq!(without_probe(&env["RUBYOPT"]), "-W0");
+        let spaced = dir.path().join("a b");
+        let mut env = IndexMap::new();
+        Inside::prepare(&spaced, &mut env).unwrap();
+        assert!(env.is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! JRuby's options.
+
+use std::path::Path;
+use std::process::Command;
+
+use indexmap::IndexMap;
+use model::SettingSource;
+
+use super::Found;
+use super::inside::Inside;
+use super::jvm::{self, ASK_WITHIN};
+use crate::runtime::base_env;
+use crate::runtime::jdk::Jdk;
+use crate::tool;
+
+/// From what JRuby itself has loaded.
+pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
+    let source = SettingSource::InProcess;
+    let Some(option) = inside.options.iter().find(|option| option.name == name) else {
+        let names = inside.options.iter().map(|option| option.name.as_str());
+        return Found::unknown(tool::nearest(name, names), source);
+    };
+    Found::value(asked, option.value.clone(), option.default.clone(), source, same_value)
+}
+
+/// From the system properties, where the process did not tell by itself: weaker, since JRuby may have read them earlier.
+pub(super) fn from_outside(
+    defaults: &IndexMap<String, String>,
+    properties: &IndexMap<String, String>,
+    name: &str,
+    asked: &str,
+) -> Found {
+    let source = SettingSource::Jcmd;
+    let Some(default) = defaults.get(name) else {
+        return Found::unknown(tool::nearest(name, defaults.keys().map(String::as_str)), source);
+    };
+    let live = properties.get(&format!("jruby.{name}")).unwrap_or(default).clone();
+    Found::value(asked, Some(live), Some(default.clone()), source, same_value)
+}
+
+/// JRuby's options and what they are when nothing sets them.
+pub(super) fn defaults(jdk: &Jdk, home: &Path) -> Result<IndexMap<String, String>, String> {
+    let mut command = Command::new(jdk.tool("java"));
+    command.arg(format!("-Djruby.home={}", home.display())).arg("-cp").arg(home.join("lib/jruby.jar"));
+    // `/`: a .jrubyrc in the working folder is no default.
+    command.args(["org.jruby.Main", "-X?"]).env_clear().envs(base_env()).current_dir("/");
+    let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
+    let options: IndexMap<String, String> = jvm::pairs(&ran.stdout);
+    if options.is_empty() { Err("JRuby listed no options".to_owned()) } else { Ok(options) }
+}
+
+/// JRuby reads booleans in any case, and an absent value as none.
+fn same_value(one: &str, other: &str) -> bool {
+    one.trim().eq_ignore_ascii_case(other.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SettingResult;
+
+    use super::*;
+
+    fn result(name: &str, asked: &str) -> SettingResult {
+        let json = r#"{"engine": "jruby", "engine_version": "9.4.14.0", "ruby": "3.1.7", "java": "17.0.15", "options": [
+            {"name": "compile.invokedynamic", "value": "true", "default": "false"},
+            {"name": "jit.threshold", "value": "50", "default": "50"}]}"#;
+        from_inside(&serde_json::from_str(json).unwrap(), name, asked).result
+    }
+
+    #[test]
+    fn what_jruby_has_loaded_decides() {
+        assert_eq!(result("compile.invokedynamic", "TRUE"), SettingResult::InEffect);
+        assert_eq!(result("compile.invokedynamic", "false"), SettingResult::Overridden);
+        assert_eq!(result("jit.threshold", "50"), SettingResult::AlreadyDefault);
+        assert_eq!(result("jit.treshold", "50"), SettingResult::Unknown { nearest: Some("jit.threshold".into()) });
+    }
+}

@@ -1,0 +1,35 @@
+# Written and required by bakeoff (RUBYOPT=-r) in every variant alike: tells once, at the start, what this process runs
+# with. Needs no library, changes nothing, and must never disturb the application.
+begin
+  target = ENV['BAKEOFF_PROBE']
+  if target && !target.empty?
+    quote = lambda do |value|
+      value.nil? ? 'null' : '"' + value.to_s.gsub(/[\\"\x00-\x1f]/) { |c| format('\\u%04x', c.ord) } + '"'
+    end
+    facts = { 'engine' => RUBY_ENGINE, 'engine_version' => RUBY_ENGINE_VERSION, 'ruby' => RUBY_VERSION }
+    options = []
+    if RUBY_ENGINE == 'jruby'
+      require 'java'
+      facts['java'] = Java::JavaLang::System.getProperty('java.version')
+      options = Java::OrgJrubyUtilCli::Options::PROPERTIES.map do |option|
+        # What cannot be loaded is left out rather than guessed.
+        begin
+          '{"name":' + quote.(option.shortName) + ',"value":' + quote.(option.load) +
+            ',"default":' + quote.(option.defaultValue) + '}'
+        rescue StandardError, NotImplementedError
+          nil
+        end
+      end.compact
+    elsif defined?(RubyVM::YJIT)
+      facts['yjit'] = RubyVM::YJIT.enabled?
+    end
+    json = '{' + facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
+           ',"options":[' + options.join(',') + ']}'
+    # A child of the server that runs Ruby, too, writes a file of its own.
+    unfinished = "#{target}.#{Process.pid}.unfinished"
+    File.write(unfinished, json)
+    File.rename(unfinished, "#{target}.#{Process.pid}.json")
+  end
+rescue Exception # rubocop:disable Lint/RescueException: whatever goes wrong here is not the application's business
+  nil
+end

@@ -1,0 +1,204 @@
+//! bakeoff's side of a supervisor.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use super::{Exit, GLANCE, Order, Report};
+
+/// What a supervisor may need beyond the grace to kill the rest and to say so.
+const SETTLE: Duration = Duration::from_secs(10);
+
+/// Why a supervised program could not be started or ended.
+#[derive(Debug, Error)]
+pub enum SuperviseError {
+    /// No supervisor.
+    #[error("cannot start the supervisor `{command}`: {source}")]
+    Supervisor {
+        /// Its command line.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The supervisor could not start the program.
+    #[error("cannot start {0}; check that the program exists and may be executed")]
+    Refused(String),
+    /// The supervisor ended without a word.
+    #[error("the supervisor of {0} ended unexpectedly; its processes may still run")]
+    Lost(String),
+    /// The supervisor did not answer.
+    #[error(
+        "the supervisor of {program} did not report its end within {within:?}; look for what is left of process {pid}"
+    )]
+    Survived {
+        /// The program.
+        program: String,
+        /// The program's process id.
+        pid: u32,
+        /// How long was waited.
+        within: Duration,
+    },
+}
+
+/// What the supervisor has told so far.
+#[derive(Debug, Default)]
+struct Heard {
+    started: Option<u32>,
+    refused: Option<String>,
+    exit: Option<Exit>,
+    stopped: bool,
+    /// It will tell nothing more.
+    closed: bool,
+}
+
+#[derive(Debug, Default)]
+struct News {
+    heard: Mutex<Heard>,
+    changed: Condvar,
+}
+
+impl News {
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn follow(&self, reports: ChildStdout) {
+        for line in BufReader::new(reports).lines().map_while(Result::ok) {
+            let mut heard = self.heard();
+            match Report::parse(&line) {
+                Some(Report::Started(pid)) => heard.started = Some(pid),
+                Some(Report::Refused(reason)) => heard.refused = Some(reason),
+                Some(Report::Exited(exit)) => heard.exit = Some(exit),
+                Some(Report::Stopped) => heard.stopped = true,
+                None => {}
+            }
+            self.changed.notify_all();
+        }
+        self.heard().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until something of interest was heard, nothing more can be, or the time is up.
+    fn wait(&self, within: Duration, enough: impl Fn(&Heard) -> bool) -> MutexGuard<'_, Heard> {
+        let waited = self.changed.wait_timeout_while(self.heard(), within, |heard| !enough(heard) && !heard.closed);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// A program under supervision. Dropping it ends the program and all it started.
+#[derive(Debug)]
+pub(crate) struct Supervised {
+    supervisor: Child,
+    orders: Option<ChildStdin>,
+    news: Arc<News>,
+    program: String,
+    pid: u32,
+}
+
+impl Supervised {
+    /// Starts a program under `supervisor`, a command line.
+    pub fn start(supervisor: &[String], order: &Order) -> Result<Self, SuperviseError> {
+        let refused = |source| SuperviseError::Supervisor { command: supervisor.join(" "), source };
+        let (exe, args) = supervisor.split_first().ok_or_else(|| refused(io::ErrorKind::InvalidInput.into()))?;
+        let log = OpenOptions::new().create(true).append(true).open(&order.log).map_err(refused)?;
+        let mut child = Command::new(exe)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .map_err(refused)?;
+        let news = Arc::new(News::default());
+        if let Some(reports) = child.stdout.take() {
+            let news = Arc::clone(&news);
+            thread::spawn(move || news.follow(reports));
+        }
+        let mut supervised = Self {
+            orders: child.stdin.take(),
+            supervisor: child,
+            news,
+            program: order.program.display().to_string(),
+            pid: 0,
+        };
+        let line = serde_json::to_string(order).map_err(|error| refused(error.into()))?;
+        supervised.say(&line).map_err(refused)?;
+        supervised.pid = supervised.started()?;
+        Ok(supervised)
+    }
+
+    fn started(&self) -> Result<u32, SuperviseError> {
+        let heard = self.news.wait(SETTLE, |heard| heard.started.is_some() || heard.refused.is_some());
+        match (&heard.refused, heard.started) {
+            (Some(reason), _) => Err(SuperviseError::Refused(reason.clone())),
+            (None, Some(pid)) => Ok(pid),
+            (None, None) => Err(SuperviseError::Lost(self.program.clone())),
+        }
+    }
+
+    /// Process id of the program.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Process id of the supervisor: the root of the tree.
+    pub fn root(&self) -> u32 {
+        self.supervisor.id()
+    }
+
+    /// How the program ended, if it did.
+    pub fn exit(&self) -> Option<Exit> {
+        self.news.heard().exit
+    }
+
+    /// Waits for the program to end by itself, until `interrupted` is raised.
+    pub fn wait(&self, within: Duration, interrupted: &AtomicBool) -> Option<Exit> {
+        let deadline = Instant::now() + within;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let (exit, closed) = {
+                let heard = self.news.wait(left.min(GLANCE), |heard| heard.exit.is_some());
+                (heard.exit, heard.closed)
+            };
+            if exit.is_some() || closed || left.is_zero() || interrupted.load(Ordering::Relaxed) {
+                return exit;
+            }
+        }
+    }
+
+    /// Ends the program and all it started: TERM, and KILL after `grace`. Says how the program itself ended.
+    pub fn stop(&mut self, grace: Duration) -> Result<Exit, SuperviseError> {
+        // A supervisor that cannot be written to is gone, which is found out below.
+        let _ = self.say(&format!("stop {}", grace.as_secs_f64()));
+        let within = grace + SETTLE;
+        let deadline = Instant::now() + within;
+        let (stopped, exit) = {
+            let heard = self.news.wait(within, |heard| heard.stopped);
+            (heard.stopped, heard.exit)
+        };
+        self.orders = None;
+        if !stopped && Instant::now() >= deadline {
+            return Err(SuperviseError::Survived { program: self.program.clone(), pid: self.pid, within });
+        }
+        let _ = self.supervisor.wait();
+        exit.filter(|_| stopped).ok_or_else(|| SuperviseError::Lost(self.program.clone()))
+    }
+
+    fn say(&mut self, line: &str) -> io::Result<()> {
+        let Some(pipe) = &mut self.orders else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        writeln!(pipe, "{line}").and_then(|()| pipe.flush())
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if self.orders.is_some() {
+            let _ = self.stop(Duration::from_secs(2));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Java programs and JRuby: launched for real, and asked what they run with.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod common;
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+
+use common::{RUBY_SERVER, asked, launcher, on_jdk, spec, study, toolbox};
+use indexmap::IndexMap;
+use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
+use model::study::{JavaProgram, JrubyProgram, Runtime, ServerSpec, SettingKind};
+use model::{Setting, SettingSource};
+use server::{LaunchError, MavenError, Running, RuntimeError, install};
+
+const SERVER: &str = include_str!("common/Server.java");
+const EMBED: &str = include_str!("common/Embed.java");
+const JRUBY: &str = "9.4.14.0";
+
+fn java(jvm: &[&str], dir: &Path) -> ServerSpec {
+    let program = JavaProgram::Main("Server.java".into());
+    spec(Runtime::Java { java: on_jdk(jvm), program }, &["{port}"], dir)
+}
+
+fn jruby(version: &str, options: &[(&str, &str)], program: JrubyProgram, args: &[&str], dir: &Path) -> ServerSpec {
+    let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let java = on_jdk(&["-Xmx300m", "-XX:TieredStopAtLevel=1"]);
+    spec(Runtime::Jruby { version: version.into(), java, options, program }, args, dir)
+}
+
+fn launch(spec: &ServerSpec, dir: &Path) -> Result<Running, LaunchError> {
+    let installed = install(spec, dir, &toolbox(dir)).unwrap();
+    let launcher = launcher();
+    launcher.server(&installed, &launcher.site(dir, &dir.join("trial"), &[]).unwrap())
+}
+
+fn results(settings: &[Setting]) -> Vec<SettingResult> {
+    settings.iter().map(|setting| setting.result.clone()).collect()
+}
+
+fn unknown(nearest: &str) -> SettingResult {
+    SettingResult::Unknown { nearest: Some(nearest.into()) }
+}
+
+#[test]
+fn a_java_program_is_compiled_launched_and_asked() {
+    let dir = study("Server.java", SERVER);
+    let flags = [
+        "-Xmx200m",
+        "-Xss2m",
+        "-XX:+UseParallelGC",
+        "-XX:+UseThreadPriorities",
+        "-XX:+UseNUMA",
+        "--add-opens=java.base/java.io=ALL-UNNAMED",
+    ];
+    let mut spec = java(&flags, dir.path());
+    let Runtime::Java { java, .. } = &mut spec.runtime else { unreachable!() };
+    java.properties = IndexMap::from([("known.place".into(), "a b:{port}".into())]);
+    let running = launch(&spec, dir.path()).unwrap();
+
+    let mut wanted: Vec<_> = flags.iter().map(|flag| asked(SettingKind::JvmFlag, flag, "")).collect();
+    wanted.extend([
+        asked(SettingKind::JvmFlag, "-XX:+UseParalelGC", ""),
+        asked(SettingKind::JvmFlag, "-javaagent:x.jar", ""),
+        asked(SettingKind::Property, "known.place", "a b:{port}"),
+        asked(SettingKind::Property, "known.plaice", "x"),
+        asked(SettingKind::Runtime, "jdk", "17 or 21"),
+        asked(SettingKind::Runtime, "jdk", "25"),
+        asked(SettingKind::Runtime, "main", "Server.java"),
+        asked(SettingKind::Runtime, "main", "Other.java"),
+    ]);
+    let settings = running.read_back(&wanted);
+    // UseNUMA is switched off without a word where there is one node; and UseThreadPriorities is no change at all.
+    assert_eq!(
+        results(&settings),
+        [
+            InEffect,
+            InEffect,
+            InEffect,
+            AlreadyDefault,
+            settings[4].result.clone(),
+            InEffect,
+            unknown("UseParallelGC"),
+            Overridden,
+            InEffect,
+            Overridden,
+            InEffect,
+            Overridden,
+            InEffect,
+            Overridden
+        ],
+        "{settings:#?}"
+    );
+    assert!(matches!(settings[4].result, InEffect | Overridden));
+    assert_eq!(settings[0].live.as_deref(), Some("209715200"));
+    assert_eq!(settings[2].source, SettingSource::Jcmd);
+    let facts = running.facts();
+    assert!(["17.", "21."].iter().any(|major| facts.versions["jdk"].starts_with(major)), "{facts:?}");
+    assert_eq!(facts.libraries.keys().collect::<Vec<_>>(), ["Server.java"]);
+    assert!(facts.command.ends_with(&["known.Server".to_owned(), facts.port.to_string()]), "{:?}", facts.command);
+
+    // The same sources are not compiled a second time.
+    let told = RefCell::new(Vec::new());
+    let announce = |step: &str| told.borrow_mut().push(step.to_owned());
+    install(&spec, dir.path(), &toolbox(dir.path()).announcing(&announce)).unwrap();
+    assert!(told.take().is_empty());
+}
+
+#[test]
+fn a_flag_that_java_refuses_is_explained() {
+    let dir = study("Server.java", SERVER);
+    let error = launch(&java(&["-XX:+UseParalelGC"], dir.path()), dir.path()).unwrap_err();
+    assert!(
+        error.to_string().contains("knows no option UseParalelGC; the nearest it knows is UseParallelGC"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_program_that_does_not_compile_is_an_error_that_says_where() {
+    let dir = study("Server.java", "class Server { broken }");
+    let error = install(&java(&[], dir.path()), dir.path(), &toolbox(dir.path())).unwrap_err();
+    assert!(matches!(error, RuntimeError::Compile { .. }), "{error}");
+    assert!(error.to_string().contains("Server.java:1"), "{error}");
+}
+
+#[test]
+fn jruby_tells_what_took_effect() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let options = [("compile.invokedynamic", "true"), ("jit.treshold", "30"), ("jit.threshold", "50")];
+    let program = JrubyProgram::Script("server.rb".into());
+    let spec = jruby(JRUBY, &options, program, &["{port}"], dir.path());
+    let running = launch(&spec, dir.path()).unwrap();
+
+    let mut wanted: Vec<_> = options.iter().map(|(name, value)| asked(SettingKind::Jruby, name, value)).collect();
+    wanted.push(asked(SettingKind::Jruby, "jit.max", "77"));
+    wanted.push(asked(SettingKind::JvmFlag, "-XX:TieredStopAtLevel=1", ""));
+    wanted.push(asked(SettingKind::Runtime, "version", JRUBY));
+    let settings = running.read_back(&wanted);
+    let expected = [InEffect, unknown("jit.threshold"), AlreadyDefault, Overridden, InEffect, InEffect];
+    assert_eq!(results(&settings), expected, "{settings:#?}");
+    assert_eq!(settings[0].source, SettingSource::InProcess);
+    assert_eq!(settings[0].default.as_deref(), Some("false"));
+
+    let facts = running.facts();
+    assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk", "jruby", "ruby"]);
+    assert_eq!(facts.versions["jruby"], JRUBY);
+    assert_eq!(facts.libraries.keys().collect::<Vec<_>>(), ["jruby.jar", "server.rb"]);
+}
+
+#[test]
+fn jruby_that_does_not_tell_is_asked_from_outside() {
+    let dir = study("Embed.java", EMBED);
+    fs::write(dir.path().join("server.rb"), RUBY_SERVER).unwrap();
+    let program = JrubyProgram::Main("Embed.java".into());
+    let options = [("compile.invokedynamic", "false"), ("jit.treshold", "30"), ("jit.threshold", "30")];
+    let spec = jruby(JRUBY, &options, program, &["{dir}/server.rb", "{port}"], dir.path());
+    let running = launch(&spec, dir.path()).unwrap();
+
+    let wanted = options.map(|(name, value)| asked(SettingKind::Jruby, name, value));
+    let settings = running.read_back(&wanted);
+    let expected = [AlreadyDefault, unknown("jit.threshold"), InEffect];
+    assert_eq!(results(&settings), expected, "{settings:#?}");
+    assert!(settings.iter().all(|setting| setting.source == SettingSource::Jcmd));
+}
+
+#[test]
+fn a_jruby_that_does_not_exist_is_an_error_of_its_own() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let spec = jruby("9.4.999.0", &[], JrubyProgram::Script("server.rb".into()), &[], dir.path());
+    let mut toolbox = toolbox(dir.path());
+    toolbox.cache = dir.path().join("cache");
+    fs::create_dir_all(dir.path().join("cache/jruby/9.4.14.0")).unwrap();
+    let told = RefCell::new(Vec::new());
+    let announce = |step: &str| told.borrow_mut().push(step.to_owned());
+    let error = install(&spec, dir.path(), &toolbox.announcing(&announce)).unwrap_err();
+    // Without a network it cannot be known.
+    let RuntimeError::NoJruby { error: why, .. } = &error else { panic!("{error}") };
+    assert!(matches!(**why, MavenError::NotFound { .. } | MavenError::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains("jruby-dist:9.4.999.0"), "{error}");
+    assert!(error.to_string().contains("JRuby 9.4.999.0 is not here (here: 9.4.14.0)"), "{error}");
+    assert_eq!(told.take(), ["fetching JRuby 9.4.999.0 through mvn"]);
+}
