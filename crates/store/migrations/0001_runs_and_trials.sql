@@ -1,0 +1,27 @@
+-- A run: everything of a StudyRecord but its trials. JSON columns hold the words of `model` as they were when written.
+CREATE TABLE run (
+    name        TEXT NOT NULL PRIMARY KEY,
+    version     TEXT NOT NULL,
+    started     TEXT NOT NULL,
+    status      TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted', 'stopped')),
+    mode        TEXT NOT NULL CHECK (mode IN ('full', 'quick')),
+    study_name  TEXT NOT NULL,
+    study       TEXT NOT NULL,
+    plan        TEXT NOT NULL,
+    host        TEXT NOT NULL,
+    warm_up_cut TEXT
+);
+
+CREATE INDEX run_by_start ON run (started);
+
+-- A trial that ended. Rows are in the order in which trials ran.
+CREATE TABLE trial (
+    run      TEXT    NOT NULL REFERENCES run (name) ON DELETE CASCADE,
+    pilot    INTEGER NOT NULL,
+    block    INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    variant  INTEGER NOT NULL,
+    started  TEXT    NOT NULL,
+    record   TEXT    NOT NULL,
+    PRIMARY KEY (run, pilot, block, position)
+);

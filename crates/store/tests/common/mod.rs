@@ -1,0 +1,109 @@
+//! A run to store.
+
+use std::time::Duration;
+
+use model::study::{
+    Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant, WarmUp, Workload,
+};
+use model::{
+    Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Study,
+    StudyRecord, Tally, TrialKey, TrialRecord, WarmUpRecord,
+};
+
+/// A run of a small study, without trials.
+pub fn run(name: &str, started: &str) -> StudyRecord {
+    let timing = Timing {
+        warm_up: WarmUp::Fixed(Duration::ZERO),
+        measure: Duration::from_secs(1),
+        min_blocks: 5,
+        max_blocks: 30,
+    };
+    let variant = |level: &str| Variant {
+        name: level.to_owned(),
+        levels: [("size".to_owned(), level.to_owned())].into(),
+        server: ServerSpec {
+            runtime: Runtime::Command { command: "server {port}".to_owned() },
+            args: vec![level.to_owned()],
+            env: [].into(),
+            dir: "/study".into(),
+            ready: Ready { sign: ReadySign::Get("/".to_owned()), within: Duration::from_secs(60) },
+            stop_within: Duration::from_secs(10),
+        },
+        treatment: Vec::new(),
+    };
+    let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
+    StudyRecord {
+        run: name.to_owned(),
+        version: "0.1.0".to_owned(),
+        started: started.to_owned(),
+        study: Study {
+            name: "Größe".to_owned(),
+            question: None,
+            dir: "/study".into(),
+            file: "study.toml".to_owned(),
+            source: "name = \"Größe\"".to_owned(),
+            factors: vec![Factor { name: "size".to_owned(), levels: vec!["small".to_owned(), "large".to_owned()] }],
+            variants: vec![variant("small"), variant("large")],
+            services: Vec::new(),
+            workloads: vec![Workload {
+                name: "front".to_owned(),
+                request,
+                expect: Expect::default(),
+                concurrency: vec![1],
+            }],
+            hooks: Hooks::default(),
+            timing: timing.clone(),
+            quick: timing,
+            decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
+        },
+        plan: Plan {
+            seed: u64::MAX,
+            mode: Mode::Full,
+            cells: vec![Cell { workload: 0, concurrency: 1 }],
+            pilot: Vec::new(),
+            blocks: Vec::new(),
+            schedule: Schedule {
+                warm_up: WarmUp::Fixed(Duration::ZERO),
+                measure: Duration::from_secs(1),
+                min_blocks: 5,
+                max_blocks: 30,
+                spare_blocks: 6,
+            },
+        },
+        host: HostFacts::default(),
+        warm_up_cut: None,
+        trials: Vec::new(),
+    }
+}
+
+/// A trial with a second of everything in it.
+pub fn trial(block: u32, position: u32) -> TrialRecord {
+    let mut service = Histogram::new();
+    for us in 0..10_000 {
+        service.record(us * 7 + u64::from(block));
+    }
+    let interval = Interval {
+        start_s: 0.1 + 0.2,
+        length_s: 1.0,
+        tally: Tally { good: 10_000, statuses: [(200, 10_000)].into(), ..Tally::default() },
+        bins: vec![1_000; 10],
+        service,
+        bytes: 1 << 40,
+        client_cpu_s: 0.3,
+        server: None,
+        host: Some(HostUse { elapsed_s: 1.0, busy_cores: 1.0 / 3.0, ..HostUse::default() }),
+    };
+    TrialRecord {
+        key: TrialKey { pilot: false, block, position },
+        variant: position as usize,
+        started: "2026-01-31T12:00:00Z".to_owned(),
+        outcome: Outcome::Completed,
+        launch: None,
+        settings: Vec::new(),
+        answers: Vec::new(),
+        warm_up: Some(WarmUpRecord { intervals: vec![interval.clone()], steady_at_s: None }),
+        cells: vec![CellRecord { cell: 0, since_ready_s: 12.5, intervals: vec![interval; 3] }],
+        host: HostUse::default(),
+        canary_ns: [1_000_000, u64::MAX],
+    }
+}
