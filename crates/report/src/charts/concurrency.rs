@@ -1,0 +1,110 @@
+//! Throughput and service time over the number of users, where a workload has more than one.
+
+use model::Report;
+use model::report::Measurement;
+
+use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::scale::Scale;
+use super::{Chart, HALF};
+use crate::{number, words};
+
+/// One variant at one number of users.
+struct Point {
+    variant: usize,
+    users: f64,
+    value: f64,
+    range: Option<[f64; 2]>,
+}
+
+/// Two charts for each workload that was measured with more than one number of users.
+pub fn concurrency(report: &Report) -> Vec<Chart> {
+    let mut workloads: Vec<&str> = Vec::new();
+    for cell in &report.cells {
+        if !workloads.contains(&cell.workload.as_str()) {
+            workloads.push(&cell.workload);
+        }
+    }
+    workloads
+        .into_iter()
+        .filter(|workload| users(report, workload).len() > 1)
+        .flat_map(|workload| {
+            let throughput = points(report, workload, |measurement| {
+                Some((measurement.throughput, Some(measurement.throughput_range)))
+            });
+            let median = points(report, workload, |measurement| {
+                let median =
+                    measurement.percentiles.iter().find(|percentile| (percentile.percent - 50.0).abs() < 1e-9)?;
+                Some((median.us as f64, None))
+            });
+            [
+                chart(report, workload, "throughput", &throughput, number::rate),
+                chart(report, workload, "median service time", &median, number::micros),
+            ]
+        })
+        .flatten()
+        .collect()
+}
+
+fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: fn(f64) -> String) -> Option<Chart> {
+    if points.is_empty() {
+        return None;
+    }
+    let users = users(report, workload);
+    let x = Scale::log(users.iter().map(|users| f64::from(*users))).padded(0.05);
+    let values = points.iter().flat_map(|point| point.range.into_iter().flatten().chain([point.value]));
+    // From zero: here the size itself is the message.
+    let y = Scale::linear(values.chain([0.0])).rounded(5);
+
+    let y_ticks = labelled(&y.ticks(5), write);
+    let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
+    let margins =
+        Margins { top: legend_height(&names, HALF) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };
+    let mut plot = Plot::new(HALF, margins.top + 170.0 + margins.bottom, margins, x, y);
+    let x_ticks: Vec<_> = users.iter().map(|users| (f64::from(*users), users.to_string())).collect();
+    plot.y_axis(&y_ticks, what);
+    plot.x_axis(&x_ticks, "users, log scale");
+    plot.legend(&names);
+    for variant in 0..report.variants.len() {
+        let mut own: Vec<_> = points.iter().filter(|point| point.variant == variant).collect();
+        own.sort_by(|a, b| a.users.total_cmp(&b.users));
+        let line: Vec<_> = own.iter().map(|point| (point.users, point.value)).collect();
+        plot.line(&line, variant, 1.6, "1");
+        for point in own {
+            if let Some(range) = point.range {
+                plot.whisker(point.users, range, variant);
+            }
+            let name = words::variant_name(report, variant);
+            let title = format!("{name}, {} users: {}", point.users, write(point.value));
+            plot.dot((point.users, point.value), variant, false, &title);
+        }
+    }
+    let description: Vec<_> = points
+        .iter()
+        .map(|point| {
+            format!("{} at {}: {}", words::variant_name(report, point.variant), point.users, write(point.value))
+        })
+        .collect();
+    Some(plot.finish(&format!("{workload}: {what} over users"), &description.join("; ")))
+}
+
+/// Numbers of users of a workload, rising.
+fn users(report: &Report, workload: &str) -> Vec<u32> {
+    let cells = report.cells.iter().filter(|cell| cell.workload == workload);
+    let mut users: Vec<_> = cells.map(|cell| cell.concurrency).collect();
+    users.sort_unstable();
+    users.dedup();
+    users
+}
+
+fn points(
+    report: &Report,
+    workload: &str,
+    value: impl Fn(&Measurement) -> Option<(f64, Option<[f64; 2]>)>,
+) -> Vec<Point> {
+    let point = |measurement: &Measurement| {
+        let cell = report.cells.get(measurement.cell).filter(|cell| cell.workload == workload)?;
+        let (value, range) = value(measurement)?;
+        Some(Point { variant: measurement.variant, users: f64::from(cell.concurrency), value, range })
+    };
+    report.measurements.iter().filter_map(point).collect()
+}

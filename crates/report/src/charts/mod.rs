@@ -1,0 +1,31 @@
+//! The report's charts as SVG text: presentation attributes only, so that they hold under a strict content
+//! security policy and stand alone; coordinates have fixed decimals, so that equal reports give equal text.
+
+mod blocks;
+mod concurrency;
+mod forest;
+mod latency;
+mod plot;
+mod scale;
+mod warm_up;
+
+pub use blocks::blocks;
+pub use concurrency::concurrency;
+pub use forest::forest;
+pub use latency::latency;
+pub use warm_up::warm_up;
+
+use crate::markup::Markup;
+
+/// A finished chart.
+pub struct Chart {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// The `svg` element.
+    pub svg: Markup,
+}
+
+/// Width of a chart that takes the whole column, px.
+const WIDE: f64 = 864.0;
+/// Width of one of several charts beside each other, px.
+const HALF: f64 = 420.0;

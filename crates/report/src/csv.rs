@@ -1,0 +1,87 @@
+//! One long table for spreadsheets and data frames: a row a number, in base units.
+
+use model::{Metric, Report};
+
+use crate::words;
+
+const COLUMNS: [&str; 9] = ["run", "of", "block", "variant", "cell", "metric", "value", "unit", "set_aside"];
+
+/// Measurements (`of` is `cell`) and blocks (`of` is `block`) as CSV (RFC 4180, but lines end in LF).
+///
+/// A cell's rows are over all used launches; a block's row is the primary metric of one launch. Numbers are not
+/// rounded. Blocks count from one, as in every other report.
+pub fn csv(report: &Report) -> String {
+    let mut sheet = Sheet { text: String::new(), run: &report.run };
+    sheet.row(&COLUMNS);
+    for measurement in &report.measurements {
+        let variant = words::variant_name(report, measurement.variant);
+        let cell = words::cell_name(report, measurement.cell);
+        let mut put = |metric: &str, value: f64, unit: &str| {
+            sheet.value(["cell", "", variant, cell, metric], value, unit, "");
+        };
+        put("requests", measurement.requests as f64, "requests");
+        put("failed-share", measurement.failed_share, "fraction");
+        let rate = Metric::Throughput.unit();
+        put(Metric::Throughput.name(), measurement.throughput, rate);
+        put("throughput-lowest", measurement.throughput_range[0], rate);
+        put("throughput-highest", measurement.throughput_range[1], rate);
+        for percentile in &measurement.percentiles {
+            put(&format!("p{}", percentile.percent), percentile.us as f64, Metric::P50.unit());
+        }
+        if let Some(cpu) = measurement.cpu_per_request {
+            put(Metric::CpuPerRequest.name(), cpu, Metric::CpuPerRequest.unit());
+        }
+        put("client-cpu-per-request", measurement.client_cpu_per_request, Metric::CpuPerRequest.unit());
+    }
+    for block in &report.blocks {
+        let number = words::block_number(block).to_string();
+        for (variant, value) in block.values.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let name = words::variant_name(report, variant);
+            let aside = block.set_aside.as_deref().unwrap_or("");
+            sheet.value(["block", &number, name, "", report.primary.name()], *value, report.primary.unit(), aside);
+        }
+    }
+    sheet.text
+}
+
+struct Sheet<'a> {
+    text: String,
+    run: &'a str,
+}
+
+impl Sheet<'_> {
+    fn value(&mut self, [of, block, variant, cell, metric]: [&str; 5], value: f64, unit: &str, set_aside: &str) {
+        if value.is_finite() {
+            self.row(&[self.run, of, block, variant, cell, metric, &value.to_string(), unit, set_aside]);
+        }
+    }
+
+    fn row(&mut self, fields: &[&str]) {
+        for (index, field) in fields.iter().enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            if field.contains(['"', ',', '\n', '\r']) || *field != field.trim() {
+                self.text.push('"');
+                self.text.push_str(&field.replace('"', "\"\""));
+                self.text.push('"');
+            } else {
+                self.text.push_str(field);
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        let mut sheet = Sheet { text: String::new(), run: "r" };
+        sheet.row(&["plain", "a,b", "say \"x\"", "two\nlines", " edge", ""]);
+        assert_eq!(sheet.text, "plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",\" edge\",\n");
+    }
+}

@@ -1,0 +1,379 @@
+//! The parts of the page, in the order in which a reader wants them.
+
+use model::report::VariantSummary;
+use model::{Finding, Report, Severity, Verdict};
+
+use crate::charts::{self, Chart};
+use crate::markup::Markup;
+use crate::tables::{self, Cell, Detail, Table};
+use crate::words::{self, Tone};
+use crate::{number, words::severity_sign};
+
+/// Writes all parts that the report has something for.
+pub fn all(page: &mut Markup, report: &Report) {
+    head(page, report);
+    verdicts(page, report);
+    comparisons(page, report);
+    blocks(page, report);
+    cells(page, report);
+    launches(page, report);
+    concurrency(page, report);
+    findings(page, report);
+    limits(page, report);
+    environment(page, report);
+    reproduce(page, report);
+}
+
+fn head(page: &mut Markup, report: &Report) {
+    page.element("header", &[], |header| {
+        header.leaf("h1", &[], &report.name);
+        if let Some(question) = &report.question {
+            header.leaf("p", &[("class", "question")], question);
+        }
+        header.leaf("p", &[("class", "run")], &words::run_line(report));
+    });
+}
+
+fn verdicts(page: &mut Markup, report: &Report) {
+    page.line_break();
+    for judgement in &report.judgements {
+        let verdict = &judgement.verdict;
+        let class = format!("verdict {}", tone_class(Tone::of(verdict)));
+        page.element("section", &[("class", class.trim_end())], |section| {
+            section.leaf("h2", &[], &format!("{} {}", verdict.sign(), verdict.word()));
+            section.leaf("p", &[("class", "sentence")], &judgement.sentence);
+            for fact in words::verdict_facts(report, judgement) {
+                section.leaf("p", &[("class", "fact")], &fact);
+            }
+        });
+    }
+    page.element("p", &[], |p| {
+        p.text(&words::caveats(report));
+        if !report.findings.is_empty() {
+            let vetoed = |judgement: &model::report::Judgement| matches!(judgement.verdict, Verdict::Invalid { .. });
+            let text =
+                if report.judgements.iter().any(vetoed) { "Why there is no verdict" } else { "See the findings" };
+            p.text(" ").leaf("a", &[("href", "#findings")], text).text(".");
+        }
+    });
+}
+
+fn comparisons(page: &mut Markup, report: &Report) {
+    let table = tables::decision(report, Detail::Full);
+    if table.is_empty() {
+        return;
+    }
+    section(page, "decision", "Decision", |section| {
+        draw_table(section, &table, &format!("Changes against {}", words::variant_name(report, 0)), "");
+        if let Some(forest) = charts::forest(report) {
+            let margin = number::margin(report.rope);
+            wide(
+                section,
+                forest,
+                &format!(
+                    "The bars are intervals. The shaded region is ±{margin}: a difference inside it counts as none. \
+                     Whether up is better depends on the metric; the word on the right says how each reads."
+                ),
+            );
+        }
+    });
+}
+
+fn blocks(page: &mut Markup, report: &Report) {
+    let Some(chart) = charts::blocks(report) else { return };
+    section(page, "blocks", "Block by block", |section| {
+        wide(
+            section,
+            chart,
+            "Each block launches every variant once; a line joins the launches of one block. The verdict rests on \
+             the differences within blocks, not on the levels.",
+        );
+        let aside: Vec<_> = report.blocks.iter().filter_map(|block| Some((block, block.set_aside.as_ref()?))).collect();
+        if !aside.is_empty() {
+            section.leaf("p", &[("class", "muted")], "Set aside, drawn hollow:").element("ul", &[], |list| {
+                for (block, reason) in aside {
+                    list.leaf("li", &[], &format!("block {}: {reason}", words::block_number(block)));
+                }
+            });
+        }
+    });
+}
+
+fn cells(page: &mut Markup, report: &Report) {
+    let table = tables::measurements(report, Detail::Full);
+    if table.is_empty() {
+        return;
+    }
+    section(page, "measurements", "Measurements", |section| {
+        draw_table(section, &table, "Medians over launches; percentiles over all requests", "");
+        pairs(section, charts::latency(report));
+    });
+}
+
+fn launches(page: &mut Markup, report: &Report) {
+    let chart = charts::warm_up(report);
+    section(page, "warm-up", "Start and warm-up", |section| {
+        draw_table(section, &tables::variants(report), "Medians over launches", "");
+        if let Some(chart) = chart {
+            wide(section, chart, &warm_up_caption(report));
+        }
+        for variant in report.variants.iter().filter(|variant| !variant.failed.is_empty()) {
+            failed_trials(section, variant);
+        }
+    });
+}
+
+fn warm_up_caption(report: &Report) -> String {
+    let lines = "A line is one launch; a marker shows when it was found steady.";
+    match report.warm_up_cut {
+        None => lines.into(),
+        Some(cut) => {
+            let piloted = report.warm_ups.iter().any(|series| series.key.pilot);
+            let origin = match (cut.established, piloted) {
+                (true, _) => "within which a pilot saw every variant steady",
+                (false, true) => "as long as a pilot was allowed: it did not see every variant steady",
+                (false, false) => "a fixed time: no pilot looked whether every variant is steady by then",
+            };
+            format!(
+                "{lines} Shaded: the warm-up of {}, {origin}. It is the same for all.",
+                number::round(&number::seconds(cut.seconds))
+            )
+        }
+    }
+}
+
+fn failed_trials(section: &mut Markup, variant: &VariantSummary) {
+    section.leaf("h3", &[], &format!("Failed launches of {}", variant.name));
+    for trial in &variant.failed {
+        let what = format!("{}: {}", trial.key, trial.failed.reason);
+        if trial.failed.log_tail.is_empty() {
+            section.leaf("p", &[], &what);
+        } else {
+            section.element("details", &[], |details| {
+                details.leaf("summary", &[], &what).leaf("pre", &[], &trial.failed.log_tail);
+            });
+        }
+    }
+}
+
+fn concurrency(page: &mut Markup, report: &Report) {
+    let charts = charts::concurrency(report);
+    if !charts.is_empty() {
+        section(page, "concurrency", "Over concurrency", |section| {
+            pairs(section, charts);
+            section.leaf("p", &[("class", "muted")], "Thin lines reach from the lowest to the highest launch.");
+        });
+    }
+}
+
+fn findings(page: &mut Markup, report: &Report) {
+    section(page, "findings", "Findings", |section| {
+        if report.findings.is_empty() {
+            section.leaf("p", &[], "Nothing was found that limits this result.");
+        }
+        for item in words::findings(report) {
+            finding(section, item);
+        }
+    });
+}
+
+fn finding(section: &mut Markup, finding: &Finding) {
+    let tone = tone_class(Tone::of_severity(finding.severity));
+    section.element("article", &[("class", format!("finding {tone}").trim_end())], |article| {
+        article.element("h3", &[], |heading| {
+            let word = format!("{} {}", severity_sign(finding.severity), finding.severity.name());
+            heading.leaf("span", &[("class", "word")], &word).text(" ").leaf("span", &[], finding.id.name());
+            heading.text(" ").leaf("span", &[("class", "subject")], &finding.subject);
+        });
+        article.leaf("p", &[], &finding.meaning);
+        if !finding.evidence.is_empty() {
+            definitions(article, finding.evidence.iter().map(|item| (item.name.as_str(), item.value.clone())));
+        }
+        let advice = if finding.severity == Severity::Note { "" } else { "To do: " };
+        article.element("p", &[], |p| {
+            p.text(advice).text(&finding.remedy);
+        });
+        article.element("p", &[("class", "muted")], |p| {
+            p.leaf("code", &[], &format!("bakeoff explain {}", finding.id.name()));
+        });
+    });
+}
+
+fn limits(page: &mut Markup, report: &Report) {
+    if !report.limits.is_empty() {
+        section(page, "limits", "What this run cannot support", |section| {
+            section.element("ul", &[], |list| {
+                for limit in &report.limits {
+                    list.leaf("li", &[], limit);
+                }
+            });
+        });
+    }
+}
+
+fn environment(page: &mut Markup, report: &Report) {
+    section(page, "environment", "Environment", |section| {
+        let host = &report.host;
+        definitions(
+            section,
+            [
+                ("system", host.os.clone()),
+                ("kernel", host.kernel.clone()),
+                ("processor", format!("{}, {}", host.cpu_model, words::plural(host.cpus as usize, "logical CPU"))),
+                ("memory", number::bytes(host.memory_bytes as f64)),
+            ]
+            .into_iter(),
+        );
+        for (id, table) in [
+            ("settings", tables::settings(report)),
+            (DIFFERENCES, tables::differences(report)),
+            ("versions", tables::versions(report)),
+        ] {
+            if !table.is_empty() {
+                section.leaf("h3", &[("id", id)], &table.caption);
+                draw_table(section, &table, "", "prose");
+            }
+        }
+        command_lines(section, report);
+    });
+}
+
+/// Where the page lists how the variants' processes differ.
+const DIFFERENCES: &str = "differences";
+
+/// How every variant was launched; what not all of them have is marked.
+fn command_lines(section: &mut Markup, report: &Report) {
+    let launched: Vec<_> = report.variants.iter().filter(|variant| !variant.command.is_empty()).collect();
+    if launched.is_empty() {
+        return;
+    }
+    section.leaf("h3", &[], "Command lines");
+    if !report.differences.is_empty() {
+        section.element("p", &[("class", "muted")], |p| {
+            p.text("Marked: what not all of them have. ");
+            p.leaf("a", &[("href", &format!("#{DIFFERENCES}"))], "All differences").text(" stand above.");
+        });
+    }
+    for variant in &launched {
+        section.leaf("p", &[("class", "muted")], &variant.name).element("pre", &[], |pre| {
+            for (index, word) in variant.command.iter().enumerate() {
+                let text = shell_words::quote(word);
+                pre.text(if index == 0 { "" } else { " " });
+                if launched.iter().all(|other| other.command.contains(word)) {
+                    pre.text(&text);
+                } else {
+                    pre.leaf("mark", &[], &text);
+                }
+            }
+        });
+    }
+}
+
+fn reproduce(page: &mut Markup, report: &Report) {
+    section(page, "reproduce", "How to reproduce", |section| {
+        section.leaf("pre", &[], &report.reproduce.command);
+        section.element("details", &[], |details| {
+            details.leaf("summary", &[], "The study file").leaf("pre", &[], report.reproduce.study.trim_end());
+        });
+    });
+}
+
+fn section(page: &mut Markup, id: &str, title: &str, content: impl FnOnce(&mut Markup)) {
+    let heading = format!("{id}-title");
+    page.line_break().element("section", &[("id", id), ("aria-labelledby", &heading)], |section| {
+        section.leaf("h2", &[("id", &heading)], title);
+        content(section);
+    });
+}
+
+/// A chart that takes the whole column; a narrow screen scrolls it rather than shrinking its type.
+fn wide(section: &mut Markup, chart: Chart, caption: &str) {
+    section.element("figure", &[], |figure| {
+        let label = chart.title.clone();
+        scrolling(figure, "scroll wide", &label, |inside| {
+            inside.append(chart.svg);
+        });
+        figure.leaf("figcaption", &[], caption);
+    });
+}
+
+/// Charts beside each other where there is room.
+fn pairs(section: &mut Markup, charts: Vec<Chart>) {
+    if charts.is_empty() {
+        return;
+    }
+    section.element("div", &[("class", "pair")], |pair| {
+        for chart in charts {
+            pair.element("figure", &[], |figure| {
+                figure.leaf("h3", &[], &chart.title).append(chart.svg);
+            });
+        }
+    });
+}
+
+fn draw_table(section: &mut Markup, table: &Table, caption: &str, class: &str) {
+    let label = if caption.is_empty() { &table.caption } else { caption };
+    scrolling(section, format!("scroll {class}").trim_end(), label, |inside| {
+        inside.element("table", &[], |drawn| {
+            if !caption.is_empty() {
+                drawn.leaf("caption", &[], caption);
+            }
+            drawn.element("thead", &[], |head| {
+                head.element("tr", &[], |row| {
+                    for column in &table.columns {
+                        let class = if column.is_numeric() { "number" } else { "name" };
+                        row.leaf("th", &[("scope", "col"), ("class", class)], &column.head);
+                    }
+                });
+            });
+            for group in &table.groups {
+                drawn.element("tbody", &[], |body| {
+                    if let Some(head) = &group.head {
+                        let columns = table.columns.len().to_string();
+                        body.element("tr", &[], |row| {
+                            row.leaf("th", &[("scope", "rowgroup"), ("colspan", &columns)], head);
+                        });
+                    }
+                    for row in &group.rows {
+                        body.element("tr", &[], |drawn| draw_row(drawn, table, row));
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn draw_row(drawn: &mut Markup, table: &Table, row: &[Cell]) {
+    for (index, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
+        let number = if column.is_numeric() { "number" } else { "" };
+        let class = format!("{number} {}", tone_class(cell.tone));
+        let class = class.trim();
+        let (name, scope) = if index == 0 { ("th", Some(("scope", "row"))) } else { ("td", None) };
+        let attributes: Vec<_> = scope.into_iter().chain((!class.is_empty()).then_some(("class", class))).collect();
+        drawn.leaf(name, &attributes, &cell.text);
+    }
+}
+
+/// Content that may be wider than the screen: reachable by keyboard, named for those who hear the page.
+fn scrolling(section: &mut Markup, class: &str, label: &str, content: impl FnOnce(&mut Markup)) {
+    let attributes = [("class", class), ("role", "region"), ("aria-label", label), ("tabindex", "0")];
+    section.element("div", &attributes, content);
+}
+
+fn definitions<'a>(section: &mut Markup, items: impl Iterator<Item = (&'a str, String)>) {
+    section.element("dl", &[], |list| {
+        for (name, value) in items {
+            list.leaf("dt", &[], name).leaf("dd", &[], &value);
+        }
+    });
+}
+
+fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Same => "same",
+        Tone::Unsure => "unsure",
+    }
+}

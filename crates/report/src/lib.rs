@@ -1,0 +1,46 @@
+//! Renderers of a finished [`model::Report`]: terminal, Markdown, HTML, CSV, JSON.
+//!
+//! They only render: every number and every judgement is in the report already.
+//!
+//! ```text
+//! Report -> words, numbers -> tables -> terminal | markdown | html
+//!                             charts --------------------> html
+//! ```
+
+mod charts;
+mod csv;
+mod html;
+mod json;
+mod markdown;
+mod markup;
+mod number;
+mod tables;
+mod terminal;
+mod words;
+
+pub use crate::csv::csv;
+pub use crate::html::html;
+pub use crate::json::{json, schema};
+pub use crate::markdown::markdown;
+pub use crate::terminal::{Style, terminal};
+
+/// `text`, or as much of its beginning as `most` characters allow and an ellipsis.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// `text` without its middle where it is too long: names of cells and variants differ at either end.
+fn squeezed(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.into();
+    }
+    let kept = most.saturating_sub(1);
+    let (head, tail) = (kept.div_ceil(2), kept / 2);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
+}

@@ -1,0 +1,132 @@
+//! The report as Markdown: for a pull request, a wiki, a mail.
+
+use std::fmt::Write as _;
+
+use model::Report;
+
+use crate::tables::{self, Detail, Table};
+use crate::words;
+
+/// The report as Markdown with tables.
+pub fn markdown(report: &Report) -> String {
+    let mut text = format!("# {}\n\n", escaped(&report.name));
+    if let Some(question) = &report.question {
+        let _ = writeln!(text, "*{}*\n", escaped(question));
+    }
+    verdicts(&mut text, report);
+    let _ = writeln!(text, "{}\n", escaped(&words::run_line(report)));
+    if !report.limits.is_empty() {
+        text.push_str("## Limits\n\n");
+        for limit in &report.limits {
+            let _ = writeln!(text, "- {}", escaped(limit));
+        }
+        text.push('\n');
+    }
+    table(&mut text, &tables::decision(report, Detail::Full));
+    table(&mut text, &tables::measurements(report, Detail::Full));
+    table(&mut text, &tables::variants(report));
+    findings(&mut text, report);
+    environment(&mut text, report);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn verdicts(text: &mut String, report: &Report) {
+    for judgement in &report.judgements {
+        let verdict = &judgement.verdict;
+        let _ = writeln!(
+            text,
+            "**{} {}**: {}\n",
+            verdict.sign(),
+            verdict.word().to_uppercase(),
+            escaped(&judgement.sentence)
+        );
+        let facts = words::verdict_facts(report, judgement);
+        for fact in &facts {
+            let _ = writeln!(text, "- {}", escaped(fact));
+        }
+        if !facts.is_empty() {
+            text.push('\n');
+        }
+    }
+    let _ = writeln!(text, "{}\n", escaped(&words::caveats(report)));
+}
+
+fn findings(text: &mut String, report: &Report) {
+    if report.findings.is_empty() {
+        return;
+    }
+    text.push_str("## Findings\n\n");
+    for finding in words::findings(report) {
+        let _ = writeln!(
+            text,
+            "- **{} {}** `{}` {}",
+            words::severity_sign(finding.severity),
+            finding.severity.name(),
+            finding.id.name(),
+            escaped(&finding.subject)
+        );
+        if !finding.evidence.is_empty() {
+            let _ = writeln!(text, "  - {}", escaped(&words::evidence(finding)));
+        }
+        let _ = writeln!(text, "  - {}", escaped(&finding.meaning));
+        let _ = writeln!(text, "  - → {} (`bakeoff explain {}`)", escaped(&finding.remedy), finding.id.name());
+    }
+    text.push('\n');
+}
+
+fn environment(text: &mut String, report: &Report) {
+    table(text, &tables::settings(report));
+    table(text, &tables::differences(report));
+    text.push_str("## How to reproduce\n\n");
+    fenced(text, "sh", &report.reproduce.command);
+    fenced(text, "toml", &report.reproduce.study);
+}
+
+fn table(text: &mut String, table: &Table) {
+    if table.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "## {}\n", escaped(&table.caption));
+    let heads: Vec<_> = table.columns.iter().map(|column| escaped(&column.head)).collect();
+    let rules: Vec<_> = table.columns.iter().map(|column| if column.is_numeric() { "---:" } else { "---" }).collect();
+    let _ = writeln!(text, "| {} |", heads.join(" | "));
+    let _ = writeln!(text, "| {} |", rules.join(" | "));
+    for group in &table.groups {
+        if let Some(head) = &group.head {
+            let _ = writeln!(text, "| **{}** |{}", escaped(head), " |".repeat(table.columns.len() - 1));
+        }
+        for row in &group.rows {
+            let cells: Vec<_> = row.iter().map(|cell| escaped(&cell.text)).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+    }
+    text.push('\n');
+}
+
+/// Text in which nothing is markup, on one line.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text as it is, within a fence longer than any in it.
+fn fenced(text: &mut String, language: &str, content: &str) {
+    let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(text, "{fence}{language}\n{}\n{fence}\n", content.trim_end());
+}

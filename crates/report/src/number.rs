@@ -1,0 +1,270 @@
+//! How numbers are written, the same in every kind of report.
+//!
+//! A change is a percentage up to +400 %; above that it is a factor, as nobody feels what +6,294 % is: `×64`. Decreases
+//! are percentages always: they end at −100 %.
+
+use model::{Effect, Metric};
+
+/// Stands where there is no number.
+pub const NONE: &str = "–";
+
+/// A count with thousands separators: `185,310`.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// Good answers per second: `1,234/s`, `45.3/s`.
+pub fn rate(per_second: f64) -> String {
+    with_unit(per_second, "/s")
+}
+
+/// A time given in µs, in the unit that suits it: `850 µs`, `12.3 ms`, `1.23 s`.
+pub fn micros(us: f64) -> String {
+    // Where three digits would round up to the next unit, the next unit is used.
+    match us.abs() {
+        small if small < 999.5 => with_unit(us, " µs"),
+        medium if medium < 999_500.0 => with_unit(us / 1e3, " ms"),
+        _ => seconds(us / 1e6),
+    }
+}
+
+/// A time given in seconds: `0.450 s`, `12.3 s`, `2 min 5 s`.
+pub fn seconds(s: f64) -> String {
+    if s.abs() < 119.5 || !s.is_finite() {
+        return with_unit(s, " s");
+    }
+    let whole = s.round() as i64;
+    match whole % 60 {
+        0 => format!("{} min", whole / 60),
+        rest => format!("{} min {rest} s", whole / 60),
+    }
+}
+
+/// An amount of memory: `512 MiB`.
+pub fn bytes(n: f64) -> String {
+    const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
+    let mut scaled = n;
+    let mut unit = 0;
+    while scaled.abs() >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 && scaled.is_finite() {
+        return format!("{scaled:.0} B");
+    }
+    with_unit(scaled, UNITS[unit])
+}
+
+/// A metric's value in the unit that suits it.
+pub fn value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => rate(value),
+        Metric::P50 | Metric::P90 | Metric::P99 | Metric::CpuPerRequest => micros(value),
+        Metric::StartUp => seconds(value),
+        Metric::Memory => bytes(value),
+    }
+}
+
+/// A share, 0..=1, as a percentage: `0 %`, `<0.01 %`, `2.5 %`.
+pub fn share(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent == 0.0 {
+        "0 %".into()
+    } else if percent > 0.0 && percent < 0.01 {
+        "<0.01 %".into()
+    } else if percent >= 99.95 {
+        // 99.97 % is not everything.
+        if fraction < 1.0 { ">99.9 %".into() } else { "100 %".into() }
+    } else {
+        format!("{} %", trimmed(significant(percent, 2)))
+    }
+}
+
+/// A percentage without a sign whose digits are all meant, such as an equivalence margin: `2 %`, `2.5 %`.
+pub fn margin(fraction: f64) -> String {
+    format!("{} %", trimmed(significant(fraction * 100.0, 3)))
+}
+
+/// A log ratio as a signed percentage, or as a factor: `+4.8 %`, `−12.3 %`, `×64`.
+pub fn change(log_ratio: f64) -> String {
+    factor(log_ratio).unwrap_or_else(|| with_percent(signed_percent(log_ratio)))
+}
+
+/// The size of a log ratio whatever its direction: `6.4 %`, `×64`.
+pub fn size(log_ratio: f64) -> String {
+    factor(log_ratio.abs()).unwrap_or_else(|| margin(Effect::fraction(log_ratio.abs())))
+}
+
+/// A log ratio as the percentage of an axis's tick, round as ticks are: `+5 %`, `0 %`.
+pub fn tick_change(log_ratio: f64) -> String {
+    let text = signed_percent(log_ratio);
+    with_percent(text.strip_suffix(".0").unwrap_or(&text).into())
+}
+
+/// A written value without the zeros that a round number does not need: `2 ms` for `2.00 ms`.
+pub fn round(written: &str) -> String {
+    let end = written.find(|c: char| !c.is_ascii_digit() && !"−,.".contains(c)).unwrap_or(written.len());
+    let (number, unit) = written.split_at(end);
+    trimmed(number.into()) + unit
+}
+
+/// An estimate with its interval: `+4.8 % [+3.1, +6.4]`, `+77.8 % [−95.1, ×64]`, `×12 [+310 %, ×47]`. The ends leave out
+/// the sign of per cent where the estimate has it.
+pub fn effect(effect: &Effect) -> String {
+    let end = |log_ratio| match factor(effect.estimate) {
+        None => factor(log_ratio).unwrap_or_else(|| signed_percent(log_ratio)),
+        Some(_) => change(log_ratio),
+    };
+    format!("{} [{}, {}]", change(effect.estimate), end(effect.low), end(effect.high))
+}
+
+/// A percentile's name: `p50`, `p99.9`.
+pub fn percentile(percent: f64) -> String {
+    format!("p{percent}")
+}
+
+/// A log ratio as a factor, where it is one.
+fn factor(log_ratio: f64) -> Option<String> {
+    /// A change above this reads as a factor.
+    const FACTOR_ABOVE: f64 = 4.0;
+    let fraction = Effect::fraction(log_ratio);
+    // As it would be rounded to whole per cent.
+    let is_factor = fraction.is_finite() && (fraction * 100.0).round() > FACTOR_ABOVE * 100.0;
+    is_factor.then(|| format!("×{}", significant(fraction + 1.0, 2)))
+}
+
+fn with_percent(number: String) -> String {
+    if number == NONE { number } else { number + " %" }
+}
+
+fn signed_percent(log_ratio: f64) -> String {
+    let percent = Effect::fraction(log_ratio) * 100.0;
+    if !percent.is_finite() {
+        return NONE.into();
+    }
+    let digits = grouped(&format!("{:.*}", usize::from(percent.abs() < 99.95), percent.abs()));
+    if digits == "0.0" { digits } else { format!("{}{digits}", if percent < 0.0 { '−' } else { '+' }) }
+}
+
+fn with_unit(value: f64, unit: &str) -> String {
+    if value.is_finite() { format!("{}{unit}", significant(value, 3)) } else { NONE.into() }
+}
+
+/// `value` to `digits` significant digits, but never fewer than its whole part has.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = (digits - 1 - magnitude).clamp(0, 9);
+    // Rounding may add a digit: 9.996 to three digits is 10.0, not 10.00.
+    let rounded: f64 = format!("{value:.*}", decimals as usize).parse().unwrap_or(value);
+    let grew = rounded != 0.0 && rounded.abs().log10().floor() as i32 > magnitude;
+    grouped(&format!("{rounded:.*}", (decimals - i32::from(grew)).max(0) as usize))
+}
+
+fn trimmed(number: String) -> String {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number }
+}
+
+/// Puts a comma between thousands of the whole part of a plain decimal number.
+fn grouped(number: &str) -> String {
+    let (whole, rest) = number.find('.').map_or((number, ""), |dot| number.split_at(dot));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("−", digits));
+    let mut text = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(["0", "999", "1,000", "185,310"].map(String::from), [0, 999, 1_000, 185_310].map(count));
+    }
+
+    #[test]
+    fn times_choose_their_unit() {
+        for (us, text) in [
+            (0.0, "0 µs"),
+            (850.0, "850 µs"),
+            (999.7, "1.00 ms"),
+            (12_345.0, "12.3 ms"),
+            (999_700.0, "1.00 s"),
+            (1_230_000.0, "1.23 s"),
+            (125e6, "2 min 5 s"),
+            (120e6, "2 min"),
+            (f64::NAN, NONE),
+        ] {
+            assert_eq!(micros(us), text);
+        }
+    }
+
+    #[test]
+    fn rates_keep_their_whole_part() {
+        assert_eq!(
+            ["0.0452/s", "9.99/s", "10.0/s", "45.3/s", "1,235/s", "12,346/s"].map(String::from),
+            [0.045_21, 9.99, 9.996, 45.31, 1_234.6, 12_345.6].map(rate)
+        );
+    }
+
+    #[test]
+    fn memory_is_binary() {
+        assert_eq!([0.0, 512.0, 1024.0, 536_870_912.0].map(bytes), ["0 B", "512 B", "1.00 KiB", "512 MiB"]);
+    }
+
+    #[test]
+    fn changes_come_from_log_ratios() {
+        for (ratio, text) in [
+            (1.048, "+4.8 %"),
+            (0.877, "−12.3 %"),
+            (1.0, "0.0 %"),
+            (0.9999, "0.0 %"),
+            (3.5, "+250 %"),
+            (5.0, "+400 %"),
+            (5.004, "+400 %"),
+            (5.01, "×5.0"),
+            (63.94, "×64"),
+            (1_234.5, "×1,235"),
+            (0.001, "−99.9 %"),
+            (f64::INFINITY, NONE),
+        ] {
+            assert_eq!(change(f64::ln(ratio)), text);
+        }
+    }
+
+    #[test]
+    fn intervals_share_the_unit_of_their_estimate() {
+        for (ratios, text) in [
+            ([1.031, 1.048, 1.064], "+4.8 % [+3.1, +6.4]"),
+            ([0.049, 1.778, 63.94], "+77.8 % [−95.1, ×64]"),
+            ([4.1, 12.0, 47.0], "×12 [+310 %, ×47]"),
+        ] {
+            let [low, estimate, high] = ratios.map(f64::ln);
+            assert_eq!(effect(&Effect { estimate, low, high, blocks: 5, confidence: 0.95 }), text);
+        }
+        assert_eq!([0.936, 1.064, 64.0].map(|ratio| size(f64::ln(ratio))), ["6.84 %", "6.4 %", "×64"]);
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        assert_eq!(["2.00 ms", "2.50 s", "1,500/s", "0 µs", "–"].map(round), ["2 ms", "2.5 s", "1,500/s", "0 µs", "–"]);
+        assert_eq!([1.05, 1.0, 0.995].map(|ratio| tick_change(f64::ln(ratio))), ["+5 %", "0 %", "−0.5 %"]);
+    }
+
+    #[test]
+    fn shares_do_not_round_to_nothing_or_all() {
+        assert_eq!(
+            ["0 %", "<0.01 %", "2.5 %", "42 %", ">99.9 %", "100 %"].map(String::from),
+            [0.0, 0.000_01, 0.025, 0.42, 0.999_9, 1.0].map(share)
+        );
+        assert_eq!([0.02, 0.025, 0.1].map(margin), ["2 %", "2.5 %", "10 %"]);
+    }
+}

@@ -1,0 +1,301 @@
+//! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
+
+use model::report::Measurement;
+use model::{Comparison, Metric, Report};
+
+use crate::number;
+use crate::words::{self, Tone};
+
+/// A table ready to be drawn.
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub groups: Vec<Group>,
+}
+
+/// A column.
+pub struct Column {
+    /// Its heading.
+    pub head: String,
+    /// What is in it.
+    pub holds: Holds,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Numbers, which align to the right and are never cut.
+    Numbers,
+    /// Our own words, which are never cut.
+    Words,
+    /// Names from outside, as long as somebody liked.
+    Names,
+}
+
+impl Column {
+    /// Whether it aligns to the right.
+    pub fn is_numeric(&self) -> bool {
+        self.holds == Holds::Numbers
+    }
+}
+
+/// Rows that belong together.
+pub struct Group {
+    /// Their heading, where they have one.
+    pub head: Option<String>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// The text of a cell and how it reads.
+#[derive(Clone)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// How it reads.
+    pub tone: Tone,
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+}
+
+/// How much a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What fits 80 columns.
+    Brief,
+    /// All of it.
+    Full,
+}
+
+impl Table {
+    fn new(caption: impl Into<String>) -> Self {
+        Self { caption: caption.into(), columns: Vec::new(), groups: Vec::new() }
+    }
+
+    fn column(mut self, head: &str, holds: Holds) -> Self {
+        self.columns.push(Column { head: head.into(), holds });
+        self
+    }
+
+    fn names(self, head: &str) -> Self {
+        self.column(head, Holds::Names)
+    }
+
+    fn words(self, head: &str) -> Self {
+        self.column(head, Holds::Words)
+    }
+
+    fn numbers(self, head: &str) -> Self {
+        self.column(head, Holds::Numbers)
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.groups.iter().all(|group| group.rows.is_empty())
+    }
+}
+
+/// Every comparison with its interval and how it reads.
+pub fn decision(report: &Report, detail: Detail) -> Table {
+    let mut table = Table::new("Decision").words("metric");
+    let baseline = words::variant_name(report, 0);
+    // With several, the groups name them.
+    let variant = if report.variants.len() > 2 { "variant" } else { words::variant_name(report, 1) };
+    table = table.numbers(baseline).numbers(variant).numbers("change [interval]");
+    if detail == Detail::Full {
+        table = table.numbers("blocks");
+    }
+    table = table.words("reading");
+
+    let row = |comparison: &Comparison| {
+        let mut cells: Vec<Cell> = vec![words::metric(comparison.metric).into()];
+        cells.extend(comparison.typical.map(|value| number::value(comparison.metric, value).into()));
+        cells.push(comparison.effect.as_ref().map_or_else(|| number::NONE.into(), number::effect).into());
+        if detail == Detail::Full {
+            let blocks = comparison.effect.map_or(comparison.differences.len() as u64, |effect| effect.blocks.into());
+            cells.push(number::count(blocks).into());
+        }
+        let (text, tone) = words::reading(report, comparison);
+        cells.push(Cell { text: text.into(), tone });
+        cells
+    };
+    for (head, comparisons) in words::comparison_groups(report) {
+        table.groups.push(Group { head: Some(head), rows: comparisons.into_iter().map(row).collect() });
+    }
+    table
+}
+
+/// What every variant did in every cell, a group for each cell.
+pub fn measurements(report: &Report, detail: Detail) -> Table {
+    let full = detail == Detail::Full;
+    let percents = percents(report, full);
+    let has_cpu = report.measurements.iter().any(|measurement| measurement.cpu_per_request.is_some());
+    let mut table = Table::new("Measurements").names("variant");
+    if full {
+        table = table.numbers("requests");
+    }
+    table = table.numbers("throughput");
+    if full {
+        table = table.numbers("lowest – highest");
+    }
+    for percent in &percents {
+        table = table.numbers(&number::percentile(*percent));
+    }
+    if has_cpu {
+        table = table.numbers(words::metric(Metric::CpuPerRequest));
+    }
+    table = table.numbers("failed");
+
+    let row = |measurement: &Measurement| {
+        let mut cells: Vec<Cell> = vec![words::variant_name(report, measurement.variant).into()];
+        if full {
+            cells.push(number::count(measurement.requests).into());
+        }
+        cells.push(number::rate(measurement.throughput).into());
+        if full {
+            let [low, high] = measurement.throughput_range.map(number::rate);
+            cells.push(format!("{} – {high}", low.trim_end_matches("/s")).into());
+        }
+        for percent in &percents {
+            let found = measurement.percentiles.iter().find(|percentile| same(percentile.percent, *percent));
+            cells.push(found.map_or_else(|| number::NONE.into(), |found| number::micros(found.us as f64)).into());
+        }
+        if has_cpu {
+            cells.push(measurement.cpu_per_request.map_or_else(|| number::NONE.into(), number::micros).into());
+        }
+        let tone = if measurement.failed_share > 0.0 { Tone::Bad } else { Tone::Plain };
+        cells.push(Cell { text: number::share(measurement.failed_share), tone });
+        cells
+    };
+    for (index, cell) in report.cells.iter().enumerate() {
+        let rows: Vec<_> =
+            report.measurements.iter().filter(|measurement| measurement.cell == index).map(row).collect();
+        if !rows.is_empty() {
+            table.groups.push(Group { head: Some(cell.name.clone()), rows });
+        }
+    }
+    table
+}
+
+/// Start-up, warm-up and memory of every variant.
+pub fn variants(report: &Report) -> Table {
+    let mut table = Table::new("Launches")
+        .names("variant")
+        .numbers("completed")
+        .numbers("failed")
+        .numbers("first good answer")
+        .numbers("steady after")
+        .numbers("peak memory");
+    let row = |variant: &model::report::VariantSummary| {
+        let failed = variant.failed.len() as u64;
+        vec![
+            variant.name.as_str().into(),
+            number::count(variant.completed.into()).into(),
+            Cell { text: number::count(failed), tone: if failed > 0 { Tone::Bad } else { Tone::Plain } },
+            variant.ready_s.map_or_else(|| number::NONE.into(), number::seconds).into(),
+            words::steadiness(variant).into(),
+            variant.memory_bytes.map_or_else(|| number::NONE.into(), |n| number::bytes(n as f64)).into(),
+        ]
+    };
+    table.groups.push(Group { head: None, rows: report.variants.iter().map(row).collect() });
+    table
+}
+
+/// The factors' settings as read back from the running processes.
+pub fn settings(report: &Report) -> Table {
+    let mut table = Table::new("Settings, read back from the running process")
+        .names("variant")
+        .names("setting")
+        .names("asked")
+        .names("running")
+        .names("default")
+        .words("read by")
+        .words("result");
+    let or_none = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(number::NONE));
+    let mut rows = Vec::new();
+    for variant in &report.variants {
+        for setting in &variant.settings {
+            let (text, tone) = words::setting_result(setting);
+            rows.push(vec![
+                variant.name.as_str().into(),
+                setting.name.as_str().into(),
+                if setting.asked.is_empty() { "as named".into() } else { setting.asked.as_str().into() },
+                or_none(&setting.live),
+                or_none(&setting.default),
+                words::setting_source(setting.source).into(),
+                Cell { text, tone },
+            ]);
+        }
+    }
+    table.groups.push(Group { head: None, rows });
+    table
+}
+
+/// How the variants' processes differed, and whether a factor says so.
+pub fn differences(report: &Report) -> Table {
+    let mut table = Table::new("Differences between the processes").names("what");
+    for variant in &report.variants {
+        table = table.names(&variant.name);
+    }
+    table = table.names("declared by");
+    let row =
+        |difference: &model::report::EnvironmentDifference| {
+            let mut cells: Vec<Cell> = vec![difference.subject.as_str().into()];
+            cells.extend((0..report.variants.len()).map(|index| {
+                Cell::from(difference.values.get(index).and_then(Option::as_deref).unwrap_or(number::NONE))
+            }));
+            cells.push(match &difference.factor {
+                Some(factor) => format!("factor {factor}").into(),
+                None => Cell { text: "✗ nothing: a confounder".into(), tone: Tone::Bad },
+            });
+            cells
+        };
+    table.groups.push(Group { head: None, rows: report.differences.iter().map(row).collect() });
+    table
+}
+
+/// Versions of what runs each variant.
+pub fn versions(report: &Report) -> Table {
+    let mut table = Table::new("Versions").names("what");
+    for variant in &report.variants {
+        table = table.names(&variant.name);
+    }
+    let mut names: Vec<&String> = Vec::new();
+    for name in report.variants.iter().flat_map(|variant| variant.versions.keys()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let row = |name: &String| {
+        let versions = report
+            .variants
+            .iter()
+            .map(|variant| Cell::from(variant.versions.get(name).map_or(number::NONE, String::as_str)));
+        std::iter::once(Cell::from(name.as_str())).chain(versions).collect()
+    };
+    table.groups.push(Group { head: None, rows: names.into_iter().map(row).collect() });
+    table
+}
+
+/// The percentiles that occur, in order; only the usual ones unless all are wanted.
+fn percents(report: &Report, all: bool) -> Vec<f64> {
+    let measured = report.measurements.iter().flat_map(|measurement| &measurement.percentiles);
+    let mut percents: Vec<f64> = measured
+        .map(|percentile| percentile.percent)
+        .filter(|percent| all || [50.0, 90.0, 99.0].iter().any(|usual| same(*usual, *percent)))
+        .collect();
+    percents.sort_by(f64::total_cmp);
+    percents.dedup_by(|a, b| same(*a, *b));
+    percents
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}

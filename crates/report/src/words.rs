@@ -1,0 +1,250 @@
+//! The words all renderers share, so that no two of them tell a different story.
+
+use model::report::{BlockSummary, Judgement, VariantSummary};
+use model::{
+    CellIndex, Comparison, Finding, Interpretation, Metric, Mode, Report, Role, Setting, SettingResult, SettingSource,
+    Severity, VariantIndex, Verdict,
+};
+
+use crate::number;
+
+/// How something reads, for renderers that have colour. A word and a sign always stand beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing to say.
+    Plain,
+    /// An improvement.
+    Good,
+    /// A deterioration, or a veto.
+    Bad,
+    /// No difference that matters.
+    Same,
+    /// Not known.
+    Unsure,
+}
+
+impl Tone {
+    /// The tone of a verdict.
+    pub fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Better { .. } => Self::Good,
+            Verdict::Worse { .. } | Verdict::Invalid { .. } => Self::Bad,
+            Verdict::Equivalent { .. } => Self::Same,
+            Verdict::Inconclusive { .. } => Self::Unsure,
+        }
+    }
+
+    /// The tone of a finding.
+    pub fn of_severity(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Self::Plain,
+            Severity::Warning => Self::Unsure,
+            Severity::Invalid => Self::Bad,
+        }
+    }
+}
+
+/// Sign and word for how a comparison reads, and its tone. Where the verdict is vetoed, no number of that variant
+/// reads as anything.
+pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone) {
+    let vetoed = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Invalid { .. });
+    if report.judgements.iter().any(|judgement| judgement.variant == comparison.variant && vetoed(judgement)) {
+        return ("✗ not valid", Tone::Bad);
+    }
+    match comparison.interpretation {
+        _ if comparison.effect.is_none() => ("? too few blocks", Tone::Unsure),
+        Interpretation::Better => ("▲ better", Tone::Good),
+        Interpretation::Worse => ("▼ worse", Tone::Bad),
+        Interpretation::Equivalent => ("= equivalent", Tone::Same),
+        Interpretation::Undecided => ("? undecided", Tone::Unsure),
+    }
+}
+
+/// Sign of a severity; its word stands beside it.
+pub fn severity_sign(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "i",
+        Severity::Warning => "!",
+        Severity::Invalid => "✗",
+    }
+}
+
+/// The comparisons by what they are for, by variant and by cell, each group with its heading: what decides first.
+pub fn comparison_groups(report: &Report) -> Vec<(String, Vec<&Comparison>)> {
+    let mut groups: Vec<(String, Vec<&Comparison>)> = Vec::new();
+    for decides in [true, false] {
+        for variant in 1..report.variants.len() {
+            let belongs = |comparison: &&Comparison| {
+                (comparison.role == Role::Primary) == decides && comparison.variant == variant
+            };
+            let first = groups.len();
+            for comparison in report.comparisons.iter().filter(belongs) {
+                let mut head = place(report, comparison);
+                if report.variants.len() > 2 {
+                    head = format!("{} · {head}", variant_name(report, variant));
+                }
+                head.push_str(if decides { " · decides" } else { " · exploratory" });
+                match groups[first..].iter_mut().find(|(known, _)| *known == head) {
+                    Some((_, comparisons)) => comparisons.push(comparison),
+                    None => groups.push((head, vec![comparison])),
+                }
+            }
+        }
+    }
+    groups
+}
+
+/// A metric as people read it.
+pub fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::P50 => "p50",
+        Metric::P90 => "p90",
+        Metric::P99 => "p99",
+        Metric::CpuPerRequest => "CPU/req",
+        Metric::StartUp => "start-up",
+        Metric::Memory => "memory",
+    }
+}
+
+/// Full or quick.
+pub fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Full => "full run",
+        Mode::Quick => "quick run",
+    }
+}
+
+const ALL_CELLS: &str = "all cells";
+
+/// Where a comparison was measured.
+pub fn place(report: &Report, comparison: &Comparison) -> String {
+    match comparison.cell {
+        Some(cell) => cell_name(report, cell).into(),
+        None if !comparison.metric.is_per_cell() => "each launch".into(),
+        // All of one is that one.
+        None if report.cells.len() == 1 => cell_name(report, 0).into(),
+        None => ALL_CELLS.into(),
+    }
+}
+
+/// A variant's name.
+pub fn variant_name(report: &Report, variant: VariantIndex) -> &str {
+    report.variants.get(variant).map_or("?", |summary| &summary.name)
+}
+
+/// A cell's name.
+pub fn cell_name(report: &Report, cell: CellIndex) -> &str {
+    report.cells.get(cell).map_or("?", |cell| &cell.name)
+}
+
+/// The facts that stand under a verdict's sentence: what it does not say itself.
+pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
+    let effect = match &judgement.verdict {
+        Verdict::Better { effect } | Verdict::Worse { effect } | Verdict::Equivalent { effect } => Some(effect),
+        Verdict::Inconclusive { effect, .. } => effect.as_ref(),
+        // The sentence names what vetoes it; no number bears on the question.
+        Verdict::Invalid { .. } => return Vec::new(),
+    };
+    let mut facts = Vec::new();
+    if let Some(effect) = effect {
+        let decides =
+            |comparison: &&Comparison| comparison.role == Role::Primary && comparison.variant == judgement.variant;
+        let of = report.comparisons.iter().find(decides).map_or_else(String::new, |comparison| {
+            let of = if place(report, comparison) == ALL_CELLS { "over" } else { "of" };
+            format!("{} {of} {}, ", metric(comparison.metric), place(report, comparison))
+        });
+        facts.push(format!("{of}{} interval", number::margin(effect.confidence)));
+    }
+    if let Verdict::Inconclusive { needs, .. } = &judgement.verdict
+        && let Some(smallest) = needs.smallest_effect
+    {
+        facts.push(format!("the smallest difference that it could have told from none: {}", number::size(smallest)));
+    }
+    let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
+    if aside > 0 {
+        let verb = if aside == 1 { "was" } else { "were" };
+        facts.push(format!("{} {verb} set aside and not used", plural(aside, "block")));
+    }
+    // Without an interval there is nothing to be valid.
+    if effect.is_some() {
+        facts.push("valid: nothing found vetoes it".into());
+    }
+    facts
+}
+
+/// What stands under all verdicts: what holds for each of them.
+pub fn caveats(report: &Report) -> String {
+    let warnings = report.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
+    let limited = match warnings {
+        0 => String::new(),
+        1 => "1 warning limits what this says. ".into(),
+        n => format!("{n} warnings limit what this says. "),
+    };
+    format!("{limited}Differences below {} count as none.", number::margin(report.rope))
+}
+
+/// The line that says which run this is.
+pub fn run_line(report: &Report) -> String {
+    format!("{} · {} · {} · bakeoff {}", report.run, report.started, mode(report.mode), report.version)
+}
+
+/// Findings, gravest first whatever order they come in.
+pub fn findings(report: &Report) -> Vec<&Finding> {
+    let mut findings: Vec<_> = report.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// The evidence of a finding in one line.
+pub fn evidence(finding: &Finding) -> String {
+    let parts: Vec<_> = finding.evidence.iter().map(|item| format!("{} {}", item.name, item.value)).collect();
+    parts.join(" · ")
+}
+
+/// How many launches of a variant became steady, and when.
+pub fn steadiness(variant: &VariantSummary) -> String {
+    let [steady, of] = variant.steady;
+    match (variant.steady_s, of) {
+        (_, 0) => number::NONE.into(),
+        (Some(s), _) => format!("{} ({steady} of {of})", number::seconds(s)),
+        (None, _) => format!("never ({steady} of {of})"),
+    }
+}
+
+/// Sign and word for how a setting came out, and its tone.
+pub fn setting_result(setting: &Setting) -> (String, Tone) {
+    match &setting.result {
+        SettingResult::InEffect => ("✓ in effect".into(), Tone::Good),
+        SettingResult::AlreadyDefault => ("= the default anyway".into(), Tone::Plain),
+        SettingResult::Overridden => ("✗ another value".into(), Tone::Bad),
+        SettingResult::Unknown { nearest: None } => ("✗ no such name".into(), Tone::Bad),
+        SettingResult::Unknown { nearest: Some(nearest) } => (format!("✗ no such name; nearest: {nearest}"), Tone::Bad),
+        SettingResult::Unverified { reason } => (format!("? not read: {reason}"), Tone::Unsure),
+    }
+}
+
+/// Who told a setting's live value.
+pub fn setting_source(source: SettingSource) -> &'static str {
+    match source {
+        SettingSource::InProcess => "the process itself",
+        SettingSource::Jcmd => "jcmd",
+        SettingSource::Proc => "/proc",
+        SettingSource::Unread => number::NONE,
+    }
+}
+
+/// `1 block`, `3 blocks`.
+pub fn plural(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", number::count(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// A block's number as people count.
+pub fn block_number(block: &BlockSummary) -> u32 {
+    block.block + 1
+}
+
+/// `1 launch`, `3 launches`.
+pub fn launches(n: usize) -> String {
+    if n == 1 { "1 launch".into() } else { format!("{} launches", number::count(n as u64)) }
+}
