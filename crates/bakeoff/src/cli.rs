@@ -1,0 +1,188 @@
+//! What is typed on the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use model::Mode;
+
+use crate::exit::{self, FailOn};
+
+/// Does this change to how my server runs make it faster, and by how much?
+#[derive(Debug, Parser)]
+#[command(name = "bakeoff", version, max_term_width = 100, after_help = exit::HELP)]
+pub struct Cli {
+    /// The store of runs; by default `bakeoff/store.db` in the XDG data folder.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// No progress on stderr.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a commented study file for what is in a folder.
+    Init(Init),
+    /// Validate a study and print its plan; change nothing.
+    Check(Check),
+    /// Run a study.
+    Run(Run),
+    /// Show the report of a stored run.
+    Report(Report),
+    /// List the stored runs.
+    List(List),
+    /// Show what was measured in a stored run, trial by trial.
+    Show(Show),
+    /// Write a stored run as JSON.
+    Export(Export),
+    /// Store a run that was exported elsewhere.
+    Import(Import),
+    /// What a finding means, how it was decided, what to do.
+    Explain(Explain),
+    /// Watches over one server process; for bakeoff's own use.
+    #[command(hide = true)]
+    Supervise,
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The folder to look at.
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+    /// Where to write; `-` is stdout. An existing file is never overwritten.
+    #[arg(short, long, value_name = "FILE", default_value = "study.toml")]
+    pub output: PathBuf,
+}
+
+/// What plan is meant.
+#[derive(Debug, Args)]
+pub struct Planned {
+    /// The study file.
+    pub study: PathBuf,
+    /// Short warm-up, short measurements, few blocks: large effects only.
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of every random choice; the same seed gives the same plan [default: from the clock].
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+impl Planned {
+    /// The mode that is meant.
+    pub fn mode(&self) -> Mode {
+        if self.quick { Mode::Quick } else { Mode::Full }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub planned: Planned,
+    /// The plan as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub planned: Planned,
+    /// End after about this long, with what is known by then: 15m, 2h.
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Go on with the last unfinished run of this study.
+    #[arg(long, conflicts_with_all = ["seed", "quick"])]
+    pub resume: bool,
+    /// From which verdict on the exit code tells of it; each one includes those before it.
+    #[arg(long, value_enum, default_value_t = FailOn::Invalid, value_name = "VERDICT")]
+    pub fail_on: FailOn,
+    /// Where to write the HTML report [default: beside the store].
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Name of the run, or the beginning of one.
+    #[arg(default_value = store::LATEST)]
+    pub run: String,
+    #[command(flatten)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Format {
+    /// As one HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// As Markdown.
+    #[arg(long)]
+    pub md: bool,
+    /// As CSV, a row for each measurement.
+    #[arg(long)]
+    pub csv: bool,
+    /// As JSON, by `schema/report.schema.json`.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Name of the run, or the beginning of one.
+    #[arg(default_value = store::LATEST)]
+    pub run: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Name of the run, or the beginning of one.
+    #[arg(default_value = store::LATEST)]
+    pub run: String,
+    /// Where to write; `-` is stdout.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// What `export` wrote; `-` is stdin.
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The finding's id, such as `responses-differ`; all of them when absent.
+    pub finding: Option<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    study::duration(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

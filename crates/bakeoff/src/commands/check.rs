@@ -1,0 +1,126 @@
+//! `bakeoff check`: the plan, in the order it will run; changes nothing.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use miette::IntoDiagnostic as _;
+use model::study::WarmUp;
+use model::{Plan, Study, StudyRecord};
+
+use crate::cli;
+use crate::output;
+use crate::progress::{exactly, minutes};
+
+/// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock.
+pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
+    let study = study::read(&typed.study)?;
+    let now = Timestamp::now();
+    let seed = typed.seed.unwrap_or_else(|| now.as_microsecond().cast_unsigned() % 1_000_000);
+    let plan = analysis::plan(&study, typed.mode(), seed);
+    Ok(StudyRecord {
+        run: run_name(&study.name, now),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: now.to_string(),
+        host: server::host_facts(),
+        study,
+        plan,
+        warm_up_cut: None,
+        trials: Vec::new(),
+    })
+}
+
+pub fn run(typed: &cli::Check) -> miette::Result<ExitCode> {
+    let planned = planned(&typed.planned)?;
+    if typed.json {
+        output::print(&(serde_json::to_string_pretty(&planned.plan).into_diagnostic()? + "\n"))?;
+    } else {
+        output::print(&describe(&planned, &typed.planned))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `2026-01-31-143059-a-study-s-name`: sorts by time, can be told apart, typed and used as a folder's name.
+fn run_name(study: &str, now: Timestamp) -> String {
+    let words = study.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug: Vec<String> = words.take(5).map(str::to_ascii_lowercase).collect();
+    format!("{}-{}", now.strftime("%Y-%m-%d-%H%M%S"), slug.join("-"))
+}
+
+/// The plan in words, and the command that runs this very plan.
+fn describe(record: &StudyRecord, typed: &cli::Planned) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_plan(&mut text, &record.study, &record.plan, &analysis::time_left(record));
+    let quick = if typed.quick { " --quick" } else { "" };
+    text + &format!("\nrun it: bakeoff run {} --seed {}{quick}\n", typed.study.display(), record.plan.seed)
+}
+
+fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duration>) -> std::fmt::Result {
+    let schedule = &plan.schedule;
+    writeln!(out, "{}", study.name)?;
+    if let Some(question) = &study.question {
+        writeln!(out, "  {question}")?;
+    }
+    writeln!(out, "\nvariants")?;
+    for (index, variant) in study.variants.iter().enumerate() {
+        let baseline = if index == 0 { "  (baseline)" } else { "" };
+        writeln!(out, "  {}{baseline}", variant.name)?;
+        for setting in &variant.treatment {
+            let value = if setting.value.is_empty() { String::new() } else { format!(" = {}", setting.value) };
+            writeln!(out, "      {}{value}", setting.name)?;
+        }
+    }
+    writeln!(out, "\ncells, {} each", exactly(schedule.measure))?;
+    for cell in &plan.cells {
+        let request = &study.workloads[cell.workload].request;
+        writeln!(out, "  {:<24} {} {}", cell.name(&study.workloads), request.method, request.path)?;
+    }
+    let warm_up = match schedule.warm_up {
+        WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),
+        WarmUp::Pilot { cap } => format!(
+            "found by {} pilot blocks, at most {} a launch; then the same for every launch",
+            plan.pilot.len(),
+            exactly(cap)
+        ),
+    };
+    writeln!(out, "\nwarm-up  {warm_up}")?;
+    let decide = &study.decide;
+    writeln!(
+        out,
+        "decides  {}, {}; differences within ±{} % do not matter",
+        decide.primary,
+        decide.cell.as_deref().unwrap_or("all cells together"),
+        decide.rope * 100.0
+    )?;
+    writeln!(
+        out,
+        "blocks   {} to {}, stopping as soon as the answer is known; {} more if the host is disturbed",
+        schedule.min_blocks, schedule.max_blocks, schedule.spare_blocks
+    )?;
+    writeln!(out, "seed     {}", plan.seed)?;
+    writeln!(out, "time     {}; fetching and the setup hook come on top", range(time))?;
+    writeln!(out, "\norder")?;
+    for (kind, blocks) in [("pilot", &plan.pilot), ("block", &plan.blocks)] {
+        for (index, block) in blocks.iter().enumerate() {
+            let names: Vec<&str> =
+                block.trials.iter().map(|trial| study.variants[trial.variant].name.as_str()).collect();
+            let cells: Vec<String> = block.trials.first().map_or_else(Vec::new, |trial| {
+                trial.cells.iter().map(|cell| plan.cells[*cell].name(&study.workloads)).collect()
+            });
+            let cells = if cells.is_empty() { String::new() } else { format!("   {}", cells.join(", ")) };
+            writeln!(out, "  {kind} {:>2}  {}{cells}", index + 1, names.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
+fn range(time: &Range<Duration>) -> String {
+    if time.start == time.end {
+        format!("about {}", minutes(time.end))
+    } else {
+        format!("{} to {}", minutes(time.start), minutes(time.end))
+    }
+}

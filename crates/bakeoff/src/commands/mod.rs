@@ -1,0 +1,7 @@
+//! A file a command: what was typed becomes what is meant, then is done.
+
+pub mod check;
+pub mod init;
+pub mod report;
+pub mod run;
+pub mod stored;

@@ -1,0 +1,73 @@
+//! What happens during a run, for whoever watches it.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use model::plan::Trial;
+use model::{CellIndex, Effect, Phase, StudyRecord, TrialRecord, WarmUpCut};
+
+use super::Ending;
+
+/// Something happened. Events come in order, from one thread.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A run begins, or goes on with the trials that `record` has.
+    Began {
+        /// The record so far.
+        record: &'a StudyRecord,
+        /// Least and most time that is left by the plan.
+        left: Range<Duration>,
+    },
+    /// A trial begins.
+    TrialBegan(&'a Trial),
+    /// Something that may take minutes is done before the first trial.
+    Preparing(&'a str),
+    /// A part of the trial begins.
+    PhaseBegan {
+        /// Which part.
+        phase: Phase,
+        /// The cell that is measured.
+        cell: Option<CellIndex>,
+    },
+    /// About once a second under load.
+    Progressed {
+        /// Good answers per second.
+        rate: f64,
+        /// Requests that failed in this second.
+        failed: u64,
+    },
+    /// A trial ended and is stored.
+    TrialEnded {
+        /// What it gave.
+        trial: &'a TrialRecord,
+        /// Least and most time that is left by the plan, at the pace so far.
+        left: Range<Duration>,
+    },
+    /// The pilot has decided the warm-up cut.
+    CutDecided(WarmUpCut),
+    /// A block is complete and the interval was looked at, for each variant but the baseline.
+    Looked(&'a [Option<Effect>]),
+    /// A block was set aside; another one takes its place.
+    SetAside {
+        /// Its index in the plan.
+        block: u32,
+        /// What disturbed the host.
+        reason: &'a str,
+    },
+    /// The run ended.
+    Ended(&'a Ending),
+}
+
+/// Someone who watches a run.
+pub trait Watcher {
+    /// Sees one event.
+    fn see(&mut self, event: &Event);
+}
+
+/// Watches nothing.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Watcher for Silent {
+    fn see(&mut self, _: &Event) {}
+}

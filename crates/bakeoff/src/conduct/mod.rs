@@ -1,0 +1,181 @@
+//! Walks a plan: asks the analysis what is next, does it, stores it, asks again.
+
+mod answers;
+mod event;
+mod trial;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use analysis::{Boundaries, Next};
+use miette::Diagnostic;
+use model::plan::Trial;
+use model::{StudyRecord, TrialKey};
+use server::Launcher;
+use store::{Status, Store};
+use thiserror::Error;
+
+pub use event::{Event, Silent, Watcher};
+
+/// What a run needs besides its record.
+pub struct Conductor<'a> {
+    /// Where trials are stored the moment they end.
+    pub store: &'a Store,
+    /// Starts processes that do not outlive us.
+    pub launcher: &'a Launcher,
+    /// Boundaries of the sequential test.
+    pub boundaries: &'a Boundaries,
+    /// Folder for the logs of this run's trials.
+    pub folder: &'a Path,
+    /// End after about this long.
+    pub budget: Option<Duration>,
+    /// Raised by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+    /// Who watches.
+    pub watcher: &'a mut dyn Watcher,
+}
+
+/// Why a run cannot go on. What was measured is stored.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ConductError {
+    /// The store took no more.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// The study's setup failed, or what it says cannot be completed here.
+    #[error(transparent)]
+    Launch(Box<server::LaunchError>),
+    /// A variant cannot be put together on this machine.
+    #[error("variant {variant} cannot run here")]
+    Runtime {
+        /// The variant's name.
+        variant: String,
+        /// Why.
+        #[source]
+        source: Box<server::RuntimeError>,
+    },
+    /// A workload cannot be sent.
+    #[error("workload {workload} cannot be sent")]
+    Request {
+        /// The workload's name.
+        workload: String,
+        /// Why.
+        #[source]
+        source: load::RequestError,
+    },
+    /// The client itself failed.
+    #[error(transparent)]
+    Load(#[from] load::LoadError),
+}
+
+impl ConductError {
+    fn launch(error: server::LaunchError) -> Self {
+        Self::Launch(Box::new(error))
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The question was answered, or cannot be.
+    Finished(analysis::Stop),
+    /// The time allowed has no room for another block.
+    Budget(Duration),
+    /// By Ctrl-C or TERM.
+    Interrupted,
+}
+
+impl Conductor<'_> {
+    /// Runs what is left of the record's plan; `record` grows by what is measured, and so does the store.
+    pub fn run(mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
+        self.store.set_status(&record.run, Status::Running)?;
+        let ending = match self.walk(record) {
+            // What was asked to stop may well fail; that it was asked is what counts.
+            Err(_) if self.is_interrupted() => Ok(Ending::Interrupted),
+            ending => ending,
+        };
+        let status = match ending {
+            Ok(Ending::Finished(_)) => Status::Finished,
+            _ => Status::Interrupted,
+        };
+        let stored = self.store.set_status(&record.run, status);
+        let ending = ending?;
+        stored?;
+        self.watcher.see(&Event::Ended(&ending));
+        Ok(ending)
+    }
+
+    fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
+        let began = Instant::now();
+        self.watcher.see(&Event::Began { record, left: self.time_left(record, began) });
+        let study = record.study.clone();
+        let prepared = trial::Prepared::new(self.launcher, &study, self.folder, self.watcher)?;
+        loop {
+            if self.is_interrupted() {
+                return Ok(Ending::Interrupted);
+            }
+            match analysis::next_step(record, self.boundaries) {
+                Next::Stop(why) => return Ok(Ending::Finished(why)),
+                Next::DecideCut(cut) => {
+                    self.store.set_warm_up_cut(&record.run, cut)?;
+                    record.warm_up_cut = Some(cut);
+                    self.watcher.see(&Event::CutDecided(cut));
+                }
+                Next::Run(key) => {
+                    let block = analysis::block_time(record);
+                    if let Some(budget) =
+                        self.budget.filter(|budget| key.position == 0 && began.elapsed() + block > *budget)
+                    {
+                        return Ok(Ending::Budget(budget));
+                    }
+                    let planned = planned(record, key).clone();
+                    self.conduct(&prepared, &planned, record, began)?;
+                }
+            }
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Runs one trial and stores it, unless it was interrupted.
+    fn conduct(
+        &mut self,
+        prepared: &trial::Prepared,
+        planned: &Trial,
+        record: &mut StudyRecord,
+        began: Instant,
+    ) -> Result<(), ConductError> {
+        self.watcher.see(&Event::TrialBegan(planned));
+        let Some(trial) = prepared.run(planned, record, self.interrupted, self.watcher)? else { return Ok(()) };
+        self.store.add_trial(&record.run, &trial)?;
+        record.trials.push(trial);
+        let left = self.time_left(record, began);
+        if let Some(trial) = record.trials.last() {
+            self.watcher.see(&Event::TrialEnded { trial, left });
+        }
+        let ends_block = planned.key.position as usize + 1 == record.study.variants.len();
+        if ends_block && !planned.key.pilot {
+            let block = planned.key.block;
+            match analysis::set_aside(record).into_iter().find(|(index, _)| *index == block) {
+                Some((block, reason)) => self.watcher.see(&Event::SetAside { block, reason: &reason }),
+                None => self.watcher.see(&Event::Looked(&analysis::looks(record, self.boundaries))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Least and most time that is left, by the plan and by the budget.
+    fn time_left(&self, record: &StudyRecord, began: Instant) -> Range<Duration> {
+        let left = analysis::time_left(record);
+        let allowed = self.budget.map_or(Duration::MAX, |budget| budget.saturating_sub(began.elapsed()));
+        left.start.min(allowed)..left.end.min(allowed)
+    }
+}
+
+fn planned(record: &StudyRecord, key: TrialKey) -> &Trial {
+    let blocks = if key.pilot { &record.plan.pilot } else { &record.plan.blocks };
+    &blocks[key.block as usize].trials[key.position as usize]
+}

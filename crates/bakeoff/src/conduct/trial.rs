@@ -1,0 +1,400 @@
+//! One trial: one launch of one variant, inspected, warmed, measured, ended.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use analysis::HalfWindow;
+use jiff::Timestamp;
+use load::{Ask, Flow, LengthRule, Load, Stop, Target};
+use model::plan::Trial;
+use model::study::{WarmUp, Workload};
+use model::{
+    AnswerSample, Cell, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse,
+    Setting, Study, StudyRecord, TrialRecord, WarmUpRecord,
+};
+use server::{Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, Site};
+
+use super::{ConductError, Event, Watcher, answers};
+
+/// Answers looked at closely before the load, of each workload; one more is asked for after it.
+const ANSWERS_BEFORE: usize = 2;
+/// How long one request may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Bytes that have to be free beside the logs for a failure to count as a variant's.
+const ROOM: usize = 64 * 1024;
+
+/// The study's variants put together on this machine, to be launched again and again.
+pub struct Prepared<'a> {
+    launcher: &'a Launcher,
+    study: &'a Study,
+    folder: &'a Path,
+    installed: Vec<Installed>,
+}
+
+/// Why a trial has no end.
+enum Broken {
+    /// The variant could not be launched or measured: that is its result.
+    Variant(Failed),
+    /// Ctrl-C: there is no result.
+    Interrupted,
+    /// We failed: there is none either.
+    Ours(ConductError),
+}
+
+impl<E: Into<ConductError>> From<E> for Broken {
+    fn from(error: E) -> Self {
+        Self::Ours(error.into())
+    }
+}
+
+/// What has been measured so far of the trial that is running.
+#[derive(Default)]
+struct Measured {
+    launch: Option<LaunchFacts>,
+    settings: Vec<Setting>,
+    answers: Vec<AnswerSample>,
+    warm_up: Option<WarmUpRecord>,
+    cells: Vec<CellRecord>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Finds or fetches what the variants run on, and runs the study's setup.
+    pub fn new(
+        launcher: &'a Launcher,
+        study: &'a Study,
+        folder: &'a Path,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Self, ConductError> {
+        // The setup may build what the variants run, so it goes first.
+        let site = launcher.site(&study.dir, folder, &study.services).map_err(ConductError::launch)?;
+        if let Some(setup) = &study.hooks.setup {
+            watcher.see(&Event::Preparing("running the setup hook"));
+            launcher.hook("setup", setup, &site, HOOK_WITHIN).map_err(ConductError::launch)?;
+        }
+        let watcher = RefCell::new(watcher);
+        let announce = |step: &str| watcher.borrow_mut().see(&Event::Preparing(step));
+        let toolbox = launcher.toolbox(folder).announcing(&announce);
+        let installed = study
+            .variants
+            .iter()
+            .map(|variant| {
+                server::install(&variant.server, &study.dir, &toolbox)
+                    .map_err(|source| ConductError::Runtime { variant: variant.name.clone(), source: Box::new(source) })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { launcher, study, folder, installed })
+    }
+
+    /// Runs one trial to its end; `None` when it was interrupted.
+    pub fn run(
+        &self,
+        trial: &Trial,
+        record: &StudyRecord,
+        interrupted: &AtomicBool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<TrialRecord>, ConductError> {
+        let started = Timestamp::now().to_string();
+        let canary_before = server::canary_ns();
+        let (mut host, own_before) = (HostSampler::new(), server::own_cpu_s());
+        let mut running = RunningTrial {
+            prepared: self,
+            trial,
+            record,
+            interrupted,
+            watcher,
+            services: Vec::new(),
+            phase: Phase::Prepare,
+            measured: Measured::default(),
+        };
+        let outcome = match running.whole() {
+            Ok(()) => Outcome::Completed,
+            Err(Broken::Variant(failed)) => {
+                self.require_room(trial)?;
+                Outcome::Failed(failed)
+            }
+            Err(Broken::Interrupted) => return Ok(None),
+            Err(Broken::Ours(error)) => return Err(error),
+        };
+        let Measured { launch, settings, answers, warm_up, cells } = running.measured;
+        Ok(Some(TrialRecord {
+            key: trial.key,
+            variant: trial.variant,
+            started,
+            outcome,
+            launch,
+            settings,
+            answers,
+            warm_up,
+            cells,
+            // All that was launched has ended and been waited for: its CPU time is counted as ours.
+            host: host.sample(server::own_cpu_s() - own_before),
+            canary_ns: [canary_before, server::canary_ns()],
+        }))
+    }
+
+    /// Programs fail in any way where they cannot write their logs: a full disk is no fault of a variant's.
+    fn require_room(&self, trial: &Trial) -> Result<(), ConductError> {
+        let path = self.trial_folder(trial).join("room");
+        let written = fs::write(&path, vec![0; ROOM]);
+        let _ = fs::remove_file(&path);
+        let full = |source| LaunchError::Io { doing: "write to", path, source };
+        written.map_err(|source| ConductError::Launch(Box::new(full(source))))
+    }
+
+    /// Where a trial leaves its logs: `block-03-1`, `pilot-01-2`.
+    fn trial_folder(&self, trial: &Trial) -> PathBuf {
+        let kind = if trial.key.pilot { "pilot" } else { "block" };
+        self.folder.join(format!("{kind}-{:02}-{}", trial.key.block + 1, trial.key.position + 1))
+    }
+}
+
+/// A trial that is running.
+struct RunningTrial<'a> {
+    prepared: &'a Prepared<'a>,
+    trial: &'a Trial,
+    record: &'a StudyRecord,
+    interrupted: &'a AtomicBool,
+    watcher: &'a mut dyn Watcher,
+    /// What the services use, for telling it from others' use of the host.
+    services: Vec<ProcessTree>,
+    phase: Phase,
+    measured: Measured,
+}
+
+impl RunningTrial<'_> {
+    fn whole(&mut self) -> Result<(), Broken> {
+        let Prepared { launcher, study, .. } = self.prepared;
+        let site = launcher
+            .site(&study.dir, &self.prepared.trial_folder(self.trial), &study.services)
+            .map_err(|error| self.broken(error))?;
+        let result = self.with_services(&site);
+        if let Some(cleanup) = &study.hooks.cleanup {
+            self.enter(Phase::Stop, None);
+            let cleaned = launcher.cleanup(cleanup, &site, HOOK_WITHIN).map_err(|error| self.broken(error));
+            return result.and(cleaned);
+        }
+        result
+    }
+
+    fn with_services(&mut self, site: &Site) -> Result<(), Broken> {
+        let Prepared { launcher, study, .. } = self.prepared;
+        self.enter(Phase::Prepare, None);
+        let mut services = Vec::new();
+        let mut result = Ok(());
+        for service in &study.services {
+            match launcher.service(service, site) {
+                Ok(running) => services.push((running, service.stop_within)),
+                Err(error) => {
+                    result = Err(self.broken(error));
+                    break;
+                }
+            }
+        }
+        self.services = services.iter().map(|(running, _)| running.tree()).collect();
+        if result.is_ok() {
+            result = self.launched(site);
+        }
+        self.enter(Phase::Stop, None);
+        for (service, within) in services.into_iter().rev() {
+            let stopped = service.stop(within).map_err(|error| self.broken(error.into()));
+            result = result.and(stopped.map(drop));
+        }
+        result
+    }
+
+    fn launched(&mut self, site: &Site) -> Result<(), Broken> {
+        let Prepared { launcher, study, installed, .. } = self.prepared;
+        if let Some(prepare) = &study.hooks.prepare {
+            launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(|error| self.broken(error))?;
+        }
+        self.enter(Phase::Launch, None);
+        let installed = &installed[self.trial.variant];
+        let server = launcher.server(installed, site).map_err(|error| self.broken(error))?;
+        self.measured.launch = Some(server.facts().clone());
+        let result = self.with_server(&server, site);
+        self.enter(Phase::Stop, None);
+        let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
+        result.and(stopped.map(drop))
+    }
+
+    fn with_server(&mut self, server: &Running, site: &Site) -> Result<(), Broken> {
+        let ready = Instant::now();
+        self.enter(Phase::Inspect, None);
+        let variant = &self.prepared.study.variants[self.trial.variant];
+        self.measured.settings = server.read_back(&variant.treatment);
+        let target = Target::from(server.address());
+        let mut asks = self.asks(&target, site)?;
+        for _ in 0..ANSWERS_BEFORE {
+            self.look_at_answers(&target, &asks, server)?;
+        }
+        for (workload, ask) in asks.iter_mut().enumerate() {
+            *ask = ask.clone().with_length(answers::length_rule(&self.measured.answers, workload));
+        }
+        self.warm_up(&target, &asks, server)?;
+        for cell in &self.trial.cells {
+            self.measure(*cell, &target, &asks, server, ready)?;
+        }
+        self.enter(Phase::Inspect, None);
+        self.look_at_answers(&target, &asks, server)
+    }
+
+    /// The study's workloads as requests.
+    fn asks(&self, target: &Target, site: &Site) -> Result<Vec<Ask>, Broken> {
+        let ask = |workload: &Workload| {
+            let mut request = workload.request.clone();
+            for (_, value) in &mut request.headers {
+                *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
+            }
+            Ask::new(&request, &workload.expect, target, LengthRule::Any)
+                .map_err(|source| ConductError::Request { workload: workload.name.clone(), source }.into())
+        };
+        self.prepared.study.workloads.iter().map(ask).collect()
+    }
+
+    /// Asks each workload once and keeps what the answers are like.
+    fn look_at_answers(&mut self, target: &Target, asks: &[Ask], server: &Running) -> Result<(), Broken> {
+        for (index, (workload, ask)) in self.prepared.study.workloads.iter().zip(asks).enumerate() {
+            self.go_on()?;
+            let answer = load::ask(target, ask, TIME_LIMIT)
+                .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
+            let mask = |text: &str| self.prepared.launcher.mask(text);
+            self.measured.answers.push(answers::sample(index, &answer, &workload.expect, mask));
+        }
+        Ok(())
+    }
+
+    /// Loads with all workloads mixed until the cut or, in a pilot, until steady.
+    fn warm_up(&mut self, target: &Target, asks: &[Ask], server: &Running) -> Result<(), Broken> {
+        self.enter(Phase::WarmUp, None);
+        let plan = &self.record.plan;
+        let longest = match (self.record.warm_up_cut, plan.schedule.warm_up) {
+            (Some(cut), _) if !self.trial.key.pilot => Duration::from_secs_f64(cut.seconds),
+            (_, WarmUp::Pilot { cap }) => cap,
+            (_, WarmUp::Fixed(fixed)) => fixed,
+        };
+        let mut load = Load::new(target.clone(), asks.to_vec(), Stop::After(longest));
+        load.connections = plan.cells.iter().map(|cell| cell.concurrency).max().unwrap_or(1);
+        let mut window = HalfWindow::new(plan.mode);
+        let pilot = self.trial.key.pilot;
+        let intervals = self.load(&load, server, &mut |interval| match window.push(&interval.bins) {
+            Some(_) if pilot => Flow::Stop,
+            _ => Flow::Continue,
+        });
+        let (intervals, ended) = intervals;
+        self.measured.warm_up = Some(WarmUpRecord { intervals, steady_at_s: window.steady_at() });
+        ended
+    }
+
+    /// Measures one cell.
+    fn measure(
+        &mut self,
+        cell: CellIndex,
+        target: &Target,
+        asks: &[Ask],
+        server: &Running,
+        ready: Instant,
+    ) -> Result<(), Broken> {
+        self.enter(Phase::Measure, Some(cell));
+        let plan = &self.record.plan;
+        let Cell { workload, concurrency } = plan.cells[cell];
+        let stop = Stop::After(plan.schedule.measure);
+        let load = Load { connections: concurrency, ..Load::new(target.clone(), vec![asks[workload].clone()], stop) };
+        let since_ready_s = ready.elapsed().as_secs_f64();
+        let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
+        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals });
+        ended
+    }
+
+    /// Makes a load; every interval gets the server's and the host's view added. What was seen is returned even when
+    /// the load ended badly.
+    fn load(
+        &mut self,
+        load: &Load,
+        server: &Running,
+        judge: &mut dyn FnMut(&Interval) -> Flow,
+    ) -> (Vec<Interval>, Result<(), Broken>) {
+        let mut intervals = Vec::new();
+        let mut probe = Probe::new(server, &self.services);
+        let mut died = false;
+        let made = load::run(load, self.interrupted, &mut |mut interval| {
+            (interval.server, interval.host) = probe.sample();
+            self.watcher.see(&Event::Progressed {
+                rate: interval.tally.good as f64 / interval.length_s,
+                failed: interval.tally.failed(),
+            });
+            died = !server.is_alive();
+            let flow = judge(&interval);
+            intervals.push(interval);
+            if died { Flow::Stop } else { flow }
+        });
+        let ended = match made {
+            Err(error) => Err(error.into()),
+            Ok(_) if died => {
+                Err(self.failed(format!("the server ended by itself under load ({})", ended(server)), server))
+            }
+            Ok(_) => self.go_on(),
+        };
+        (intervals, ended)
+    }
+
+    fn enter(&mut self, phase: Phase, cell: Option<CellIndex>) {
+        self.phase = phase;
+        self.watcher.see(&Event::PhaseBegan { phase, cell });
+    }
+
+    fn go_on(&self) -> Result<(), Broken> {
+        if self.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
+    }
+
+    fn failed(&self, reason: String, server: &Running) -> Broken {
+        Broken::Variant(Failed { phase: self.phase, reason, log_tail: server.log_tail() })
+    }
+
+    /// What an error of a launch or of an end means for the trial.
+    fn broken(&self, error: LaunchError) -> Broken {
+        match error.blame() {
+            Blame::Ours => Broken::Ours(ConductError::launch(error)),
+            Blame::Interrupted => Broken::Interrupted,
+            Blame::Server => Broken::Variant(Failed {
+                phase: self.phase,
+                reason: error.to_string(),
+                log_tail: error.log_tail().to_owned(),
+            }),
+        }
+    }
+}
+
+/// The server's and the host's view of each interval.
+struct Probe {
+    server: ProcessTree,
+    services: Vec<ProcessTree>,
+    host: HostSampler,
+    ours_s: f64,
+}
+
+impl Probe {
+    fn new(server: &Running, services: &[ProcessTree]) -> Self {
+        let mut services = services.to_vec();
+        for tree in &mut services {
+            tree.sample();
+        }
+        Self { server: server.tree(), services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
+    }
+
+    /// What was used since the last sample.
+    fn sample(&mut self) -> (Option<ServerUse>, Option<HostUse>) {
+        let server = self.server.sample();
+        let services = self.services.iter_mut().filter_map(ProcessTree::sample).map(|used| used.cpu_s).sum::<f64>();
+        let ours_s = server::own_cpu_s();
+        let own = server.map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
+        self.ours_s = ours_s;
+        (server, Some(self.host.sample(own)))
+    }
+}
+
+fn ended(server: &Running) -> String {
+    server.exit().map_or_else(|| "still running".to_owned(), |exit| exit.to_string())
+}

@@ -1,0 +1,96 @@
+//! What the exit code says.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use miette::Diagnostic;
+use model::{Report, Verdict};
+use store::StoreError;
+use study::StudyError;
+use thiserror::Error;
+
+/// All went well, or no verdict that the user asked to fail on.
+pub const FINE: u8 = 0;
+/// bakeoff itself failed.
+pub const FAILED: u8 = 1;
+/// The command line or the study file is wrong.
+pub const USAGE: u8 = 2;
+/// A variant is worse than the baseline.
+pub const WORSE: u8 = 3;
+/// The run could not tell.
+pub const INCONCLUSIVE: u8 = 4;
+/// The comparison is invalid.
+pub const INVALID: u8 = 5;
+/// Interrupted by Ctrl-C or TERM; what was measured is stored.
+pub const INTERRUPTED: u8 = 130;
+
+/// Printed below `--help`.
+pub const HELP: &str = "\
+Exit codes: 0 fine, 1 bakeoff failed, 2 usage or study file wrong, 3 worse, 4 inconclusive, \
+5 invalid comparison, 130 interrupted (see run --fail-on).";
+
+/// Verdicts that a run may fail on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum FailOn {
+    Never,
+    Invalid,
+    Worse,
+    Inconclusive,
+}
+
+/// The exit code of a finished run: the gravest of its verdicts that the user wants to fail on.
+pub fn of_report(report: &Report, fail_on: FailOn) -> ExitCode {
+    let codes = report.judgements.iter().map(|judgement| match judgement.verdict {
+        Verdict::Invalid { .. } if fail_on >= FailOn::Invalid => INVALID,
+        Verdict::Worse { .. } if fail_on >= FailOn::Worse => WORSE,
+        Verdict::Inconclusive { .. } if fail_on >= FailOn::Inconclusive => INCONCLUSIVE,
+        _ => FINE,
+    });
+    let gravity = |code: &u8| match *code {
+        INVALID => 3,
+        WORSE => 2,
+        INCONCLUSIVE => 1,
+        _ => 0,
+    };
+    codes.max_by_key(gravity).unwrap_or(FINE).into()
+}
+
+/// Something asked for on the command line that is not there.
+#[derive(Debug, Error, Diagnostic)]
+pub enum UsageError {
+    /// No such rule.
+    #[error("there is no finding named '{name}'")]
+    #[diagnostic(help("`bakeoff explain` lists all of them"))]
+    NoSuchFinding {
+        /// The name typed.
+        name: String,
+    },
+    /// No store where runs are looked for.
+    #[error("no runs are stored yet: there is no store {}", path.display())]
+    #[diagnostic(help("`bakeoff run STUDY` makes one; `--store FILE` names another"))]
+    NoStore {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// No run to go on with.
+    #[error("no unfinished run of {} is stored", study.display())]
+    #[diagnostic(help(
+        "run without --resume; `bakeoff list` shows what is stored. A study that was changed since is another study"
+    ))]
+    NothingToResume {
+        /// The study file.
+        study: PathBuf,
+    },
+}
+
+/// The exit code of an error: whether what was typed is wrong, or bakeoff failed.
+pub fn of_error(error: &miette::Report) -> ExitCode {
+    let names_no_run = |error: &StoreError| {
+        matches!(error, StoreError::NoSuchRun { .. } | StoreError::Ambiguous { .. } | StoreError::Empty { .. })
+    };
+    let is_usage = error.downcast_ref::<StudyError>().is_some()
+        || error.downcast_ref::<UsageError>().is_some()
+        || error.downcast_ref::<StoreError>().is_some_and(names_no_run);
+    if is_usage { USAGE.into() } else { FAILED.into() }
+}

@@ -1,0 +1,253 @@
+//! A run as it is watched on stderr: a live line on a terminal, plain lines elsewhere.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use model::{Effect, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, interval};
+
+use crate::conduct::{Ending, Event, Silent, Watcher};
+
+/// The watcher that fits: silence when asked for, a live line on a terminal, else plain lines.
+pub fn watcher(quiet: bool) -> Box<dyn Watcher> {
+    if quiet {
+        Box::new(Silent)
+    } else if io::stderr().is_terminal() {
+        Box::new(LiveLine::new())
+    } else {
+        Box::new(PlainLines { names: Names::default() })
+    }
+}
+
+/// What events leave out because the record says it once.
+#[derive(Debug, Default)]
+struct Names {
+    variants: Vec<String>,
+    cells: Vec<String>,
+    blocks: [u32; 2],
+    primary: Option<Metric>,
+}
+
+impl Names {
+    fn of(record: &StudyRecord) -> Self {
+        Self {
+            variants: record.study.variants.iter().map(|variant| variant.name.clone()).collect(),
+            cells: record.plan.cells.iter().map(|cell| cell.name(&record.study.workloads)).collect(),
+            blocks: [record.plan.schedule.min_blocks, record.plan.schedule.max_blocks],
+            primary: Some(record.study.decide.primary),
+        }
+    }
+
+    fn variant(&self, variant: VariantIndex) -> &str {
+        self.variants.get(variant).map_or("?", String::as_str)
+    }
+
+    fn trial(&self, key: TrialKey, variant: VariantIndex) -> String {
+        let [min, max] = self.blocks;
+        let number = key.block + 1;
+        let place = if key.pilot {
+            format!("pilot {number}")
+        } else if number > max {
+            format!("block {number}, a spare one")
+        } else if min == max {
+            format!("block {number} of {max}")
+        } else {
+            format!("block {number} of {min}–{max}")
+        };
+        format!("{place}, {}", self.variant(variant))
+    }
+
+    /// The interval so far of one variant.
+    fn look(&self, variant: VariantIndex, effect: Effect) -> String {
+        let percent = |value: f64| Effect::fraction(value) * 100.0;
+        let (metric, better) = match self.primary {
+            Some(metric) if metric.polarity() == Polarity::HigherIsBetter => (metric.name(), "higher is better"),
+            Some(metric) => (metric.name(), "lower is better"),
+            None => ("?", "?"),
+        };
+        format!(
+            "{metric} of {} so far {:+.1} % [{:+.1}, {:+.1}] ({better}), {} blocks",
+            self.variant(variant),
+            percent(effect.estimate),
+            percent(effect.low),
+            percent(effect.high),
+            effect.blocks
+        )
+    }
+
+    fn phase(&self, phase: Phase, cell: Option<usize>) -> String {
+        match phase {
+            Phase::Prepare => "preparing".to_owned(),
+            Phase::Launch => "starting".to_owned(),
+            Phase::Inspect => "reading settings, asking for answers".to_owned(),
+            Phase::WarmUp => "warming".to_owned(),
+            Phase::Measure => {
+                format!("measuring {}", cell.and_then(|cell| self.cells.get(cell)).map_or("?", String::as_str))
+            }
+            Phase::Stop => "stopping".to_owned(),
+        }
+    }
+}
+
+/// One line for each thing that matters: for logs and pipes.
+struct PlainLines {
+    names: Names,
+}
+
+impl Watcher for PlainLines {
+    fn see(&mut self, event: &Event) {
+        if let Event::Began { record, .. } = event {
+            self.names = Names::of(record);
+        }
+        if let Some(line) = line(&self.names, event) {
+            // A closed stderr is no reason to lose a run.
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+}
+
+/// A line that is drawn over and over, with the plain lines scrolling above it.
+struct LiveLine {
+    names: Names,
+    bar: ProgressBar,
+    trial: String,
+    phase: String,
+    /// Time left, and when that was so.
+    left: (Range<Duration>, Instant),
+}
+
+impl LiveLine {
+    fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            names: Names::default(),
+            bar,
+            trial: String::new(),
+            phase: String::new(),
+            left: (Duration::ZERO..Duration::ZERO, Instant::now()),
+        }
+    }
+
+    fn draw(&self, rate: &str) {
+        let (left, at) = &self.left;
+        let left = left.start.saturating_sub(at.elapsed())..left.end.saturating_sub(at.elapsed());
+        self.bar.set_message(format!("{} · {}{rate} · {}", self.trial, self.phase, time_left(&left)));
+    }
+}
+
+impl Watcher for LiveLine {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::Began { record, left } => {
+                self.names = Names::of(record);
+                self.left = (left.clone(), Instant::now());
+            }
+            Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
+            Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
+            Event::PhaseBegan { phase, cell } => {
+                self.phase = self.names.phase(*phase, *cell);
+                self.draw("");
+            }
+            Event::Progressed { rate, failed } => {
+                let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+                self.draw(&format!(" · {rate:.0}/s{failed}"));
+            }
+            Event::TrialEnded { left, .. } => self.left = (left.clone(), Instant::now()),
+            _ => {}
+        }
+        if let Some(line) = line(&self.names, event) {
+            self.bar.println(line);
+        }
+        if matches!(event, Event::Ended(_)) {
+            self.bar.finish_and_clear();
+        }
+    }
+}
+
+/// What an event reads as on a line of its own; most events of a trial have none.
+fn line(names: &Names, event: &Event) -> Option<String> {
+    match event {
+        Event::Began { record, left } => Some(format!(
+            "{}: run {}, seed {}, {} trials stored, {}",
+            record.study.name,
+            record.run,
+            record.plan.seed,
+            record.trials.len(),
+            time_left(left)
+        )),
+        Event::Preparing(what) => Some((*what).to_owned()),
+        Event::TrialEnded { trial, left } => {
+            Some(format!("{}: {}; {}", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
+        }
+        Event::CutDecided(cut) => Some(format!(
+            "warm-up: {} for every launch{}",
+            exactly(Duration::from_secs_f64(cut.seconds)),
+            if cut.established { ", found by the pilot" } else { "; that all are steady by then is not established" }
+        )),
+        Event::Looked(effects) => {
+            let known = effects.iter().enumerate().filter_map(|(index, effect)| Some((index + 1, (*effect)?)));
+            let lines: Vec<String> = known.map(|(variant, effect)| names.look(variant, effect)).collect();
+            (!lines.is_empty()).then(|| lines.join("; "))
+        }
+        Event::SetAside { block, reason } => {
+            Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
+        }
+        Event::Ended(ending) => Some(match ending {
+            Ending::Finished(why) => why.to_string(),
+            Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),
+            Ending::Interrupted => "interrupted".to_owned(),
+        }),
+        Event::TrialBegan(_) | Event::PhaseBegan { .. } | Event::Progressed { .. } => None,
+    }
+}
+
+/// What came of a trial, in short.
+fn outcome(trial: &TrialRecord) -> String {
+    if let Outcome::Failed(failed) = &trial.outcome {
+        return format!("FAILED: {}", failed.reason);
+    }
+    let seconds: f64 = trial.cells.iter().map(|cell| interval::seconds(&cell.intervals)).sum();
+    let good: u64 = trial.cells.iter().map(|cell| interval::tally(&cell.intervals).good).sum();
+    match trial.warm_up.as_ref().and_then(|warm_up| warm_up.steady_at_s) {
+        _ if !trial.cells.is_empty() => format!("{:.0}/s", good as f64 / seconds),
+        Some(steady) => format!("steady after {steady:.0} s"),
+        None => "not steady within the cap".to_owned(),
+    }
+}
+
+fn time_left(left: &Range<Duration>) -> String {
+    let [least, most] = [minutes(left.start), minutes(left.end)];
+    if least == most { format!("{most} left") } else { format!("{least} to {most} left") }
+}
+
+/// A time as people say it: `40 s`, `6 min`, `1 h 20 min`.
+pub fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds {
+        0..=89 => format!("{seconds} s"),
+        90..=5_399 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A time as a schedule says it: like [`minutes`], but to the tenth of a second where it has tenths.
+pub fn exactly(time: Duration) -> String {
+    if time.subsec_millis() == 0 { minutes(time) } else { format!("{:.1} s", time.as_secs_f64()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        let said = |seconds| minutes(Duration::from_secs(seconds));
+        assert_eq!([said(0), said(89), said(90), said(360)], ["0 s", "89 s", "2 min", "6 min"]);
+        assert_eq!([said(5_399), said(5_400), said(9_000)], ["90 min", "1 h 30 min", "2 h 30 min"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Servers that are broken in every way known: each run ends by itself, names the reason, and leaves no process.
+
+use std::net::TcpListener;
+use std::thread;
+
+use crate::common::{Place, findings, page, script, told};
+use model::{FindingId, Verdict};
+
+/// How a server is broken.
+struct Fault {
+    keys: &'static str,
+    page: &'static str,
+    /// The rule that finds it.
+    found: FindingId,
+    /// What the finding says.
+    told: &'static str,
+    /// The last line of the server's log.
+    log: &'static str,
+}
+
+impl Fault {
+    const fn new(keys: &'static str, page: &'static str, told: &'static str) -> Self {
+        Self { keys, page, found: FindingId::TrialFailed, told, log: "listening on" }
+    }
+
+    fn happens(&self) {
+        let place = Place::with_study(&[("good", &page("5ms")), ("bad", &script(self.keys, self.page))]);
+        place.change("\"30s\"", "\"3s\"");
+        let ran = place.run(&["run", "study.toml"]).ends_with(5);
+        place.assert_nothing_is_left();
+        ran.says("✗ INVALID bad against good is no valid comparison").says(self.found.name());
+        let report = place.report();
+        let found = findings(&report, self.found);
+        assert!(found.iter().any(|finding| told(finding).contains(self.told)), "no `{}` in {found:#?}", self.told);
+        // The good side's launches went well.
+        assert_eq!(report.variants[0].failed, [], "{:?}", self.told);
+        if self.found == FindingId::TrialFailed {
+            ran.complains("FAILED: ").complains("the first 2 launches of bad failed");
+            let show = place.run(&["show"]).ends_with(0);
+            assert!(self.log.is_empty() || show.stdout.contains(&format!("| {}", self.log)), "{}", show.stdout);
+        }
+    }
+}
+
+/// All at once: they mostly wait.
+fn all_happen(faults: &[Fault]) {
+    thread::scope(|scope| {
+        for fault in faults {
+            scope.spawn(|| fault.happens());
+        }
+    });
+}
+
+#[test]
+fn servers_that_do_not_start() {
+    const LAST: &str = "java.net.BindException: Address already in use";
+    all_happen(&[
+        Fault {
+            log: LAST,
+            ..Fault::new(
+                "exit-at-start = { code = 7, message = \"java.net.BindException: Address already in use\" }",
+                "",
+                "server ended with exit code 7 before it was ready",
+            )
+        },
+        Fault { log: "", ..Fault::new("start-delay = \"1h\"", "", "Connection refused") },
+        Fault::new("not-ready-for = \"1h\"", "", "was not ready within 3s: expected a 2xx answer to GET"),
+        Fault::new("not-ready-for = \"1h\"", "", "last had: status 503"),
+        Fault {
+            log: "knownserver: the script is wrong",
+            ..Fault::new("sead = 1", "", "server ended with exit code 2")
+        },
+    ]);
+}
+
+#[test]
+fn servers_that_answer_badly() {
+    const SIZE: &str = "body = { size = 2000 }\n";
+    let bad = |fault: &'static str, told| Fault::new("", fault, told);
+    all_happen(&[
+        bad("fault = \"garbage\"", "the answer is not HTTP"),
+        bad("fault = \"close\"", "the connection closed after 0 bytes"),
+        bad("fault = \"close-mid-body\"", "before the answer was complete"),
+        bad("fault = { wrong-content-length = 10 }", "before the answer was complete"),
+        bad("fault = { wrong-content-length = -5 }", "expected nothing after the response, found 5 bytes"),
+        Fault {
+            found: FindingId::Errors,
+            ..Fault::new("[[error]]\nshare = 0.6\npath = \"/page\"\nstatus = 503\n", SIZE, "status 503: ")
+        },
+    ]);
+}
+
+#[test]
+fn servers_that_die_under_load() {
+    all_happen(&[
+        Fault {
+            log: "out of memory",
+            ..Fault::new(
+                "exit-after = { requests = 30, code = 3, message = \"out of memory\" }",
+                "body = { size = 2000 }",
+                "the server ended by itself under load (exit code 3)",
+            )
+        },
+        // While single answers are asked for.
+        Fault {
+            log: "out of memory",
+            ..Fault::new(
+                "exit-after = { requests = 2, code = 3, message = \"out of memory\" }",
+                "body = { size = 2000 }",
+                "page: ",
+            )
+        },
+    ]);
+}
+
+/// Half a minute is what one request may take.
+#[test]
+fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {
+    let place = Place::with_study(&[("good", &page("5ms")), ("bad", &script("", "fault = \"never-answer\""))]);
+    let ran = place.run(&["run", "study.toml", "--budget", "30s"]).ends_with(0);
+    place.assert_nothing_is_left();
+    ran.says("? INCONCLUSIVE").complains("the budget of 30 s does not allow another block");
+    let report = place.report();
+    assert!(matches!(report.judgements[0].verdict, Verdict::Inconclusive { .. }), "{:#?}", report.judgements);
+    let failed = findings(&report, FindingId::TrialFailed);
+    assert_eq!(failed.len(), 1, "{failed:#?}");
+    assert!(told(failed[0]).contains("page: no complete answer within 30 s: 0 bytes came"), "{failed:#?}");
+}
+
+#[test]
+fn a_port_that_another_process_holds_is_told_with_that_process() {
+    let foreign = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = foreign.local_addr().unwrap().port();
+    // As slow as a virtual machine, so that the other one is met first.
+    let slow = script("start-delay = \"2s\"", "");
+    let place = Place::with_study(&[("one", &slow), ("two", &slow)]);
+    place
+        .change("--port {port}", &format!("--port {port}"))
+        .change("{ get = \"/ready\"", &format!("{{ tcp = \"127.0.0.1:{port}\""))
+        .change("stop_within", "env = { PORT = \"{port}\" }\nstop_within");
+    let owner = format!("where server should answer, is answered by another process (process {}", std::process::id());
+    place.run(&["run", "study.toml"]).ends_with(1).complains(&format!("127.0.0.1:{port}")).complains(&owner);
+    // That says nothing about a variant: there is no trial of it, and the run can go on once the port is free.
+    assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 0));
+    place.assert_nothing_is_left();
+}

@@ -1,0 +1,118 @@
+//! Runs that are cut short: whatever happens, no process outlives them, nothing measured is lost, and they can go on.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::common::{Place, eventually, page};
+/// A server that does not heed TERM, and leaves a child behind that does not either.
+fn stubborn() -> Place {
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    place.change("--port {port}", "--port {port} --ignore-term --leave-child").change("\"5s\"", "\"200ms\"");
+    place
+}
+
+#[test]
+fn killed_in_mid_trial_it_leaves_no_process_and_goes_on_where_it_was() {
+    let place = stubborn();
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(2);
+    started.signal("KILL");
+    assert_eq!(started.end().code, None);
+    eventually("the end of every process", Duration::from_secs(10), || place.processes().is_empty());
+
+    let before = place.trials();
+    assert!((2..10).contains(&before.len()), "{} trials", before.len());
+    assert_eq!(place.status(), "running");
+    let ran = place.run(&["run", "study.toml", "--resume", "--fail-on", "worse"]).ends_with(3);
+    ran.says("▼ WORSE").complains(&format!("{} trials stored", before.len()));
+    let after = place.trials();
+    assert!(after.len() >= 10 && after[..before.len()] == before[..], "what was stored has changed");
+    assert_eq!(place.status(), "finished");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_known_and_says_it() {
+    let place = stubborn();
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--fail-on", "inconclusive"]));
+    place.wait_for_mid_trial(2);
+    started.signal("INT");
+    let ran = started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    ran.says("? INCONCLUSIVE slow against fast is undecided").says("report.html");
+    ran.complains("interrupted").says("goes on with: bakeoff run study.toml --resume");
+
+    let before = place.trials();
+    assert!((2..10).contains(&before.len()), "{} trials", before.len());
+    assert_eq!(place.status(), "interrupted");
+    // A study that was changed is another one.
+    place
+        .change("\"1s\"", "\"2s\"")
+        .run(&["run", "study.toml", "--resume"])
+        .ends_with(2)
+        .complains("no unfinished run");
+    place.change("\"2s\"", "\"1s\"").run(&["run", "study.toml", "--resume"]).ends_with(0).says("▼ WORSE");
+    let after = place.trials();
+    assert!(after.len() >= 10 && after[..before.len()] == before[..], "what was stored has changed");
+    place.assert_nothing_is_left();
+}
+
+/// While a server is waited for, too.
+#[test]
+fn ctrl_c_does_not_wait_for_a_server_that_is_not_ready() {
+    let place = Place::with_study(&[("one", "start-delay = \"1h\""), ("two", "start-delay = \"1h\"")]);
+    place.change("\"30s\"", "\"1h\"");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+    started.signal("TERM");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 0));
+}
+
+/// In a file system of its own, which is filled in mid-run and then given room again.
+#[test]
+fn a_full_disk_stops_a_run_that_can_go_on_later() {
+    const SCENE: &str = r#"
+set -u
+mkdir disk && mount -t tmpfs -o size=8m tmpfs disk || exit 99
+"$BAKEOFF" --store disk/store.db run study.toml &
+until "$BAKEOFF" --store disk/store.db list | grep -q '[1-9] trials'; do sleep 0.1; done
+cat /dev/zero > disk/filler 2> /dev/null
+wait $!
+echo "stopped with $?"
+rm disk/filler
+"$BAKEOFF" --store disk/store.db show --json > before.json
+"$BAKEOFF" --store disk/store.db run study.toml --resume
+echo "resumed with $?"
+"$BAKEOFF" --store disk/store.db show --json > after.json
+"#;
+    let own_mounts = |script: &str, folder: &Path| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", script]).current_dir(folder);
+        command.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff"));
+        command
+    };
+    let trial = Place::new();
+    let allowed = own_mounts("mkdir disk && mount -t tmpfs tmpfs disk", &trial.path("")).output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this system lets us mount no file system of our own");
+        return;
+    }
+
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    let ran = place.start(&mut own_mounts(SCENE, &place.path(""))).end().ends_with(0);
+    ran.says("stopped with 1").says("resumed with 0").says("▼ WORSE");
+    ran.complains("what was measured is stored, --resume goes on");
+    assert!(["no room left", "No space left"].iter().any(|reason| ran.stderr.contains(reason)), "{}", ran.stderr);
+    let trials = |file: &str| -> Vec<serde_json::Value> {
+        serde_json::from_str(&std::fs::read_to_string(place.path(file)).unwrap()).unwrap()
+    };
+    let (before, after) = (trials("before.json"), trials("after.json"));
+    assert!((1..10).contains(&before.len()), "{} trials", before.len());
+    assert!(after.len() >= 10 && after[..before.len()] == before[..], "what was stored has changed");
+    // A full disk is no fault of a variant's.
+    assert!(after.iter().all(|trial| trial["outcome"]["kind"] == "completed"), "{after:#?}");
+    place.assert_nothing_is_left();
+}

@@ -1,0 +1,10 @@
+//! The real program, from the command line to the exit code, against servers whose behaviour is known: all goes well,
+//! servers fail in every way, runs are cut short. One test program, so that tests that mostly wait do so together.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod commands;
+mod common;
+mod faults;
+mod interrupted;
+mod run;
+mod settings;

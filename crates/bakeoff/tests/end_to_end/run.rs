@@ -1,0 +1,166 @@
+//! Whole runs of the real program, and everything that can be done with what they leave.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::common::{Place, Ran, findings, page, script, told};
+use model::{FindingId, Report, Severity, Verdict};
+
+#[test]
+fn a_difference_is_found_told_and_kept() {
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    let ran = place.run(&["run", "study.toml", "--seed", "7", "--html", "out/run.html"]).ends_with(0);
+    place.assert_nothing_is_left();
+    ran.says("▼ WORSE slow is").says("slower than fast").says("out/run.html");
+    ran.complains("block 1 of 5").complains("the question is answered");
+    assert!(fs::read_to_string(place.path("out/run.html")).unwrap().starts_with("<!DOCTYPE html>"));
+
+    let report = place.report();
+    let Verdict::Worse { effect } = &report.judgements[0].verdict else { panic!("{:#?}", report.judgements) };
+    assert!(effect.high < 0.0 && effect.estimate < -0.5 && effect.blocks == 5, "{effect:?}");
+    assert!(!report.findings.iter().any(|finding| finding.severity == Severity::Invalid), "{:#?}", report.findings);
+    assert!(report.reproduce.command.contains("--seed 7"), "{}", report.reproduce.command);
+    assert_eq!(report.variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>(), ["fast", "slow"]);
+
+    let sentence = &report.judgements[0].sentence;
+    place.run(&["report"]).ends_with(0).says(sentence);
+    place.run(&["report", "--md"]).ends_with(0).says("**▼ WORSE**");
+    let csv = place.run(&["report", "--csv"]).ends_with(0).stdout;
+    let columns: HashSet<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(csv.lines().count() > 20 && columns == HashSet::from([9]), "{csv}");
+    place.run(&["report", "--html", "out/again.html"]).ends_with(0);
+    assert!(fs::read_to_string(place.path("out/again.html")).unwrap().contains("slower than fast"));
+
+    place.run(&["list"]).ends_with(0).says(&report.run).says("finished");
+    place.run(&["show", &report.run]).ends_with(0).says("block 1, trial 1:").says("page@2");
+    place.run(&["report", "no-such-run"]).ends_with(2).complains("no run in the store has a name that begins with");
+
+    // What was exported and imported elsewhere is the same evidence, and gives the same report.
+    place.run(&["export", "--output", "run.json"]).ends_with(0);
+    let elsewhere = place.path("elsewhere.db");
+    let there = |args: &[&str]| place.start(&mut place.bakeoff_with(&elsewhere, args)).end();
+    there(&["import", "run.json"]).ends_with(0).says(&report.run);
+    assert_eq!(there(&["report", "--json"]).ends_with(0).stdout, place.run(&["report", "--json"]).ends_with(0).stdout);
+    there(&["import", "run.json"]).ends_with(1).complains("in the store already");
+    there(&["import", "study.toml"]).ends_with(1).complains("is not what `bakeoff export` writes");
+}
+
+/// Two runs at once with one store: they do not hinder each other.
+#[test]
+fn the_same_twice_is_equivalent() {
+    let place = Place::with_study(&[("one", &page("20ms"))]);
+    place.change("one = { args", "two = { args = [\"--script={dir}/one.toml\"] }\none = { args").change("2%", "50%");
+    let study = fs::read_to_string(place.path("study.toml")).unwrap();
+    place.write("again.toml", &study.replace("a test", "again"));
+    let run = |study| place.start(&mut place.bakeoff(&["run", study, "--json", "--fail-on", "inconclusive"]));
+    for started in ["study.toml", "again.toml"].map(run) {
+        let report: Report = serde_json::from_str(&started.end().ends_with(0).stdout).unwrap();
+        let judgement = &report.judgements[0];
+        let Verdict::Equivalent { effect } = &judgement.verdict else { panic!("{judgement:#?}") };
+        assert!(effect.lies_within(1.5_f64.ln()), "{effect:?}");
+        assert!(judgement.sentence.starts_with("one and two are equivalent within ±50 %"), "{}", judgement.sentence);
+        // It knows that it compares a thing with itself.
+        assert_eq!(findings(&report, FindingId::SettingIsDefault).len(), 1, "{:#?}", report.findings);
+    }
+    place.assert_nothing_is_left();
+}
+
+/// The mistake that makes pages fast: answering something else.
+#[test]
+fn an_error_page_is_no_improvement() {
+    let other = [
+        ("another page", script("", "body = \"<h1>Not configured</h1>\""), "2000 bytes | 23 bytes"),
+        ("a status", script("", "status = 500\nbody = { size = 2000 }"), "200 | 500"),
+        ("another type", script("", "content-type = \"text/html\"\nbody = { size = 2000 }"), "text/plain | text/html"),
+    ];
+    let is_found = |what: &str, script: &str, evidence: &str| {
+        let place = Place::with_study(&[("right", &page("10ms")), ("wrong", script)]);
+        let ran = place.run(&["run", "study.toml"]).ends_with(5);
+        ran.says("✗ INVALID wrong against right is no valid comparison").says("responses-differ");
+        let report = place.report();
+        let differ = findings(&report, FindingId::ResponsesDiffer);
+        assert!(differ.iter().any(|finding| told(finding).contains(evidence)), "{what}: {differ:#?}");
+        // No further block would change that.
+        assert!(place.trials().len() <= 2, "{what}: it went on");
+    };
+    thread::scope(|scope| {
+        for (what, script, evidence) in &other {
+            scope.spawn(move || is_found(what, script, evidence));
+        }
+    });
+}
+
+#[test]
+fn a_budget_that_allows_nothing_gives_no_verdict() {
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    let ran = place.run(&["run", "study.toml", "--budget", "1s", "--fail-on", "inconclusive"]).ends_with(4);
+    ran.says("? INCONCLUSIVE slow against fast is undecided: None of at least 5 blocks could be used.");
+    ran.complains("the budget of 1 s does not allow another block");
+    assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 0));
+    let resumed = place.run(&["run", "study.toml", "--resume", "--budget", "1s", "--fail-on", "worse"]).ends_with(0);
+    resumed.complains("0 trials stored");
+    assert_eq!(place.status(), "interrupted");
+}
+
+/// A value of `{env.NAME}` is used, and seen nowhere: not where the server shows it, and no part of it.
+#[test]
+fn a_secret_is_used_and_kept() {
+    const TOKEN: &str = "swordfish-4711";
+    const PART: &str = "swordf";
+    let place = || {
+        let shown = script("", "body = { echo = \"request\" }");
+        let place = Place::with_study(&[("one", &shown), ("two", &shown)]);
+        // Only the beginning of an answer is kept: a secret may stand where it is cut.
+        let many = "{env.TOKEN} ".repeat(60);
+        let headers = format!("headers = {{ Authorization = \"Bearer {{env.TOKEN}}\", X-Many = \"{many}\" }}");
+        place.change("concurrency = 2", &format!("concurrency = 2\n{headers}\nexpect = {{ contains = \"Bearer\" }}"));
+        place.change("stop_within", "env = { SECRET = \"{env.TOKEN}\" }\nstop_within");
+        place
+    };
+    let is_kept = |place: &Place, ran: &Ran| {
+        let shown = [&["report"][..], &["report", "--json"], &["report", "--md"], &["show"], &["export"]];
+        let mut all = shown.map(|args| place.run(args).ends_with(0).stdout).concat();
+        all.extend([&*ran.stdout, &*ran.stderr]);
+        assert!(!all.contains(PART), "{all}");
+        // The server's own log is the server's own affair.
+        let files = files(&place.store_folder()).into_iter().filter(|path| path.extension() != Some("log".as_ref()));
+        let holders: Vec<_> = files.filter(|path| holds(path, PART)).collect();
+        assert!(holds(&place.store_folder().join("store.db"), "{env.TOKEN}"), "the store has to be looked at");
+        assert_eq!(holders, Vec::<PathBuf>::new());
+    };
+
+    // To whoever asks.
+    let shows = place();
+    let started = shows.start(shows.bakeoff(&["run", "study.toml"]).env("TOKEN", TOKEN));
+    shows.wait_for_mid_trial(2);
+    started.signal("INT");
+    let ran = started.end().ends_with(130);
+    let trial = &shows.trials()[0];
+    assert_eq!(trial["launch"]["env"]["SECRET"], "***");
+    let excerpt = trial["answers"][0]["excerpt"].as_str().unwrap();
+    assert!(excerpt.to_lowercase().contains("authorization: bearer ***"), "{excerpt}");
+    is_kept(&shows, &ran);
+
+    // To its log.
+    let logs = place();
+    logs.change("stop_within", "args = [\"--exit-at-start=it is {env.TOKEN}\"]\nstop_within");
+    let ran = logs.start(logs.bakeoff(&["run", "study.toml"]).env("TOKEN", TOKEN)).end().ends_with(5);
+    assert_eq!(logs.trials()[0]["outcome"]["log_tail"], "it is ***");
+    is_kept(&logs, &ran);
+
+    let ran = logs.start(logs.bakeoff(&["run", "study.toml"]).env_remove("TOKEN")).end();
+    assert!(matches!(ran.code, Some(1 | 2)), "{ran:?}");
+    ran.complains("TOKEN");
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+fn holds(file: &Path, text: &str) -> bool {
+    fs::read(file).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
+}

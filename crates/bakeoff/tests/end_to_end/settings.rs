@@ -1,0 +1,169 @@
+//! Settings of real virtual machines: whether a treatment happened is found out, not believed.
+
+use crate::common::{Place, findings, told};
+use model::{FindingId, Report, Setting, SettingResult, SettingSource};
+
+const JAVA: &str = r#"name = "a Java program"
+
+[server]
+runtime = "java"
+jdk = "17 or 21"
+main = "Server.java"
+args = ["{port}"]
+jvm = ["-Xmx64m", "-XX:TieredStopAtLevel=1"]
+ready = { get = "/", within = "60s" }
+
+[factor.jvm]
+LEVELS
+
+[[workload]]
+name = "page"
+get = "/"
+concurrency = 1
+
+[warmup]
+fixed = "200ms"
+
+[measure]
+duration = "1s"
+"#;
+
+const SERVER: &str = r#"
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+
+public class Server {
+    public static void main(String[] args) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 0);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+}
+"#;
+
+const JRUBY: &str = r#"name = "a Ruby program"
+
+[server]
+runtime = "jruby"
+version = "9.4.15.0"
+jdk = "17 or 21"
+script = "server.rb"
+args = ["{port}"]
+jvm = ["-Xmx300m", "-XX:TieredStopAtLevel=1"]
+ready = { get = "/", within = "120s" }
+
+[factor.jit]
+late = { jruby = { "jit.threshold" = "60" } }
+early = { jruby = { "jit.treshold" = "30" } }
+
+[[workload]]
+name = "page"
+get = "/"
+concurrency = 1
+
+[warmup]
+fixed = "200ms"
+
+[measure]
+duration = "1s"
+"#;
+
+const SCRIPT: &str = r"
+require 'socket'
+server = TCPServer.new('127.0.0.1', Integer(ARGV[0]))
+loop do
+  Thread.new(server.accept) do |client|
+    loop do
+      line = client.gets
+      break if line.nil?
+      client.write %(HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok) if line == %(\r\n)
+    end
+    client.close
+  end
+end
+";
+
+fn java(levels: &str) -> Place {
+    let place = Place::new();
+    place.write("study.toml", &JAVA.replace("LEVELS", levels));
+    place.write("Server.java", SERVER);
+    place
+}
+
+fn setting(report: &Report, variant: usize) -> &Setting {
+    let [setting] = &report.variants[variant].settings[..] else { panic!("{:#?}", report.variants[variant]) };
+    setting
+}
+
+#[test]
+fn a_flag_of_the_jvm_is_read_back() {
+    let place = java("serial = { jvm = [\"-XX:+UseSerialGC\"] }\nparallel = { jvm = [\"-XX:+UseParallelGC\"] }");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(2);
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    let report = place.report();
+    // A small machine takes the serial collector by itself.
+    let serial = setting(&report, 0);
+    assert!(matches!(serial.result, SettingResult::InEffect | SettingResult::AlreadyDefault), "{serial:?}");
+    let parallel = setting(&report, 1);
+    assert_eq!((parallel.result.clone(), parallel.source), (SettingResult::InEffect, SettingSource::Jcmd));
+    assert_eq!((parallel.live.as_deref(), parallel.default.as_deref()), (Some("true"), Some("false")));
+    let jdk = &report.variants[1].versions["jdk"];
+    assert!(jdk.starts_with("17.") || jdk.starts_with("21."), "{jdk}");
+    // The factor explains all that differs.
+    assert_eq!(findings(&report, FindingId::Confounded).len(), 0, "{:#?}", report.findings);
+}
+
+#[test]
+fn a_level_that_changes_nothing_is_no_treatment() {
+    let place = java("stock = {}\nthreads = { jvm = [\"-XX:+UseThreadPriorities\"] }");
+    place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("setting-is-default");
+    assert_eq!(place.trials().len(), 2);
+    let report = place.report();
+    let same = findings(&report, FindingId::SettingIsDefault);
+    assert!(same.iter().any(|finding| told(finding).contains("UseThreadPriorities")), "{same:#?}");
+    assert_eq!(setting(&report, 1).result, SettingResult::AlreadyDefault);
+}
+
+#[test]
+fn a_flag_that_the_jvm_does_not_know_is_named() {
+    let place = java("stock = {}\nparallel = { jvm = [\"-XX:+UseParalelGC\"] }");
+    place.run(&["run", "study.toml"]).ends_with(5).says("trial-failed");
+    let report = place.report();
+    let failed = findings(&report, FindingId::TrialFailed);
+    assert!(
+        failed.iter().any(|finding| told(finding).contains("the nearest it knows is UseParallelGC")),
+        "{failed:#?}"
+    );
+}
+
+#[test]
+fn a_program_that_does_not_compile_ends_the_run() {
+    let place = java("stock = {}\nparallel = { jvm = [\"-XX:+UseParallelGC\"] }");
+    place.write("Server.java", "public class Server { broken }");
+    place.run(&["run", "study.toml"]).ends_with(1).complains("cannot run here").complains("Server.java:1");
+}
+
+/// `-Djruby.jit.treshold=30` was once credited with a slow-down.
+#[test]
+fn a_misspelt_jruby_option_vetoes() {
+    let place = Place::new();
+    place.write("study.toml", JRUBY);
+    place.write("server.rb", SCRIPT);
+    let ran = place.run(&["run", "study.toml"]).ends_with(5);
+    place.assert_nothing_is_left();
+    ran.says("✗ INVALID early against late is no valid comparison").says("setting-unknown").says("jit.threshold");
+    assert_eq!(place.trials().len(), 2);
+    let report = place.report();
+    let unknown = findings(&report, FindingId::SettingUnknown);
+    assert_eq!(unknown.len(), 1, "{unknown:#?}");
+    assert!(told(unknown[0]).contains("nearest known name: jit.threshold"), "{unknown:#?}");
+    assert_eq!(setting(&report, 0).result, SettingResult::InEffect);
+    assert_eq!(report.variants[1].versions["jruby"], "9.4.15.0");
+}
