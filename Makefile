@@ -1,0 +1,32 @@
+# The two that matter: `make demo` and `make test`. Both install what is missing first.
+.PHONY: demo test known bench deny schema
+
+BAKEOFF = target/release/bakeoff
+
+demo: ## The main job: a study on real JRuby, ending in a verdict and an HTML report.
+	scripts/setup.sh demo
+	cargo build --release --locked --bin bakeoff
+	$(BAKEOFF) run studies/gocd-invokedynamic/study.toml --quick --html demo-report.html
+
+test: ## Formatting, lints and every test.
+	scripts/setup.sh test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+known: ## A known 5 % difference and an exact A/A, found as what they are.
+	scripts/setup.sh known
+	cargo build --release --locked --bin bakeoff --bin knownserver
+	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
+	$(BAKEOFF) run studies/known/same-twice.toml
+
+bench: ## The client against wrk, side by side.
+	scripts/setup.sh bench
+	bench/engine.sh
+
+deny: ## Licences, duplicate and banned crates.
+	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny check bans licenses sources
+
+schema: ## Writes the JSON Schemas anew.
+	UPDATE_SCHEMA=1 cargo test --locked -p study -p report schema

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs what is missing from Debian's packages: `setup.sh demo`, `setup.sh test`, `setup.sh known` or `setup.sh bench`.
+# On other systems it says what to install. Changes nothing when all is there.
+set -euo pipefail
+
+purpose=${1:?usage: setup.sh demo|test|known|bench}
+missing=()   # Debian packages
+wanted=()    # the same in words
+
+need() { # WORDS PACKAGE COMMAND...: the package is missing unless the command succeeds
+    local words=$1 package=$2
+    shift 2
+    "$@" >/dev/null 2>&1 || { missing+=("$package"); wanted+=("$words"); }
+}
+
+jdk_present() { # MAJOR...: whether a JDK (with javac) of one of these majors is where bakeoff looks for it
+    local major release
+    for major in "$@"; do
+        for release in /usr/lib/jvm/*/release "${JAVA_HOME:-/nonexistent}/release" ~/.sdkman/candidates/java/*/release; do
+            [ -x "${release%/release}/bin/javac" ] && grep -q "^JAVA_VERSION=\"$major[.\"]" "$release" && return 0
+        done
+    done
+    return 1
+}
+
+# JRuby 9.4 runs on 17 and 21; Debian 12 has the one, Debian 13 the other.
+jdk_package() {
+    local major
+    for major in 17 21; do
+        apt-cache policy "openjdk-$major-jdk-headless" 2>/dev/null | grep -q 'Candidate: [0-9]' && { echo "openjdk-$major-jdk-headless"; return; }
+    done
+    echo openjdk-17-jdk-headless
+}
+
+need "a C compiler" gcc command -v cc
+need_java() {
+    need "Maven" maven command -v mvn
+    jdk_present 17 21 || { missing+=(JDK); wanted+=("a JDK, version 17 or 21"); }
+}
+case $purpose in
+    known) ;;
+    demo) need_java ;;
+    test) need_java; need "Ruby" ruby command -v ruby ;;
+    bench) need "wrk" wrk command -v wrk; need "nginx" nginx-light command -v nginx; need "Python 3" python3 command -v python3 ;;
+    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known or bench" >&2; exit 2 ;;
+esac
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "Please install first:" >&2
+    printf '  - %s\n' "${wanted[@]}" >&2
+    exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "Please install as root: ${missing[*]} (${wanted[*]})" >&2; exit 1; }
+    as_root=(sudo)
+fi
+
+echo "Installing from Debian's packages: ${wanted[*]}" >&2
+"${as_root[@]}" apt-get update -qq
+for i in "${!missing[@]}"; do
+    [ "${missing[$i]}" = JDK ] && missing[i]=$(jdk_package)
+done
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
