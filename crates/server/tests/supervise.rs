@@ -39,7 +39,7 @@ fn session(of: u32) -> u32 {
     stat(of, 3)
 }
 
-/// A number in `/proc/PID/stat`, counted from the state (proc_pid_stat(5)).
+/// A number in `/proc/PID/stat`, counted from the state (`man 5 proc`).
 fn stat(of: u32, place: usize) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split(' ').nth(place).unwrap().parse().unwrap()
