@@ -25,9 +25,11 @@ jdk_present() { # MAJOR...: whether a JDK (with javac) of one of these majors is
 
 # JRuby 9.4 runs on 17 and 21; Debian 12 has the one, Debian 13 the other.
 jdk_package() {
-    local major
+    local major policy
     for major in 17 21; do
-        apt-cache policy "openjdk-$major-jdk-headless" 2>/dev/null | grep -q 'Candidate: [0-9]' && { echo "openjdk-$major-jdk-headless"; return; }
+        # Kept whole: a `grep -q` that stops reading early would fail the pipe.
+        policy=$(LC_ALL=C apt-cache policy "openjdk-$major-jdk-headless" 2>/dev/null)
+        [[ $policy == *"Candidate: "[0-9]* ]] && { echo "openjdk-$major-jdk-headless"; return; }
     done
     echo openjdk-17-jdk-headless
 }
