@@ -55,6 +55,16 @@ pub enum MavenError {
         /// Maven's own words.
         said: String,
     },
+    /// The repository does not say what the checksum is, so that nobody can tell whether it came whole.
+    #[error(
+        "{wanted} cannot be verified: the repository has no checksum of it. Try again later, or ask for another version. Maven said: {said}"
+    )]
+    NoChecksum {
+        /// The coordinates.
+        wanted: String,
+        /// Maven's own words.
+        said: String,
+    },
     /// Anything else that Maven says.
     #[error("{wanted} could not be fetched. Maven said: {said}")]
     Other {
@@ -169,7 +179,9 @@ impl Coordinates {
         let said = said.or(output.lines().next()).unwrap_or("nothing").to_owned();
         let wanted = self.to_string();
         let has = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-        if has(&["Checksum validation failed", "ChecksumFailure"]) {
+        if has(&["no checksums available"]) {
+            MavenError::NoChecksum { wanted, said }
+        } else if has(&["Checksum validation failed", "ChecksumFailure"]) {
             MavenError::Checksum { wanted, said }
         } else if has(&[&format!("Could not find artifact {}:{}:", self.group, self.artifact)]) {
             MavenError::NotFound { wanted, said }
@@ -213,5 +225,8 @@ mod tests {
         }
         let damaged = "Could not transfer artifact org.x:bad:jar:1.0: Checksum validation failed, expected 0";
         assert!(matches!(explain(damaged), MavenError::Checksum { .. }));
+        let without =
+            "Could not transfer artifact org.x:bad:jar:1.0: Checksum validation failed, no checksums available";
+        assert!(matches!(explain(without), MavenError::NoChecksum { .. }));
     }
 }
