@@ -9,8 +9,9 @@ use model::{Outcome, StudyRecord, TrialRecord};
 use crate::blocks::{self, Fate};
 use crate::steady;
 
-/// What a trial is thought to take besides load, seconds: start, inspection, end. A JVM's, until one has been seen.
-const OVERHEAD_S: f64 = 10.0;
+/// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
+/// and of a JVM, until one has been seen.
+const OVERHEAD_S: Range<f64> = 0.5..10.0;
 
 /// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
 pub fn time_left(record: &StudyRecord) -> Range<Duration> {
@@ -34,13 +35,16 @@ pub fn time_left(record: &StudyRecord) -> Range<Duration> {
     total(least, pace.pilot.start, pace.trial.start)..total(most, pace.pilot.end, pace.trial.end)
 }
 
-/// The time that the next block takes at most: a pilot block while there are any left to run.
+/// The time that the next block takes at most, or at least as long as no launch has shown how long one takes. A pilot block
+/// while there are any left to run.
 pub fn block_time(record: &StudyRecord) -> Duration {
     let pace = Pace::of(record);
     let pilots = record.plan.pilot.iter().map(|block| block.trials.len()).sum();
     let is_pilot = record.trials.iter().filter(|trial| trial.key.pilot).count() < pilots;
-    let trial = if is_pilot { pace.pilot.end } else { pace.trial.end };
-    Duration::from_secs_f64(trial * record.study.variants.len() as f64)
+    let trial = if is_pilot { pace.pilot } else { pace.trial };
+    let is_known = record.trials.iter().any(|trial| trial.outcome == Outcome::Completed);
+    let seconds = if is_known { trial.end } else { trial.start };
+    Duration::from_secs_f64(seconds * record.study.variants.len() as f64)
 }
 
 /// Least and most seconds of one trial.
@@ -55,7 +59,8 @@ impl Pace {
     fn of(record: &StudyRecord) -> Self {
         let schedule = &record.plan.schedule;
         let completed = || record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
-        let overhead = mean(completed().map(|trial| trial.host.elapsed_s - loaded_s(trial))).unwrap_or(OVERHEAD_S);
+        let seen = mean(completed().map(|trial| trial.host.elapsed_s - loaded_s(trial)));
+        let overhead = seen.map_or(OVERHEAD_S, |seen| seen..seen);
         let (pilot, warm_up) = match schedule.warm_up {
             WarmUp::Fixed(time) => (0.0..0.0, time.as_secs_f64()..time.as_secs_f64()),
             WarmUp::Pilot { cap } => {
@@ -67,7 +72,7 @@ impl Pace {
         };
         let warm_up = record.warm_up_cut.map_or(warm_up, |cut| cut.seconds..cut.seconds);
         let measuring = schedule.measure.as_secs_f64() * record.plan.cells.len() as f64;
-        let over = |load: Range<f64>, more: f64| overhead + load.start + more..overhead + load.end + more;
+        let over = |load: Range<f64>, more: f64| overhead.start + load.start + more..overhead.end + load.end + more;
         Self { pilot: over(pilot, 0.0), trial: over(warm_up, measuring) }
     }
 }
@@ -121,19 +126,19 @@ mod tests {
     #[test]
     fn a_fixed_warm_up_before_anything_ran() {
         let record = planned(WarmUp::Fixed(Duration::from_secs(60)));
-        // Launches of 10 + 60 + 2·20 s: 5 blocks of two, or 36.
-        assert_eq!(seconds(&time_left(&record)), [10 * 110, 72 * 110]);
-        assert_eq!(block_time(&record), Duration::from_secs(220));
+        // Launches of 0.5 to 10 + 60 + 2·20 s: 5 blocks of two, or 36.
+        assert_eq!(seconds(&time_left(&record)), [1_005, 72 * 110]);
+        assert_eq!(block_time(&record), Duration::from_secs(201));
     }
 
     #[test]
     fn pilots_before_anything_ran() {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
-        // 4 pilots of 10 + 30 to 120 s; 10 launches of 10 + 37.5 + 40 s, or 72 of 10 + 120 + 40 s.
-        assert_eq!(seconds(&time_left(&record)), [160 + 875, 520 + 72 * 170]);
-        assert_eq!(block_time(&record), Duration::from_secs(260));
+        // 4 pilots of 0.5 + 30 to 10 + 120 s; 10 launches of 0.5 + 37.5 + 40 s, or 72 of 10 + 120 + 40 s.
+        assert_eq!(seconds(&time_left(&record)), [122 + 780, 520 + 72 * 170]);
+        assert_eq!(block_time(&record), Duration::from_secs(61));
         record.plan.mode = Mode::Quick;
-        assert_eq!(seconds(&time_left(&record))[0], 80 + 625);
+        assert_eq!(seconds(&time_left(&record))[0], 42 + 530);
     }
 
     #[test]

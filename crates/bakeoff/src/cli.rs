@@ -7,19 +7,30 @@ use clap::{Args, Parser, Subcommand};
 use model::Mode;
 
 use crate::exit::{self, FailOn};
+use crate::output;
 
 /// Does this change to how my server runs make it faster, and by how much?
 #[derive(Debug, Parser)]
 #[command(name = "bakeoff", version, max_term_width = 100, after_help = exit::HELP)]
 pub struct Cli {
     /// The store of runs; by default `bakeoff/store.db` in the XDG data folder.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     pub store: Option<PathBuf>,
     /// No progress on stderr.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Heading of the options that every command takes.
+const GLOBAL: &str = "Options of every command";
+
+impl Cli {
+    /// What has to be typed for another command to find the same store.
+    pub fn store_again(&self) -> String {
+        self.store.as_deref().map_or_else(String::new, |path| format!(" --store {}", output::word(path)))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -52,9 +63,9 @@ pub struct Init {
     /// The folder to look at.
     #[arg(default_value = ".")]
     pub folder: PathBuf,
-    /// Where to write; `-` is stdout. An existing file is never overwritten.
-    #[arg(short, long, value_name = "FILE", default_value = "study.toml")]
-    pub output: PathBuf,
+    /// Where to write; `-` is stdout. An existing file is never overwritten [default: study.toml in the folder].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// What plan is meant.
@@ -90,10 +101,10 @@ pub struct Check {
 pub struct Run {
     #[command(flatten)]
     pub planned: Planned,
-    /// End after about this long, with what is known by then: 15m, 2h.
+    /// End after about this long, with what is known by then: 15m, 2h. At least one block has to fit.
     #[arg(long, value_parser = duration, value_name = "TIME")]
     pub budget: Option<Duration>,
-    /// Go on with the last unfinished run of this study.
+    /// Go on with the last unfinished run of this study, quick or full as it began.
     #[arg(long, conflicts_with_all = ["seed", "quick"])]
     pub resume: bool,
     /// From which verdict on the exit code tells of it; each one includes those before it.
@@ -155,7 +166,7 @@ pub struct Export {
     /// Name of the run, or the beginning of one.
     #[arg(default_value = store::LATEST)]
     pub run: String,
-    /// Where to write; `-` is stdout.
+    /// Where to write, over what is there; `-` is stdout.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use miette::Diagnostic;
@@ -9,6 +10,8 @@ use model::{Report, Verdict};
 use store::StoreError;
 use study::StudyError;
 use thiserror::Error;
+
+use crate::progress::minutes;
 
 /// All went well, or no verdict that the user asked to fail on.
 pub const FINE: u8 = 0;
@@ -65,6 +68,22 @@ pub enum UsageError {
     NoSuchFinding {
         /// The name typed.
         name: String,
+    },
+    /// A file that would be overwritten.
+    #[error("there is a file {} already, and a study is never overwritten", path.display())]
+    #[diagnostic(help("`-o FILE` names another one, `-o -` prints the study"))]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing could be measured within the budget.
+    #[error("a budget of {} has no room for one block, which takes {} or more", minutes(*budget), minutes(*block))]
+    #[diagnostic(help("`bakeoff check` says how long a whole run takes; --quick is shorter"))]
+    SmallBudget {
+        /// What was allowed.
+        budget: Duration,
+        /// What a block takes at least.
+        block: Duration,
     },
     /// No store where runs are looked for.
     #[error("no runs are stored yet: there is no store {}", path.display())]

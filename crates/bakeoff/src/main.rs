@@ -32,9 +32,11 @@ fn dispatch(cli: &Cli) -> miette::Result<ExitCode> {
     let path = || cli.store.clone().map_or_else(Store::default_path, Ok);
     match &cli.command {
         Command::Init(typed) => init::run(typed),
-        Command::Check(typed) => check::run(typed),
-        Command::Run(typed) => run::run(&Store::open(&path()?)?, cli.quiet, typed),
+        Command::Check(typed) => check::run(typed, &cli.store_again()),
+        Command::Run(typed) => run::run(&Store::open(&path()?)?, cli, typed),
         Command::Report(typed) => report::run(&to_read(&path()?)?, typed),
+        // A store that was named has to be there; without one there are no runs yet.
+        Command::List(typed) if cli.store.is_some() => stored::list(Some(&to_read(&path()?)?), typed),
         Command::List(typed) => stored::list(Store::open_to_read(&path()?)?.as_ref(), typed),
         Command::Show(typed) => stored::show(&to_read(&path()?)?, typed),
         Command::Export(typed) => stored::export(&to_read(&path()?)?, typed),

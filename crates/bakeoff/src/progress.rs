@@ -182,7 +182,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         )),
         Event::Preparing(what) => Some((*what).to_owned()),
         Event::TrialEnded { trial, left } => {
-            Some(format!("{}: {}; {}", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
+            Some(format!("{}: {} ({})", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
         }
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",
@@ -235,9 +235,13 @@ pub fn minutes(time: Duration) -> String {
     }
 }
 
-/// A time as a schedule says it: like [`minutes`], but to the tenth of a second where it has tenths.
+/// A time as a schedule says it: nothing rounded but hundredths of a second: `90 s`, `2 min`, `1.5 s`.
 pub fn exactly(time: Duration) -> String {
-    if time.subsec_millis() == 0 { minutes(time) } else { format!("{:.1} s", time.as_secs_f64()) }
+    match time.as_secs() {
+        _ if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
+        seconds @ 120.. if seconds % 60 == 0 => minutes(time),
+        seconds => format!("{seconds} s"),
+    }
 }
 
 #[cfg(test)]
@@ -249,5 +253,9 @@ mod tests {
         let said = |seconds| minutes(Duration::from_secs(seconds));
         assert_eq!([said(0), said(89), said(90), said(360)], ["0 s", "89 s", "2 min", "6 min"]);
         assert_eq!([said(5_399), said(5_400), said(9_000)], ["90 min", "1 h 30 min", "2 h 30 min"]);
+        assert_eq!(
+            [1_500, 90_000, 120_000, 150_000].map(|ms| exactly(Duration::from_millis(ms))),
+            ["1.5 s", "90 s", "2 min", "150 s"]
+        );
     }
 }

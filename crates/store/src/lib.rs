@@ -105,15 +105,15 @@ impl Store {
         &self.path
     }
 
-    /// Its folder, where files that belong to runs may be kept.
-    pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new("/"))
+    /// The folder of a run, where its logs and its report are kept: `store.runs/RUN` beside `store.db`.
+    pub fn run_folder(&self, run: &str) -> PathBuf {
+        self.path.with_extension("runs").join(run)
     }
 
     /// Keeps other processes from carrying out `run` as long as the lock is held: to be taken before a run begins or is
     /// resumed. The error names the process that holds it.
     pub fn lock(&self, run: &str) -> Result<RunLock, StoreError> {
-        RunLock::take(run, &self.folder().join("runs").join(run))
+        RunLock::take(run, &self.run_folder(run))
     }
 
     /// Stores a run that begins, with the trials that `record` already has (usually none).
@@ -138,6 +138,12 @@ impl Store {
                 self.told(cause)
             }
         })
+    }
+
+    /// Takes out a run of which no trial ended; one that has trials stays.
+    pub fn forget(&self, run: &str) -> Result<(), StoreError> {
+        const FORGET: &str = "DELETE FROM run WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = $1)";
+        self.rows(FORGET, &[run]).map(drop)
     }
 
     /// Stores the warm-up cut in force from now on.

@@ -54,6 +54,21 @@ fn a_run_survives_closing() {
 }
 
 #[test]
+fn only_a_run_without_trials_is_forgotten() {
+    let folder = folder();
+    let store = open(&file(&folder));
+    for name in ["empty", "measured"] {
+        store.create_run(&run(name, "2026-01-01T00:00:00Z")).unwrap();
+    }
+    store.add_trial("measured", &trial(0, 0)).unwrap();
+    for name in ["empty", "measured", "unheard of"] {
+        store.forget(name).unwrap();
+    }
+    let left: Vec<String> = store.list().unwrap().into_iter().map(|run| run.run).collect();
+    assert_eq!(left, ["measured"]);
+}
+
+#[test]
 fn one_file_is_the_whole_store_once_closed() {
     let (one, other) = (folder(), folder());
     let mut record = run("a", "2026-01-01T00:00:00Z");
@@ -343,7 +358,7 @@ fn one_process_at_a_time_carries_out_a_run() {
     holder.kill().unwrap();
     holder.wait().unwrap();
     let lock = store.lock("a").expect("its process is dead");
-    let text = fs::read_to_string(store.folder().join("runs/a/lock")).unwrap();
+    let text = fs::read_to_string(store.run_folder("a").join("lock")).unwrap();
     assert_eq!(text.trim(), std::process::id().to_string());
     drop(lock);
     drop(store.lock("a").expect("given up when dropped"));

@@ -14,6 +14,9 @@ use crate::cli;
 use crate::output;
 use crate::progress::{exactly, minutes};
 
+/// Blocks whose order is shown.
+const SHOWN: usize = 5;
+
 /// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock.
 pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
     let study = study::read(&typed.study)?;
@@ -32,12 +35,13 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
     })
 }
 
-pub fn run(typed: &cli::Check) -> miette::Result<ExitCode> {
+/// `store` is what names the store again, empty for the default one.
+pub fn run(typed: &cli::Check, store: &str) -> miette::Result<ExitCode> {
     let planned = planned(&typed.planned)?;
     if typed.json {
         output::print(&(serde_json::to_string_pretty(&planned.plan).into_diagnostic()? + "\n"))?;
     } else {
-        output::print(&describe(&planned, &typed.planned))?;
+        output::print(&describe(&planned, &typed.planned, store))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,12 +54,34 @@ fn run_name(study: &str, now: Timestamp) -> String {
 }
 
 /// The plan in words, and the command that runs this very plan.
-fn describe(record: &StudyRecord, typed: &cli::Planned) -> String {
+fn describe(record: &StudyRecord, typed: &cli::Planned, store: &str) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_plan(&mut text, &record.study, &record.plan, &analysis::time_left(record));
+    let doubts = doubts(&record.study).into_iter().map(|doubt| format!("! {doubt}\n")).collect::<Vec<_>>().concat();
+    let study = output::word(&typed.study);
     let quick = if typed.quick { " --quick" } else { "" };
-    text + &format!("\nrun it: bakeoff run {} --seed {}{quick}\n", typed.study.display(), record.plan.seed)
+    format!("{text}\n{doubts}run it: bakeoff run {study} --seed {}{quick}{store}\n", record.plan.seed)
+}
+
+/// What would spoil a run that began here and now.
+fn doubts(study: &Study) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for (index, variant) in study.variants.iter().enumerate() {
+        if let Some(lacking) = server::lacking(&variant.server, &study.dir) {
+            doubts.push(format!("{}: {lacking}", variant.name));
+        }
+        if let Some(twin) = study.variants[..index].iter().find(|twin| twin.server == variant.server) {
+            let names = format!("{} and {}", twin.name, variant.name);
+            doubts.push(format!("{names} are the same treatment: whatever differs between them is chance"));
+        }
+    }
+    for name in study::environment(study) {
+        if std::env::var_os(name).is_none() {
+            doubts.push(format!("the environment variable {name} is not set"));
+        }
+    }
+    doubts
 }
 
 fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duration>) -> std::fmt::Result {
@@ -95,16 +121,16 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
         decide.cell.as_deref().unwrap_or("all cells together"),
         decide.rope * 100.0
     )?;
-    writeln!(
-        out,
-        "blocks   {} to {}, stopping as soon as the answer is known; {} more if the host is disturbed",
-        schedule.min_blocks, schedule.max_blocks, schedule.spare_blocks
-    )?;
+    let blocks = match (schedule.min_blocks, schedule.max_blocks) {
+        (min, max) if min == max => max.to_string(),
+        (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),
+    };
+    writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
     writeln!(out, "seed     {}", plan.seed)?;
     writeln!(out, "time     {}; fetching and the setup hook come on top", range(time))?;
     writeln!(out, "\norder")?;
     for (kind, blocks) in [("pilot", &plan.pilot), ("block", &plan.blocks)] {
-        for (index, block) in blocks.iter().enumerate() {
+        for (index, block) in blocks.iter().take(SHOWN).enumerate() {
             let names: Vec<&str> =
                 block.trials.iter().map(|trial| study.variants[trial.variant].name.as_str()).collect();
             let cells: Vec<String> = block.trials.first().map_or_else(Vec::new, |trial| {
@@ -112,6 +138,9 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
             });
             let cells = if cells.is_empty() { String::new() } else { format!("   {}", cells.join(", ")) };
             writeln!(out, "  {kind} {:>2}  {}{cells}", index + 1, names.join(", "))?;
+        }
+        if blocks.len() > SHOWN {
+            writeln!(out, "  {} more blocks, each in an order of its own (--json lists them)", blocks.len() - SHOWN)?;
         }
     }
     Ok(())

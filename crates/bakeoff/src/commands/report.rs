@@ -1,12 +1,9 @@
 //! `bakeoff report` and `explain`.
 
-use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::Boundaries;
-use miette::{Context as _, IntoDiagnostic as _};
-use model::{FindingId, Report};
+use model::FindingId;
 use store::Store;
 
 use crate::exit::UsageError;
@@ -17,7 +14,7 @@ pub fn run(store: &Store, typed: &cli::Report) -> miette::Result<ExitCode> {
     let made = analysis::analyse(&record, &Boundaries::for_variants(record.study.variants.len()));
     let format = &typed.format;
     if let Some(path) = &format.html {
-        write_html(path, &made)?;
+        output::write(path, &report::html(&made))?;
         output::print(&format!("wrote {}\n", path.display()))?;
     } else if format.md {
         output::print(&report::markdown(&made))?;
@@ -29,15 +26,6 @@ pub fn run(store: &Store, typed: &cli::Report) -> miette::Result<ExitCode> {
         output::print(&report::terminal(&made, output::style()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a report as one HTML file, making its folder.
-pub fn write_html(path: &Path, made: &Report) -> miette::Result<()> {
-    path.parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(path, report::html(made)))
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write the report {}", path.display()))
 }
 
 pub fn explain(typed: &cli::Explain) -> miette::Result<ExitCode> {
@@ -55,6 +43,7 @@ pub fn explain(typed: &cli::Explain) -> miette::Result<ExitCode> {
 /// The first sentence of what a finding means.
 fn title(id: FindingId) -> String {
     let (_, meaning) = analysis::explain(id).split_once("## What it means").unwrap_or_default();
-    let sentence = meaning.split_once(". ").map_or(meaning, |(sentence, _)| sentence);
-    sentence.split_whitespace().collect::<Vec<_>>().join(" ")
+    let paragraph = meaning.trim_start().split("\n\n").next().unwrap_or_default();
+    let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.split_once(". ").map_or(words.trim_end_matches('.'), |(sentence, _)| sentence).to_owned()
 }

@@ -1,66 +1,90 @@
 //! `bakeoff run`: from a study file to a verdict.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use analysis::Boundaries;
 use miette::{Context as _, IntoDiagnostic as _};
 use model::StudyRecord;
 use server::Launcher;
-use store::Store;
+use store::{Store, StoreError};
 
-use crate::cli;
+use crate::cli::{self, Cli};
 use crate::commands::check::planned;
-use crate::commands::report::write_html;
 use crate::conduct::{Conductor, Ending};
 use crate::exit::{self, UsageError};
 use crate::{interrupt, output, progress};
 
-pub fn run(store: &Store, quiet: bool, typed: &cli::Run) -> miette::Result<ExitCode> {
-    let mut record = if typed.resume { unfinished(store, typed)? } else { begin(store, typed)? };
-    let _lock = store.lock(&record.run)?;
+pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
+    let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
+    require_room(&record, typed.budget)?;
+    if let Some(html) = &typed.html {
+        output::require_writable(html)?;
+    }
     let interrupted = interrupt::flag().into_diagnostic()?;
+    if !typed.resume {
+        begin(store, &mut record)?;
+    }
+    let _lock = store.lock(&record.run)?;
     let boundaries = Boundaries::for_variants(record.study.variants.len());
-    let folder = store.folder().join("runs").join(&record.run);
+    let folder = store.run_folder(&record.run);
     let ourselves = std::env::current_exe().into_diagnostic()?;
     let supervisor = vec![ourselves.to_string_lossy().into_owned(), "supervise".to_owned()];
-    let ending = Conductor {
+    let conducted = Conductor {
         store,
         launcher: &Launcher::new(supervisor).interrupted_by(interrupted.clone()),
         boundaries: &boundaries,
         folder: &folder,
         budget: typed.budget,
         interrupted: &interrupted,
-        watcher: &mut *progress::watcher(quiet),
+        watcher: &mut *progress::watcher(cli.quiet),
     }
-    .run(&mut record)
-    .wrap_err_with(|| format!("run {} stopped; what was measured is stored, --resume goes on", record.run))?;
+    .run(&mut record);
+    if conducted.is_err() && record.trials.is_empty() {
+        store.forget(&record.run)?;
+    }
+    let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
     let made = analysis::analyse(&record, &boundaries);
-    let html: PathBuf = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
-    write_html(&html, &made)?;
-    let study = typed.planned.study.display();
-    let text = if typed.json {
-        report::json(&made)
+    let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
+    // What was found out is told even where the file cannot be written.
+    if typed.json {
+        output::print(&report::json(&made))?;
+        output::write(&html, &report::html(&made))?;
     } else {
-        let goes_on = match ending {
-            Ending::Finished(_) => String::new(),
-            Ending::Budget(_) | Ending::Interrupted => format!("goes on with: bakeoff run {study} --resume\n"),
-        };
-        format!("{}\nreport: {}\n{goes_on}", report::terminal(&made, output::style()), html.display())
-    };
-    output::print(&text)?;
+        output::print(&report::terminal(&made, output::style()))?;
+        output::write(&html, &report::html(&made))?;
+        output::print(&format!("\nreport: {}\n{}", html.display(), goes_on(&ending, cli, &typed.planned.study)))?;
+    }
     Ok(match ending {
         Ending::Interrupted => exit::INTERRUPTED.into(),
         Ending::Finished(_) | Ending::Budget(_) => exit::of_report(&made, typed.fail_on),
     })
 }
 
-/// A new run of a study, stored before anything is launched.
-fn begin(store: &Store, typed: &cli::Run) -> miette::Result<StudyRecord> {
-    let record = planned(&typed.planned)?;
-    store.create_run(&record)?;
-    Ok(record)
+/// Refuses a budget that has no room for a single block.
+fn require_room(record: &StudyRecord, budget: Option<Duration>) -> Result<(), UsageError> {
+    let block = analysis::block_time(record);
+    match budget {
+        Some(budget) if budget < block => Err(UsageError::SmallBudget { budget, block }),
+        _ => Ok(()),
+    }
+}
+
+/// Stores a new run before anything is launched. Of several that begin within a second the later ones get a number.
+fn begin(store: &Store, record: &mut StudyRecord) -> Result<(), StoreError> {
+    let name = record.run.clone();
+    let mut number = 1;
+    loop {
+        match store.create_run(record) {
+            Err(StoreError::RunExists { .. }) => {
+                number += 1;
+                record.run = format!("{name}-{number}");
+            }
+            created => return created,
+        }
+    }
 }
 
 /// The last unfinished run of the very study that the file now holds.
@@ -68,4 +92,23 @@ fn unfinished(store: &Store, typed: &cli::Run) -> miette::Result<StudyRecord> {
     let study = study::read(&typed.planned.study)?;
     let nothing = || UsageError::NothingToResume { study: typed.planned.study.clone() };
     Ok(store.load(&store.latest_unfinished(&study)?.ok_or_else(nothing)?)?)
+}
+
+/// What stands above the reason why a run cannot go on.
+fn stopped(record: &StudyRecord) -> String {
+    if record.trials.is_empty() {
+        format!("run {} stopped before anything was measured; nothing of it is stored", record.run)
+    } else {
+        format!("run {} stopped; what was measured is stored, --resume goes on", record.run)
+    }
+}
+
+/// The command that goes on with a run that has not come to its end.
+fn goes_on(ending: &Ending, cli: &Cli, study: &Path) -> String {
+    match ending {
+        Ending::Finished(_) => String::new(),
+        Ending::Budget(_) | Ending::Interrupted => {
+            format!("goes on with: bakeoff run {} --resume{}\n", output::word(study), cli.store_again())
+        }
+    }
 }

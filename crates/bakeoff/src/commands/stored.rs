@@ -43,15 +43,21 @@ pub fn show(store: &Store, typed: &cli::Show) -> miette::Result<ExitCode> {
 }
 
 fn write_record(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
-    writeln!(out, "{}  {}  started {}, seed {}", record.run, record.study.name, record.started, record.plan.seed)?;
+    let started = to_the_second(&record.started);
+    writeln!(out, "{}  {}  started {started}, seed {}", record.run, record.study.name, record.plan.seed)?;
     record.trials.iter().try_for_each(|trial| write_trial(out, record, trial))
+}
+
+/// A moment (RFC 3339, UTC) without its fraction of a second.
+fn to_the_second(moment: &str) -> String {
+    moment.split_once('.').map_or_else(|| moment.to_owned(), |(second, _)| format!("{second}Z"))
 }
 
 fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> std::fmt::Result {
     let variant = &record.study.variants[trial.variant].name;
     let ready =
         trial.launch.as_ref().map_or_else(String::new, |launch| format!(", ready after {:.1} s", launch.ready_s));
-    writeln!(out, "\n{}: {variant}, {}{ready}", trial.key, trial.started)?;
+    writeln!(out, "\n{}: {variant}, {}{ready}", trial.key, to_the_second(&trial.started))?;
     if let Outcome::Failed(failed) = &trial.outcome {
         writeln!(out, "  FAILED ({}): {}", failed.phase.name(), failed.reason)?;
         for line in failed.log_tail.lines() {
@@ -81,9 +87,7 @@ pub fn export(store: &Store, typed: &cli::Export) -> miette::Result<ExitCode> {
     if typed.output == Path::new("-") {
         output::print(&(json + "\n"))?;
     } else {
-        fs::write(&typed.output, json)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", typed.output.display()))?;
+        output::write(&typed.output, &json)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -28,14 +28,14 @@ fn a_check_shows_the_plan_and_changes_nothing() {
         ["1", "2", "3", "4"].map(|seed| plan(seed).replace(&format!("\"seed\": {seed}"), "")).into();
     assert!(plans.iter().any(|other| *other != plans[0]), "the seed has to matter: {}", plans[0]);
     let shown = place.run(&["check", "study.toml", "--seed", "1"]).ends_with(0);
-    shown.says("fast (baseline)").says("blocks 5 to 5").says("seed 1").says("page@2 GET /page");
+    shown.says("fast (baseline)").says("blocks 5; 1 more").says("seed 1").says("page@2 GET /page");
     assert_eq!(files(&place), before);
 }
 
 #[test]
 fn a_run_follows_the_plan_that_its_seed_gives() {
     let place = place();
-    place.run(&["run", "study.toml", "--seed", "3", "--budget", "1s"]).ends_with(0);
+    place.run(&["run", "study.toml", "--seed", "3", "--budget", "5s"]).ends_with(0);
     let exported = place.json(&["export"]);
     assert_eq!(exported["plan"], place.json(&["check", "study.toml", "--json", "--seed", "3"]));
 }
@@ -56,7 +56,7 @@ fn a_wrong_study_is_underlined_and_nothing_runs() {
         place.run(&[command, "study.toml", "--sead", "1"]).ends_with(2).complains("--seed");
     }
     place.run(&["run", "study.toml", "--budget", "soon"]).ends_with(2).complains("is not a length of time");
-    assert!(!place.store_folder().join("runs").exists(), "something ran");
+    assert!(!place.store_folder().join("store.runs").exists(), "something ran");
 }
 
 #[test]
@@ -66,8 +66,10 @@ fn a_program_that_is_not_there_is_named() {
     let program = crate::common::knownserver();
     place.write("study.toml", &text.replace(&*program.to_string_lossy(), "no-such-program"));
     let ran = place.run(&["run", "study.toml"]).ends_with(1);
-    ran.complains("variant fast cannot run here").complains("no-such-program");
+    ran.complains("variant fast cannot run here").complains("no-such-program").complains("nothing of it is stored");
     place.assert_nothing_is_left();
+    place.run(&["list"]).ends_with(0).says("no runs are stored yet");
+    place.run(&["check", "study.toml"]).ends_with(0).says("! fast: there is no program `no-such-program`");
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn stores_that_cannot_be_are_refused_before_anything_runs() {
     ran.ends_with(1).complains("the store's folder `/proc/x` cannot be made").complains("--store");
 
     place.run(&["report"]).ends_with(2).complains("no runs are stored yet");
-    place.run(&["list"]).ends_with(0).says("no runs are stored yet");
+    place.run(&["list"]).ends_with(2).complains("no runs are stored yet");
     assert!(!place.store_folder().exists(), "reading has made a store");
 }
 
@@ -102,7 +104,7 @@ fn first_studies_are_valid_and_never_overwrite() {
         place.run(&["check", "app/study.toml"]).ends_with(0).says("(baseline)");
 
         place.write("app/study.toml", "mine");
-        place.run(&["init", "app"]).ends_with(1).complains("an existing file is never overwritten");
+        place.run(&["init", "app"]).ends_with(2).complains("never overwritten").complains("-o FILE");
         assert_eq!(fs::read_to_string(place.path("app/study.toml")).unwrap(), "mine");
         assert_eq!(place.run(&["init", "app", "--output", "-"]).ends_with(0).stdout, written);
     }
@@ -122,5 +124,26 @@ fn every_finding_is_explained() {
         assert!(title.trim().len() > 10, "{line}");
         place.run(&["explain", name]).ends_with(0).says(name).says("How it is decided").says("What to do");
     }
+    assert!(!all.contains('#'), "{all}");
     place.run(&["explain", "bad-luck"]).ends_with(2).complains("there is no finding named 'bad-luck'");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_found_out_before_anything_runs() {
+    let place = place();
+    place
+        .run(&["run", "study.toml", "--html", "/proc/report.html"])
+        .ends_with(1)
+        .complains("cannot write /proc/report.html");
+    assert!(!place.store_folder().join("store.runs").exists(), "something ran");
+}
+
+#[test]
+fn what_would_spoil_a_run_is_told_by_its_check() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
+    place.run(&["check", "study.toml"]).ends_with(0).says("run it: bakeoff run study.toml");
+    place.change("{dir}/two.toml", "{dir}/one.toml");
+    place.change("concurrency = 2", "concurrency = 2\nheaders = { X = \"{env.NOT_SET_HERE}\" }");
+    let ran = place.run(&["check", "study.toml"]).ends_with(0);
+    ran.says("! one and two are the same treatment").says("! the environment variable NOT_SET_HERE is not set");
 }

@@ -93,15 +93,18 @@ fn an_error_page_is_no_improvement() {
 }
 
 #[test]
-fn a_budget_that_allows_nothing_gives_no_verdict() {
+fn a_budget_ends_a_run_between_blocks() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
-    let ran = place.run(&["run", "study.toml", "--budget", "1s", "--fail-on", "inconclusive"]).ends_with(4);
-    ran.says("? INCONCLUSIVE slow against fast is undecided: None of at least 5 blocks could be used.");
-    ran.complains("the budget of 1 s does not allow another block");
-    assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 0));
-    let resumed = place.run(&["run", "study.toml", "--resume", "--budget", "1s", "--fail-on", "worse"]).ends_with(0);
-    resumed.complains("0 trials stored");
-    assert_eq!(place.status(), "interrupted");
+    let refused = |args: &[&str]| {
+        place.run(args).ends_with(2).complains("has no room for one block");
+    };
+    refused(&["run", "study.toml", "--budget", "3s"]);
+    assert!(!place.store_folder().join("store.runs").exists(), "something ran");
+    let ran = place.run(&["run", "study.toml", "--budget", "5s", "--fail-on", "inconclusive"]).ends_with(4);
+    ran.says("? INCONCLUSIVE slow against fast is undecided").says("study.toml --resume --store");
+    ran.complains("the budget of 5 s does not allow another block");
+    assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 2));
+    refused(&["run", "study.toml", "--resume", "--budget", "1s"]);
 }
 
 /// A value of `{env.NAME}` is used, and seen nowhere: not where the server shows it, and no part of it.
