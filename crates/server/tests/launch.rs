@@ -91,6 +91,7 @@ fn a_server_that_ends_early_is_an_error_with_its_last_words() {
     let dir = study("server.rb", "100.times { |n| warn \"line #{n}\" }; exit 3");
     let error = launch(&spec(ruby("server.rb"), &[], dir.path()), &dir).unwrap_err();
     assert!(matches!(error, LaunchError::Exited { exit: Exit::Code(3), .. }), "{error}");
+    assert!(error.to_string().contains("its last words were `line 99`"), "{error}");
     assert_eq!(
         error.log_tail().lines().collect::<Vec<_>>(),
         (80..100).map(|n| format!("line {n}")).collect::<Vec<_>>()

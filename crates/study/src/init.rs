@@ -22,7 +22,8 @@ pub enum InitError {
     #[error("nothing in `{}` that is known to be a server", folder.display())]
     #[diagnostic(help(
         "looked for config.ru (Rack, Rails), *.war and *.jar here, in target/ and in build/libs/, and pom.xml (Maven); \
-         any other server runs with `runtime = \"command\"` in a study written by hand"
+         for any other server write a study with `[server]`, `runtime = \"command\"` and \
+         `command = \"./server --port {{port}}\"`: docs/study-file.md"
     ))]
     NothingKnown {
         /// The folder.
@@ -37,9 +38,10 @@ pub fn draft(folder: &Path) -> Result<String, InitError> {
     fs::read_dir(&absolute).map_err(unreadable)?;
     let name = absolute.file_name().map_or_else(|| "Server".to_owned(), |name| name.to_string_lossy().into_owned());
 
+    let archive = archive(&absolute, "war").or_else(|| archive(&absolute, "jar"));
     let app = if absolute.join("config.ru").is_file() {
-        rack(&absolute)
-    } else if let Some(archive) = archive(&absolute, "war").or_else(|| archive(&absolute, "jar")) {
+        rack(&absolute, archive.as_deref())
+    } else if let Some(archive) = archive {
         java(&archive, absolute.join("pom.xml").is_file().then_some("# "))
     } else if let Ok(pom) = fs::read_to_string(absolute.join("pom.xml")) {
         java(&artifact(&pom), Some(""))
@@ -103,7 +105,8 @@ blocks = {{ min = 5, max = 30 }}        # how often every variant is launched
     }
 }
 
-fn rack(folder: &Path) -> App {
+/// `archive` is in the folder too, and not what the draft runs.
+fn rack(folder: &Path, archive: Option<&str>) -> App {
     let gems = fs::read_to_string(folder.join("Gemfile")).ok();
     let command = match gems.as_deref() {
         Some(gems) if gems.contains("puma") => "bundle exec puma -b tcp://127.0.0.1:{port} config.ru",
@@ -114,7 +117,13 @@ fn rack(folder: &Path) -> App {
         topic: "YJIT off or on",
         question: "Does YJIT make it faster once warm, and what does the warm-up cost?",
         server: format!(
-            "runtime = \"command\"\ncommand = {}\nenv = {{ RACK_ENV = \"production\", RAILS_ENV = \"production\" }}",
+            "{}runtime = \"command\"\ncommand = {}\nenv = {{ RACK_ENV = \"production\", RAILS_ENV = \"production\" }}",
+            archive.map_or_else(String::new, |archive| {
+                format!(
+                    "# Also here: {archive}, which runs with `runtime = \"java\"` and `jar = {}`.\n",
+                    quoted(archive)
+                )
+            }),
             quoted(command)
         ),
         factor: "[factor.yjit]\noff = { env = { RUBY_YJIT_ENABLE = \"0\" } }\non = { env = { RUBY_YJIT_ENABLE = \"1\" } }",

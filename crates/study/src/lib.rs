@@ -20,6 +20,7 @@ mod value;
 mod variants;
 mod workload;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use model::Study;
@@ -55,6 +56,11 @@ pub fn parse(text: &str, name: &str, dir: &Path) -> Result<Study, StudyError> {
     problems.none_or(study, name, text)
 }
 
+/// The environment variables that a study's `{env.NAME}` stand for.
+pub fn environment(study: &Study) -> BTreeSet<&str> {
+    placeholder::names(&study.source).filter_map(|name| name.strip_prefix("env.")).collect()
+}
+
 /// The last part of what errors call the file.
 fn file_name(name: &str) -> String {
     Path::new(name).file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
@@ -72,6 +78,9 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     };
     let factors = variants::factors(file, problems);
     let variants = variants::variants(file, &launches, problems);
+    if file.name.value.trim().is_empty() {
+        problems.add(Problem::new("the study has no name").at(file.name.place, "empty").help("say what is compared"));
+    }
     if file.workload.is_empty() {
         problems.add(
             Problem::new("nothing is asked of the server")

@@ -1,5 +1,6 @@
 //! What can be wrong with a study file, and how it is told.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,13 +25,15 @@ pub struct StudyError {
 impl StudyError {
     /// The file itself could not be read.
     pub(crate) fn unreadable(path: &Path, cause: &std::io::Error) -> Self {
-        Self {
-            message: format!("the study file `{}` cannot be read: {cause}", path.display()),
-            text: None,
-            labels: Vec::new(),
-            help: Some("`bakeoff init` writes a first one".to_owned()),
-            others: Vec::new(),
-        }
+        let help = match cause.kind() {
+            ErrorKind::NotFound => Some("`bakeoff init` writes a first one".to_owned()),
+            ErrorKind::IsADirectory => {
+                Some(format!("name the file in it, such as {}", path.join("study.toml").display()))
+            }
+            _ => None,
+        };
+        let message = format!("the study file `{}` cannot be read: {cause}", path.display());
+        Self { message, text: None, labels: Vec::new(), help, others: Vec::new() }
     }
 
     /// How many things are wrong.
@@ -99,7 +102,7 @@ impl Problem {
                 .at(place, format!("no `{name}` here"))
                 .help(format!("add `{}`", example(name)))
         } else if let Some((found, expected)) =
-            message.split_once(", expected ").filter(|_| message.starts_with("invalid"))
+            message.split_once(", expected ").filter(|_| OF_SERDE.iter().any(|kind| message.starts_with(kind)))
         {
             let found = found.split_once(": ").map_or(found, |(_, found)| found);
             let found = if found == "map" { "a table" } else { found };
@@ -119,6 +122,9 @@ impl Problem {
         }
     }
 }
+
+/// How serde's complaints about a value begin; others of this form are about the text's syntax.
+const OF_SERDE: [&str; 3] = ["invalid type", "invalid value", "invalid length"];
 
 /// How a required key may look.
 fn example(key: &str) -> String {

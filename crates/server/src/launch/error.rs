@@ -35,7 +35,7 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// It ended before it was ready.
-    #[error("{name} ended with {exit} before it was ready{hint}; it must stay in the foreground. Its log: {log}", log = log.path.display())]
+    #[error("{name} ended with {exit} before it was ready{hint}. Its log: {log}", log = log.path.display())]
     Exited {
         /// `server` or `service-NAME`.
         name: String,
@@ -61,7 +61,7 @@ pub enum LaunchError {
         log: Box<Log>,
     },
     /// It runs and is not ready.
-    #[error("{name} was not ready within {within:?}: expected {expected}, last had: {last}. Does it listen on {{port}}? Its log: {log}", log = log.path.display())]
+    #[error("{name} was not ready within {within:?}: expected {expected}, last had: {last}. Its log: {log}", log = log.path.display())]
     Late {
         /// `server` or `service-NAME`.
         name: String,

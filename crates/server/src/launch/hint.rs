@@ -2,10 +2,28 @@
 
 use crate::runtime::Jvm;
 use crate::settings::known_flags;
+use crate::supervise::Exit;
 use crate::tool;
 
-/// A likely reason, in words.
-pub(super) fn from_log(tail: &str, jvm: Option<&Jvm>) -> Option<String> {
+/// Longest line of a log that is repeated, characters.
+const LONGEST: usize = 200;
+
+/// Why a program ended before it was ready, in words: a likely reason, or the last that it said.
+pub(super) fn why_ended(exit: Exit, tail: &str, jvm: Option<&Jvm>) -> Option<String> {
+    from_log(tail, jvm)
+        .or_else(|| exit.is_success().then(|| "it has to stay in the foreground".to_owned()))
+        .or_else(|| last_words(tail))
+}
+
+/// The last line that says something.
+fn last_words(tail: &str) -> Option<String> {
+    let line = tail.lines().map(str::trim).rfind(|line| line.chars().any(char::is_alphanumeric))?;
+    let said: String = line.chars().take(LONGEST).collect();
+    Some(format!("its last words were `{said}`"))
+}
+
+/// What a virtual machine's own words mean.
+fn from_log(tail: &str, jvm: Option<&Jvm>) -> Option<String> {
     let jvm = jvm?;
     if let Some(name) = unknown_flag(tail) {
         let known = known_flags(&jvm.jdk);
@@ -31,6 +49,14 @@ fn unknown_flag(tail: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_words_are_told_unless_it_went_to_the_background() {
+        let told = |exit| why_ended(exit, "one\naddress already in use\n---\n", None);
+        assert_eq!(told(Exit::Code(2)).unwrap(), "its last words were `address already in use`");
+        assert_eq!(told(Exit::Code(0)).unwrap(), "it has to stay in the foreground");
+        assert_eq!(why_ended(Exit::Code(1), "\n", None), None);
+    }
 
     #[test]
     fn the_flag_that_java_refuses_is_found() {

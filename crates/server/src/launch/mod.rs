@@ -197,7 +197,7 @@ impl Launch {
         let log = Box::new(Log::read(&self.order.log, &self.site.secrets));
         match unready {
             Unready::Exited(exit) => {
-                let hint = hint::from_log(&log.tail, installed.jvm.as_ref());
+                let hint = hint::why_ended(exit, &log.tail, installed.jvm.as_ref());
                 LaunchError::Exited { name, exit, hint: hint.map(|hint| format!(": {hint}")).unwrap_or_default(), log }
             }
             Unready::Interrupted => LaunchError::Interrupted { name },

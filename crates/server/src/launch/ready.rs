@@ -70,7 +70,8 @@ pub(super) fn wait(
             Err(miss) => last = miss,
         }
         if Instant::now() + POLL >= deadline {
-            return Err(Unready::Late { last: last.what });
+            let doubt = if last.answered { "" } else { " (does it listen on {port}?)" };
+            return Err(Unready::Late { last: format!("{}{doubt}", last.what) });
         }
         thread::sleep(POLL);
     }

@@ -252,7 +252,20 @@ pub fn install(spec: &ServerSpec, dir: &Path, toolbox: &Toolbox<'_>) -> Result<I
     }
 }
 
-/// The same for a service. It runs in the study's folder.
+/// What `spec` needs and this machine lacks, of what cannot be fetched: a program, a JDK, a Ruby, a script. Changes nothing.
+pub fn lacking(spec: &ServerSpec, dir: &Path) -> Option<RuntimeError> {
+    match &spec.runtime {
+        Runtime::Command { command } => command::install(command, spec, dir).err(),
+        Runtime::Java { java, .. } | Runtime::Jruby { java, .. } => {
+            jdk::find(java.jdk.as_deref(), dir).err().map(Into::into)
+        }
+        Runtime::Ruby { version, options, script } => {
+            ruby::install(version.as_deref(), options, script, spec, dir).err()
+        }
+    }
+}
+
+/// The same as [`install`] for a service. It runs in the study's folder.
 pub(crate) fn install_service(service: &Service, dir: &Path) -> Result<Installed, RuntimeError> {
     let spec = ServerSpec {
         runtime: Runtime::Command { command: service.command.clone() },
