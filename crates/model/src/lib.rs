@@ -17,6 +17,7 @@ pub mod plan;
 pub mod record;
 pub mod report;
 pub mod study;
+pub mod text;
 pub mod verdict;
 
 pub use finding::{Evidence, Finding, FindingId, Severity};

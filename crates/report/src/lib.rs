@@ -24,16 +24,6 @@ pub use crate::json::{json, schema};
 pub use crate::markdown::markdown;
 pub use crate::terminal::{Style, terminal};
 
-/// `text`, or as much of its beginning as `most` characters allow and an ellipsis.
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.into();
-    }
-    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
-    short.push('…');
-    short
-}
-
 /// `text` without its middle where it is too long: names of cells and variants differ at either end.
 fn squeezed(text: &str, most: usize) -> String {
     let length = text.chars().count();

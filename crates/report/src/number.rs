@@ -1,17 +1,10 @@
-//! How numbers are written, the same in every kind of report.
-//!
-//! A change is a percentage up to +400 %; above that it is a factor, as nobody feels what +6,294 % is: `×64`. Decreases
-//! are percentages always: they end at −100 %.
+//! How quantities are written, the same in every kind of report. Counts and changes are written as in sentences:
+//! [`model::text`].
 
+use model::text::{factor, signed_percent, significant, trimmed, with_percent};
 use model::{Effect, Metric};
 
-/// Stands where there is no number.
-pub const NONE: &str = "–";
-
-/// A count with thousands separators: `185,310`.
-pub fn count(n: u64) -> String {
-    grouped(&n.to_string())
-}
+pub use model::text::{NONE, count, effect, margin};
 
 /// Good answers per second: `1,234/s`, `45.3/s`.
 pub fn rate(per_second: f64) -> String {
@@ -80,16 +73,6 @@ pub fn share(fraction: f64) -> String {
     }
 }
 
-/// A percentage without a sign whose digits are all meant, such as an equivalence margin: `2 %`, `2.5 %`.
-pub fn margin(fraction: f64) -> String {
-    format!("{} %", trimmed(significant(fraction * 100.0, 3)))
-}
-
-/// A log ratio as a signed percentage, or as a factor: `+4.8 %`, `−12.3 %`, `×64`.
-pub fn change(log_ratio: f64) -> String {
-    factor(log_ratio).unwrap_or_else(|| with_percent(signed_percent(log_ratio)))
-}
-
 /// The size of a log ratio whatever its direction: `6.4 %`, `×64`.
 pub fn size(log_ratio: f64) -> String {
     factor(log_ratio.abs()).unwrap_or_else(|| margin(Effect::fraction(log_ratio.abs())))
@@ -108,87 +91,18 @@ pub fn round(written: &str) -> String {
     trimmed(number.into()) + unit
 }
 
-/// An estimate with its interval: `+4.8 % [+3.1, +6.4]`, `+77.8 % [−95.1, ×64]`, `×12 [+310 %, ×47]`. The ends leave out
-/// the sign of per cent where the estimate has it.
-pub fn effect(effect: &Effect) -> String {
-    let end = |log_ratio| match factor(effect.estimate) {
-        None => factor(log_ratio).unwrap_or_else(|| signed_percent(log_ratio)),
-        Some(_) => change(log_ratio),
-    };
-    format!("{} [{}, {}]", change(effect.estimate), end(effect.low), end(effect.high))
-}
-
 /// A percentile's name: `p50`, `p99.9`.
 pub fn percentile(percent: f64) -> String {
     format!("p{percent}")
-}
-
-/// A log ratio as a factor, where it is one.
-fn factor(log_ratio: f64) -> Option<String> {
-    /// A change above this reads as a factor.
-    const FACTOR_ABOVE: f64 = 4.0;
-    let fraction = Effect::fraction(log_ratio);
-    // As it would be rounded to whole per cent.
-    let is_factor = fraction.is_finite() && (fraction * 100.0).round() > FACTOR_ABOVE * 100.0;
-    is_factor.then(|| format!("×{}", significant(fraction + 1.0, 2)))
-}
-
-fn with_percent(number: String) -> String {
-    if number == NONE { number } else { number + " %" }
-}
-
-fn signed_percent(log_ratio: f64) -> String {
-    let percent = Effect::fraction(log_ratio) * 100.0;
-    if !percent.is_finite() {
-        return NONE.into();
-    }
-    let digits = grouped(&format!("{:.*}", usize::from(percent.abs() < 99.95), percent.abs()));
-    if digits == "0.0" { digits } else { format!("{}{digits}", if percent < 0.0 { '−' } else { '+' }) }
 }
 
 fn with_unit(value: f64, unit: &str) -> String {
     if value.is_finite() { format!("{}{unit}", significant(value, 3)) } else { NONE.into() }
 }
 
-/// `value` to `digits` significant digits, but never fewer than its whole part has.
-fn significant(value: f64, digits: i32) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = (digits - 1 - magnitude).clamp(0, 9);
-    // Rounding may add a digit: 9.996 to three digits is 10.0, not 10.00.
-    let rounded: f64 = format!("{value:.*}", decimals as usize).parse().unwrap_or(value);
-    let grew = rounded != 0.0 && rounded.abs().log10().floor() as i32 > magnitude;
-    grouped(&format!("{rounded:.*}", (decimals - i32::from(grew)).max(0) as usize))
-}
-
-fn trimmed(number: String) -> String {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number }
-}
-
-/// Puts a comma between thousands of the whole part of a plain decimal number.
-fn grouped(number: &str) -> String {
-    let (whole, rest) = number.find('.').map_or((number, ""), |dot| number.split_at(dot));
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("−", digits));
-    let mut text = String::from(sign);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_have_separators() {
-        assert_eq!(["0", "999", "1,000", "185,310"].map(String::from), [0, 999, 1_000, 185_310].map(count));
-    }
 
     #[test]
     fn times_choose_their_unit() {
@@ -221,35 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_come_from_log_ratios() {
-        for (ratio, text) in [
-            (1.048, "+4.8 %"),
-            (0.877, "−12.3 %"),
-            (1.0, "0.0 %"),
-            (0.9999, "0.0 %"),
-            (3.5, "+250 %"),
-            (5.0, "+400 %"),
-            (5.004, "+400 %"),
-            (5.01, "×5.0"),
-            (63.94, "×64"),
-            (1_234.5, "×1,235"),
-            (0.001, "−99.9 %"),
-            (f64::INFINITY, NONE),
-        ] {
-            assert_eq!(change(f64::ln(ratio)), text);
-        }
-    }
-
-    #[test]
-    fn intervals_share_the_unit_of_their_estimate() {
-        for (ratios, text) in [
-            ([1.031, 1.048, 1.064], "+4.8 % [+3.1, +6.4]"),
-            ([0.049, 1.778, 63.94], "+77.8 % [−95.1, ×64]"),
-            ([4.1, 12.0, 47.0], "×12 [+310 %, ×47]"),
-        ] {
-            let [low, estimate, high] = ratios.map(f64::ln);
-            assert_eq!(effect(&Effect { estimate, low, high, blocks: 5, confidence: 0.95 }), text);
-        }
+    fn sizes_have_no_sign() {
         assert_eq!([0.936, 1.064, 64.0].map(|ratio| size(f64::ln(ratio))), ["6.84 %", "6.4 %", "×64"]);
     }
 
@@ -265,6 +151,5 @@ mod tests {
             ["0 %", "<0.01 %", "2.5 %", "42 %", ">99.9 %", "100 %"].map(String::from),
             [0.0, 0.000_01, 0.025, 0.42, 0.999_9, 1.0].map(share)
         );
-        assert_eq!([0.02, 0.025, 0.1].map(margin), ["2 %", "2.5 %", "10 %"]);
     }
 }

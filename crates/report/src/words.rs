@@ -6,6 +6,8 @@ use model::{
     Severity, VariantIndex, Verdict,
 };
 
+pub use model::text::{launches, plural};
+
 use crate::number;
 
 /// How something reads, for renderers that have colour. A word and a sign always stand beside it.
@@ -164,7 +166,7 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
     let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
     if aside > 0 {
         let verb = if aside == 1 { "was" } else { "were" };
-        facts.push(format!("{} {verb} set aside and not used", plural(aside, "block")));
+        facts.push(format!("{} {verb} set aside and not used", plural(aside as u64, "block")));
     }
     // Without an interval there is nothing to be valid.
     if effect.is_some() {
@@ -234,17 +236,7 @@ pub fn setting_source(source: SettingSource) -> &'static str {
     }
 }
 
-/// `1 block`, `3 blocks`.
-pub fn plural(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", number::count(n as u64), if n == 1 { "" } else { "s" })
-}
-
 /// A block's number as people count.
 pub fn block_number(block: &BlockSummary) -> u32 {
     block.block + 1
-}
-
-/// `1 launch`, `3 launches`.
-pub fn launches(n: usize) -> String {
-    if n == 1 { "1 launch".into() } else { format!("{} launches", number::count(n as u64)) }
 }

@@ -349,7 +349,7 @@ pub fn legend_height(names: &[String], width: f64) -> f64 {
 
 /// Names short enough for a legend.
 pub fn legend_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    names.into_iter().map(|name| crate::shortened(name, 40)).collect()
+    names.into_iter().map(|name| model::text::shortened(name, 40)).collect()
 }
 
 /// A number with at most two decimals, written the same everywhere.

@@ -219,7 +219,7 @@ fn environment(page: &mut Markup, report: &Report) {
             [
                 ("system", host.os.clone()),
                 ("kernel", host.kernel.clone()),
-                ("processor", format!("{}, {}", host.cpu_model, words::plural(host.cpus as usize, "logical CPU"))),
+                ("processor", format!("{}, {}", host.cpu_model, words::plural(host.cpus.into(), "logical CPU"))),
                 ("memory", number::bytes(host.memory_bytes as f64)),
             ]
             .into_iter(),

@@ -1,0 +1,180 @@
+//! How numbers and names are written, the same in sentences, findings and tables.
+//!
+//! A change is a percentage up to +400 %; above that it is a factor, as nobody feels what +6,294 % is: `×64`. Decreases
+//! are percentages always: they end at −100 %.
+
+use crate::Effect;
+
+/// Stands where there is no number.
+pub const NONE: &str = "–";
+
+/// A count with thousands separators: `185,310`.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A count with its noun: `1 block`, `1,200 blocks`.
+pub fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// `1 launch`, `3 launches`.
+pub fn launches(n: usize) -> String {
+    if n == 1 { "1 launch".into() } else { format!("{} launches", count(n as u64)) }
+}
+
+/// A percentage without a sign whose digits are all meant, such as an equivalence margin: `2 %`, `2.5 %`.
+pub fn margin(fraction: f64) -> String {
+    format!("{} %", trimmed(significant(fraction * 100.0, 3)))
+}
+
+/// A log ratio as a signed percentage, or as a factor: `+4.8 %`, `−12.3 %`, `×64`.
+pub fn change(log_ratio: f64) -> String {
+    factor(log_ratio).unwrap_or_else(|| with_percent(signed_percent(log_ratio)))
+}
+
+/// An estimate with its interval: `+4.8 % [+3.1, +6.4]`, `+77.8 % [−95.1, ×64]`, `×12 [+310 %, ×47]`. The ends leave out
+/// the sign of per cent where the estimate has it.
+pub fn effect(effect: &Effect) -> String {
+    let end = |log_ratio| match factor(effect.estimate) {
+        None => factor(log_ratio).unwrap_or_else(|| signed_percent(log_ratio)),
+        Some(_) => change(log_ratio),
+    };
+    format!("{} [{}, {}]", change(effect.estimate), end(effect.low), end(effect.high))
+}
+
+/// A log ratio as a factor, where it is one.
+pub fn factor(log_ratio: f64) -> Option<String> {
+    /// A change above this reads as a factor.
+    const FACTOR_ABOVE: f64 = 4.0;
+    let fraction = Effect::fraction(log_ratio);
+    // As it would be rounded to whole per cent.
+    let is_factor = fraction.is_finite() && (fraction * 100.0).round() > FACTOR_ABOVE * 100.0;
+    is_factor.then(|| format!("×{}", significant(fraction + 1.0, 2)))
+}
+
+/// The digits of a log ratio's percentage with their sign: `+4.8`, `−12.3`, `0.0`, `+101`.
+pub fn signed_percent(log_ratio: f64) -> String {
+    let percent = Effect::fraction(log_ratio) * 100.0;
+    let digits = percent_digits(log_ratio);
+    let sign = match digits.as_str() {
+        NONE | "0.0" => "",
+        _ if percent < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{digits}")
+}
+
+/// The digits of a log ratio's percentage without their sign: one decimal below a hundred, none from there.
+pub fn percent_digits(log_ratio: f64) -> String {
+    let percent = (Effect::fraction(log_ratio) * 100.0).abs();
+    if percent.is_finite() { grouped(&format!("{percent:.*}", usize::from(percent < 99.95))) } else { NONE.into() }
+}
+
+/// A number with the sign of per cent.
+pub fn with_percent(number: String) -> String {
+    if number == NONE { number } else { number + " %" }
+}
+
+/// `value` to `digits` significant digits, but never fewer than its whole part has.
+pub fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = (digits - 1 - magnitude).clamp(0, 9);
+    // Rounding may add a digit: 9.996 to three digits is 10.0, not 10.00.
+    let rounded: f64 = format!("{value:.*}", decimals as usize).parse().unwrap_or(value);
+    let grew = rounded != 0.0 && rounded.abs().log10().floor() as i32 > magnitude;
+    grouped(&format!("{rounded:.*}", (decimals - i32::from(grew)).max(0) as usize))
+}
+
+/// A plain decimal number without the zeros that it does not need.
+pub fn trimmed(number: String) -> String {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number }
+}
+
+/// `text`, or as much of its beginning as `most` characters allow and an ellipsis.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Puts a comma between thousands of the whole part of a plain decimal number.
+fn grouped(number: &str) -> String {
+    let (whole, rest) = number.find('.').map_or((number, ""), |dot| number.split_at(dot));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("−", digits));
+    let mut text = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(["0", "999", "1,000", "185,310"].map(String::from), [0, 999, 1_000, 185_310].map(count));
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([0, 1, 1_200].map(|n| plural(n, "user")), ["0 users", "1 user", "1,200 users"]);
+        assert_eq!([1, 2].map(launches), ["1 launch", "2 launches"]);
+    }
+
+    #[test]
+    fn changes_come_from_log_ratios() {
+        for (ratio, text) in [
+            (1.048, "+4.8 %"),
+            (0.877, "−12.3 %"),
+            (0.69, "−31.0 %"),
+            (1.0, "0.0 %"),
+            (0.9999, "0.0 %"),
+            (3.5, "+250 %"),
+            (5.0, "+400 %"),
+            (5.004, "+400 %"),
+            (5.01, "×5.0"),
+            (63.94, "×64"),
+            (1_234.5, "×1,235"),
+            (0.001, "−99.9 %"),
+            (f64::INFINITY, NONE),
+        ] {
+            assert_eq!(change(f64::ln(ratio)), text);
+        }
+        assert_eq!([1.048, 0.69, 2.014].map(|ratio| percent_digits(f64::ln(ratio))), ["4.8", "31.0", "101"]);
+    }
+
+    #[test]
+    fn intervals_share_the_unit_of_their_estimate() {
+        for (ratios, text) in [
+            ([1.031, 1.048, 1.064], "+4.8 % [+3.1, +6.4]"),
+            ([0.69, 0.9, 1.141], "−10.0 % [−31.0, +14.1]"),
+            ([0.049, 1.778, 63.94], "+77.8 % [−95.1, ×64]"),
+            ([4.1, 12.0, 47.0], "×12 [+310 %, ×47]"),
+        ] {
+            let [low, estimate, high] = ratios.map(f64::ln);
+            assert_eq!(effect(&Effect { estimate, low, high, blocks: 5, confidence: 0.95 }), text);
+        }
+    }
+
+    #[test]
+    fn margins_have_the_digits_that_are_meant() {
+        assert_eq!([0.02, 0.025, 0.1].map(margin), ["2 %", "2.5 %", "10 %"]);
+    }
+
+    #[test]
+    fn what_is_too_long_ends_in_an_ellipsis() {
+        assert_eq!(["hello", "hello you"].map(|text| shortened(text, 6)), ["hello", "hello…"]);
+    }
+}
