@@ -33,6 +33,11 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
+/// A time on an axis, which keeps to one unit: `0.600 s`, `1,200 s`.
+pub fn tick_seconds(s: f64) -> String {
+    with_unit(s, " s")
+}
+
 /// An amount of memory: `512 MiB`.
 pub fn bytes(n: f64) -> String {
     const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];

@@ -16,7 +16,7 @@ pub fn blocks(report: &Report) -> Option<Chart> {
 
     let count = report.blocks.len();
     let x = Scale::linear([0.5, count as f64 + 0.5]);
-    let y_ticks = labelled(&y.ticks(7), |value| number::value(report.primary, value));
+    let y_ticks = labelled(y, 7, |value| number::value(report.primary, value));
     let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
     let margins =
         Margins { top: legend_height(&names, WIDE) + 36.0, right: 8.0, bottom: 40.0, left: axis_room(&y_ticks) };

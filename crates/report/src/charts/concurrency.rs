@@ -55,7 +55,7 @@ fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: f
     // From zero: here the size itself is the message.
     let y = Scale::linear(values.chain([0.0])).rounded(5);
 
-    let y_ticks = labelled(&y.ticks(5), write);
+    let y_ticks = labelled(y, 5, write);
     let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
     let margins =
         Margins { top: legend_height(&names, HALF) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };

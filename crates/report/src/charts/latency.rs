@@ -29,7 +29,7 @@ fn of_cell(report: &Report, cell: &CellName, measured: &[&Measurement]) -> Chart
     let x = Scale::linear(percents.iter().map(|percent| rank(*percent))).padded(0.04);
     let y = Scale::log(percentiles().map(|percentile| percentile.us as f64)).padded(0.08);
 
-    let y_ticks = labelled(&y.ticks(5), number::micros);
+    let y_ticks = labelled(y, 5, number::micros);
     let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
     let margins =
         Margins { top: legend_height(&names, HALF) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };

@@ -335,11 +335,18 @@ pub fn axis_room(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|(_, text)| text_width(text)).fold(0.0, f64::max) + 12.0
 }
 
-/// Ticks with what is written beside them, as short as it can be.
-pub fn labelled(values: &[f64], write: impl Fn(f64) -> String) -> Vec<Tick> {
+/// An axis's ticks with what is written beside them, as short as it can be: about as many as asked for, fewer where
+/// neighbours would read alike.
+pub fn labelled(scale: Scale, about: usize, write: impl Fn(f64) -> String) -> Vec<Tick> {
     // Zero of anything is zero.
     let text = |value: f64| if value == 0.0 { "0".into() } else { crate::number::round(&write(value)) };
-    values.iter().map(|value| (*value, text(*value))).collect()
+    let ticks = |about| -> Vec<Tick> { scale.ticks(about).into_iter().map(|value| (value, text(value))).collect() };
+    let differ = |ticks: &Vec<Tick>| ticks.windows(2).all(|pair| pair[0].1 != pair[1].1);
+    (2..=about).rev().map(ticks).find(differ).unwrap_or_else(|| {
+        let mut few = ticks(2);
+        few.dedup_by(|next, tick| next.1 == tick.1);
+        few
+    })
 }
 
 /// Px that the legend of these names takes at the top.
@@ -410,6 +417,7 @@ fn outline(series: Series, x: f64, y: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number;
 
     const MARGINS: Margins = Margins { top: 40.0, right: 10.0, bottom: 40.0, left: 40.0 };
 
@@ -440,6 +448,24 @@ mod tests {
         for (places, name) in legend_places(&names, 200.0).iter().zip(&names) {
             assert!(places.0 + text_width(name) < 220.0);
         }
+    }
+
+    #[test]
+    fn ticks_read_as_round_numbers() {
+        let texts = |scale, about, write: fn(f64) -> String| -> Vec<String> {
+            labelled(scale, about, write).into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(
+            texts(Scale::linear([0.0, 1.0]), 10, number::tick_seconds),
+            ["0", "0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s", "0.6 s", "0.7 s", "0.8 s", "0.9 s", "1 s"]
+        );
+        assert_eq!(
+            texts(Scale::linear([0.0, 1_150.0]), 10, number::tick_seconds),
+            ["0", "200 s", "400 s", "600 s", "800 s", "1,000 s"]
+        );
+        // Closer together than three digits tell: fewer of them.
+        assert_eq!(texts(Scale::linear([1_478.0, 1_496.0]), 7, number::micros), ["1.48 ms", "1.49 ms"]);
+        assert_eq!(texts(Scale::linear([1_480.1, 1_480.9]), 7, number::micros), ["1.48 ms"]);
     }
 
     #[test]

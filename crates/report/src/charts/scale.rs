@@ -56,8 +56,9 @@ impl Scale {
         if self.kind == Kind::Log {
             return self;
         }
-        let step = linear_step(self.high - self.low, about);
-        Self { low: (self.low / step).floor() * step, high: (self.high / step).ceil() * step, ..self }
+        let step = Step::cutting(self.high - self.low, about);
+        let size = step.times(1.0);
+        Self { low: step.times((self.low / size).floor()), high: step.times((self.high / size).ceil()), ..self }
     }
 
     /// Where `value` lies: 0 at the low end, 1 at the high end, beyond them outside.
@@ -95,12 +96,17 @@ impl Scale {
     }
 
     fn linear_ticks(self, about: usize) -> Vec<f64> {
-        let step = linear_step(self.high - self.low, about);
-        let slack = step * 1e-6;
-        let first = ((self.low - slack) / step).ceil();
-        let count = ((self.high + slack) / step - first).floor().max(0.0) as usize + 1;
+        let step = Step::cutting(self.high - self.low, about);
+        let size = step.times(1.0);
+        let slack = size * 1e-6;
+        let first = ((self.low - slack) / size).ceil();
+        let count = (((self.high + slack) / size - first).floor() + 1.0).max(0.0) as usize;
+        if count == 0 {
+            // Two parts may be so long that none ends within the span.
+            return self.linear_ticks(2 * about);
+        }
         // Adding 0.0 turns −0.0 into 0.0.
-        (0..count.min(2 * about)).map(|index| (first + index as f64) * step + 0.0).collect()
+        (0..count.min(2 * about)).map(|index| step.times(first + index as f64) + 0.0).collect()
     }
 
     fn log_ticks(self, mantissas: &[f64], stride: usize) -> Vec<f64> {
@@ -108,7 +114,9 @@ impl Scale {
         let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         decades
             .filter(|decade| (decade.unsigned_abs() as usize).is_multiple_of(stride))
-            .flat_map(|decade| mantissas.iter().map(move |mantissa| mantissa * 10f64.powi(decade)))
+            .flat_map(|exponent| {
+                mantissas.iter().map(move |mantissa| Step { mantissa: *mantissa, exponent }.times(1.0))
+            })
             .filter(|tick| tick * slack >= self.low && *tick <= self.high * slack)
             .collect()
     }
@@ -122,11 +130,28 @@ fn span(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The step among 1, 2, 5 · 10^k that cuts `length` into about so many parts, at most.
-fn linear_step(length: f64, about: usize) -> f64 {
-    let rough = length / about.max(1) as f64;
-    let decade = 10f64.powf(rough.log10().floor());
-    [1.0, 2.0, 5.0].map(|mantissa| mantissa * decade).into_iter().find(|step| *step >= rough).unwrap_or(10.0 * decade)
+/// From one tick to the next: `mantissa` · 10^`exponent`.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    mantissa: f64,
+    exponent: i32,
+}
+
+impl Step {
+    /// The step among 1, 2, 5 · 10^k that cuts `length` into about so many parts, at most.
+    fn cutting(length: f64, about: usize) -> Self {
+        let rough = length / about.max(1) as f64;
+        let exponent = rough.log10().floor() as i32;
+        let candidates = [(1.0, exponent), (2.0, exponent), (5.0, exponent), (1.0, exponent + 1)];
+        let steps = candidates.map(|(mantissa, exponent)| Self { mantissa, exponent });
+        steps.into_iter().find(|step| step.times(1.0) >= rough).unwrap_or(steps[3])
+    }
+
+    /// So many steps, as near to the decimal number as can be: six steps of 0.1 are 0.6.
+    fn times(self, count: f64) -> f64 {
+        let power = 10f64.powi(self.exponent.abs());
+        if self.exponent < 0 { count * self.mantissa / power } else { count * self.mantissa * power }
+    }
 }
 
 #[cfg(test)]
@@ -170,6 +195,8 @@ mod tests {
         assert_eq!(Scale::log([1.0, 100.0]).ticks(8), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
         assert_eq!(Scale::log([1.0, 1e6]).ticks(7), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
         assert_eq!(Scale::log([100.0, 160.0]).ticks(4), [100.0, 120.0, 140.0, 160.0]);
+        assert_eq!(Scale::linear([-248.0, -204.0]).ticks(2), [-240.0, -220.0]);
+        assert_eq!(Scale::linear([0.0, 1.0]).ticks(10), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]);
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub fn warm_up(report: &Report) -> Option<Chart> {
     let x = Scale::linear(points().map(|point| point[0]).chain(cut).chain([0.0]));
     let y = Scale::linear(points().map(|point| point[1]).chain([0.0])).padded(0.0).rounded(5);
 
-    let y_ticks = labelled(&y.ticks(5), number::rate);
-    let x_ticks = labelled(&x.ticks(10), |s| format!("{s} s"));
+    let y_ticks = labelled(y, 5, number::rate);
+    let x_ticks = labelled(x, 10, number::tick_seconds);
     let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
     let margins =
         Margins { top: legend_height(&names, WIDE) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };
