@@ -148,16 +148,16 @@ pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Bou
     comparisons
 }
 
-/// Median of a variant's values over the blocks that were compared; 0 when none was.
+/// Median of a variant's values over the blocks that were compared.
 fn typical(
     record: &StudyRecord,
     differences: &[(u32, f64)],
     variant: VariantIndex,
     value: impl Fn(&TrialRecord) -> Option<f64>,
-) -> f64 {
+) -> Option<f64> {
     let trials = Trials::of(record);
     let values: Vec<f64> = differences.iter().filter_map(|(block, _)| value(trials.get(*block, variant)?)).collect();
-    robust::median(&values).unwrap_or_default()
+    robust::median(&values)
 }
 
 /// Whether the metric speaks of the slow tail, which a closed loop cannot judge: while the server stalls, its users
@@ -207,11 +207,28 @@ mod tests {
         // The host halves its speed for one whole block: the difference does not notice.
         for trial in &mut record.trials[6..8] {
             for cell in &mut trial.cells {
-                *cell = fixture::cell(cell.cell, metrics::throughput(cell) / 2.0);
+                *cell = fixture::cell(cell.cell, metrics::throughput(cell).unwrap() / 2.0);
             }
         }
         let comparison = &compare(&record)[0];
         assert!(comparison.differences.iter().all(|(_, d)| (d - 0.05).abs() < 0.06), "{:?}", comparison.differences);
+    }
+
+    #[test]
+    fn what_could_not_be_compared_has_no_value() {
+        let mut failed = fixture::record(6, 0.05);
+        failed.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        // It answers, but never well.
+        let mut errs = fixture::record(6, 0.05);
+        let cells = errs.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
+        for tally in cells.flat_map(|cell| &mut cell.intervals).map(|interval| &mut interval.tally) {
+            tally.failures = [(model::Failure::Status, tally.good)].into();
+            tally.good = 0;
+        }
+        for record in [failed, errs] {
+            let primary = &compare(&record)[0];
+            assert_eq!((primary.typical, primary.effect), ([None, None], None));
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Numbers {
 
 fn in_cell(cell: &CellRecord, metric: Metric) -> Option<f64> {
     match metric {
-        Metric::Throughput => Some(throughput(cell)),
+        Metric::Throughput => throughput(cell),
         Metric::CpuPerRequest => cpu_per_request(cell),
         _ => quantile(&service(cell), quantile_of(metric)?),
     }
@@ -83,10 +83,10 @@ fn quantile_of(metric: Metric) -> Option<f64> {
     }
 }
 
-/// Good answers per second of a measured cell.
-pub fn throughput(cell: &CellRecord) -> f64 {
+/// Good answers per second of a measured cell; `None` when it was measured for no time.
+pub fn throughput(cell: &CellRecord) -> Option<f64> {
     let seconds = interval::seconds(&cell.intervals);
-    if seconds > 0.0 { interval::tally(&cell.intervals).good as f64 / seconds } else { 0.0 }
+    (seconds > 0.0).then(|| interval::tally(&cell.intervals).good as f64 / seconds)
 }
 
 /// A quantile of service time in µs, from the merged histogram; `None` with fewer than 100 answers beyond it.

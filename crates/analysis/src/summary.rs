@@ -71,7 +71,7 @@ pub fn measurements(record: &StudyRecord, blocks: &[BlockState]) -> Vec<Measurem
 fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) -> Option<Measurement> {
     let measured: Vec<_> =
         launches.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell).collect();
-    let throughputs: Vec<f64> = measured.iter().map(|cell| metrics::throughput(cell)).collect();
+    let throughputs: Vec<f64> = measured.iter().filter_map(|cell| metrics::throughput(cell)).collect();
     let throughput = robust::median(&throughputs)?;
     let (mut tally, mut service, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
     for interval in measured.iter().flat_map(|cell| &cell.intervals) {
@@ -94,7 +94,7 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         ],
         percentiles: PERCENTS.iter().filter_map(percentile).collect(),
         cpu_per_request: robust::median(&cpu),
-        client_cpu_per_request: client_cpu_s * 1e6 / (tally.ended().max(1)) as f64,
+        client_cpu_per_request: (tally.ended() > 0).then(|| client_cpu_s * 1e6 / tally.ended() as f64),
     })
 }
 

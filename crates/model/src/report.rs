@@ -137,8 +137,8 @@ pub struct Measurement {
     pub percentiles: Vec<Percentile>,
     /// Median over launches of server CPU per good answer, µs, where it could be read.
     pub cpu_per_request: Option<f64>,
-    /// Mean length of client CPU per request, µs.
-    pub client_cpu_per_request: f64,
+    /// Client CPU per request, µs; absent when no request ended.
+    pub client_cpu_per_request: Option<f64>,
 }
 
 /// One percentile.

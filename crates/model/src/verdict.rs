@@ -146,8 +146,8 @@ pub struct Comparison {
     pub cell: Option<CellIndex>,
     /// Against the baseline.
     pub variant: VariantIndex,
-    /// Median over launches of the metric, in its unit, of the baseline and of the variant.
-    pub typical: [f64; 2],
+    /// Median over the launches compared, in the metric's unit, of baseline and variant; absent where none were compared.
+    pub typical: [Option<f64>; 2],
     /// Difference within each block, ln(variant) − ln(baseline), by block index.
     pub differences: Vec<(u32, f64)>,
     /// The estimate; absent with fewer blocks than an interval needs.

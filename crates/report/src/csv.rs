@@ -20,7 +20,9 @@ pub fn csv(report: &Report) -> String {
             sheet.value(["cell", "", variant, cell, metric], value, unit, "");
         };
         put("requests", measurement.requests as f64, "requests");
-        put("failed-share", measurement.failed_share, "fraction");
+        if measurement.requests > 0 {
+            put("failed-share", measurement.failed_share, "fraction");
+        }
         let rate = Metric::Throughput.unit();
         put(Metric::Throughput.name(), measurement.throughput, rate);
         put("throughput-lowest", measurement.throughput_range[0], rate);
@@ -28,10 +30,14 @@ pub fn csv(report: &Report) -> String {
         for percentile in &measurement.percentiles {
             put(&format!("p{}", percentile.percent), percentile.us as f64, Metric::P50.unit());
         }
-        if let Some(cpu) = measurement.cpu_per_request {
-            put(Metric::CpuPerRequest.name(), cpu, Metric::CpuPerRequest.unit());
+        for (metric, cpu) in [
+            (Metric::CpuPerRequest.name(), measurement.cpu_per_request),
+            ("client-cpu-per-request", measurement.client_cpu_per_request),
+        ] {
+            if let Some(cpu) = cpu {
+                put(metric, cpu, Metric::CpuPerRequest.unit());
+            }
         }
-        put("client-cpu-per-request", measurement.client_cpu_per_request, Metric::CpuPerRequest.unit());
     }
     for block in &report.blocks {
         let number = words::block_number(block).to_string();

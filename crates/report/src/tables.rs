@@ -116,8 +116,8 @@ pub fn decision(report: &Report, detail: Detail) -> Table {
 
     let row = |comparison: &Comparison| {
         let mut cells: Vec<Cell> = vec![words::metric(comparison.metric).into()];
-        cells.extend(comparison.typical.map(|value| number::value(comparison.metric, value).into()));
-        cells.push(comparison.effect.as_ref().map_or_else(|| number::NONE.into(), number::effect).into());
+        cells.extend(comparison.typical.map(|value| or_none(value, |value| number::value(comparison.metric, value))));
+        cells.push(or_none(comparison.effect.as_ref(), number::effect));
         if detail == Detail::Full {
             let blocks = comparison.effect.map_or(comparison.differences.len() as u64, |effect| effect.blocks.into());
             cells.push(number::count(blocks).into());
@@ -165,13 +165,14 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
         }
         for percent in &percents {
             let found = measurement.percentiles.iter().find(|percentile| same(percentile.percent, *percent));
-            cells.push(found.map_or_else(|| number::NONE.into(), |found| number::micros(found.us as f64)).into());
+            cells.push(or_none(found, |found| number::micros(found.us as f64)));
         }
         if has_cpu {
-            cells.push(measurement.cpu_per_request.map_or_else(|| number::NONE.into(), number::micros).into());
+            cells.push(or_none(measurement.cpu_per_request, number::micros));
         }
         let tone = if measurement.failed_share > 0.0 { Tone::Bad } else { Tone::Plain };
-        cells.push(Cell { text: number::share(measurement.failed_share), tone });
+        let failed = (measurement.requests > 0).then_some(measurement.failed_share);
+        cells.push(Cell { tone, ..or_none(failed, number::share) });
         cells
     };
     for (index, cell) in report.cells.iter().enumerate() {
@@ -199,9 +200,9 @@ pub fn variants(report: &Report) -> Table {
             variant.name.as_str().into(),
             number::count(variant.completed.into()).into(),
             Cell { text: number::count(failed), tone: if failed > 0 { Tone::Bad } else { Tone::Plain } },
-            variant.ready_s.map_or_else(|| number::NONE.into(), number::seconds).into(),
+            or_none(variant.ready_s, number::seconds),
             words::steadiness(variant).into(),
-            variant.memory_bytes.map_or_else(|| number::NONE.into(), |n| number::bytes(n as f64)).into(),
+            or_none(variant.memory_bytes, |n| number::bytes(n as f64)),
         ]
     };
     table.groups.push(Group { head: None, rows: report.variants.iter().map(row).collect() });
@@ -218,7 +219,7 @@ pub fn settings(report: &Report) -> Table {
         .names("default")
         .words("read by")
         .words("result");
-    let or_none = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(number::NONE));
+    let told = |value: &Option<String>| or_none(value.as_deref(), str::to_owned);
     let mut rows = Vec::new();
     for variant in &report.variants {
         for setting in &variant.settings {
@@ -227,8 +228,8 @@ pub fn settings(report: &Report) -> Table {
                 variant.name.as_str().into(),
                 setting.name.as_str().into(),
                 if setting.asked.is_empty() { "as named".into() } else { setting.asked.as_str().into() },
-                or_none(&setting.live),
-                or_none(&setting.default),
+                told(&setting.live),
+                told(&setting.default),
                 words::setting_source(setting.source).into(),
                 Cell { text, tone },
             ]);
@@ -282,6 +283,11 @@ pub fn versions(report: &Report) -> Table {
     };
     table.groups.push(Group { head: None, rows: names.into_iter().map(row).collect() });
     table
+}
+
+/// A value as it is written, or the sign that there is none.
+fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
+    value.map_or_else(|| number::NONE.into(), |value| write(value).into())
 }
 
 /// The percentiles that occur, in order; only the usual ones unless all are wanted.
