@@ -166,7 +166,11 @@ impl Usual {
         let mut disturbances = Vec::new();
         for (history, ns) in self.canaries.iter_mut().zip(trial.canary_ns) {
             if let Some(moved) = canary_departure(history, ns) {
-                disturbances.push(format!("a fixed spin took {:+.1} % against its usual time", moved * 100.0));
+                let direction = if moved > 0.0 { "more" } else { "less" };
+                disturbances.push(format!(
+                    "a fixed computation took {:.1} % {direction} time than usual: the processor's speed changed",
+                    moved.abs() * 100.0
+                ));
             }
         }
         let levels = Level::ALL.into_iter().filter(|_| trial.outcome == Outcome::Completed);
@@ -245,6 +249,13 @@ mod tests {
         assert_eq!(states[2].fate, Fate::SetAside);
         assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
         assert_eq!(states[4].fate, Fate::SetAside);
+        assert_eq!(
+            states[4].disturbances,
+            [format!(
+                "{}: a fixed computation took 9.8 % more time than usual: the processor's speed changed",
+                record.study.variants[record.trials[first_trial(4) + 1].variant].name
+            )]
+        );
         assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 5]);
         assert_eq!(set_aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 4]);
     }
@@ -269,6 +280,13 @@ mod tests {
             trial.host = model::HostUse::default();
         }
         assert_eq!(fates(&record)[5..], [Fate::Used; 3]);
+    }
+
+    #[test]
+    fn a_processor_that_became_faster_disturbs_too() {
+        let mut record = fixture::record(6, 0.0);
+        record.trials[first_trial(4)].canary_ns[0] = 947_000;
+        assert!(blocks(&record)[4].disturbances[0].contains("a fixed computation took 5.3 % less time than usual"));
     }
 
     #[test]

@@ -90,6 +90,11 @@ pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
     missing(&record.plan.blocks).map_or(Next::Stop(Stop::Exhausted), Next::Run)
 }
 
+/// Whether the run has ended for good: resumed, it would run nothing more.
+pub fn is_over(record: &StudyRecord, boundaries: &Boundaries) -> bool {
+    matches!(next_step(record, boundaries), Next::Stop(_))
+}
+
 /// A variant whose first launches all failed.
 fn hopeless(record: &StudyRecord) -> Option<String> {
     record.study.variants.iter().enumerate().find_map(|(index, variant)| {
@@ -101,13 +106,11 @@ fn hopeless(record: &StudyRecord) -> Option<String> {
 
 fn vetoed(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
     let found = audit::lasting(record, &Context::new(record, boundaries));
-    let variants = record.study.variants.len();
-    let is_all = (BASELINE + 1..variants).all(|variant| found.iter().any(|found| found.vetoes(variant)));
     let mut findings: Vec<FindingId> =
         found.iter().filter(|found| found.finding.severity == model::Severity::Invalid).map(|f| f.finding.id).collect();
     findings.sort_unstable();
     findings.dedup();
-    (is_all && !findings.is_empty()).then_some(Stop::Vetoed { findings })
+    (audit::veto_all(record, &found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
 }
 
 /// The cut that the study fixes or the pilots' times give. A pilot that failed has no time; one that never became

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use model::{Effect, FindingId, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval};
+use model::{Effect, FindingId, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text};
 
 use super::{Context, Found, cell_name, launches, name, percent};
 use crate::boundaries::Boundaries;
@@ -64,13 +64,13 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
         severity,
         format!("{}, {}", name(record, variant), cell_name(record, cell)),
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
-        "Find out why they fail (the statuses below, the server's log) and run again.",
+        "Find out why they fail (the statuses in the evidence, the server's log) and run again.",
     )
     .about(variant)
-    .with("failed", format!("{} of {} ({})", tally.failed(), tally.ended(), percent(share)));
+    .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
     let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));
-    Some(kinds.chain(statuses).fold(found, |found, (what, count)| found.with(what, count.to_string())))
+    Some(kinds.chain(statuses).fold(found, |found, (what, count)| found.with(what, text::count(count))))
 }
 
 fn both_sides(
@@ -90,7 +90,7 @@ fn both_sides(
     };
     let differences = compare::logs(&compare::paired(record, &context.blocks, variant, share));
     let effect = differs(&differences, boundaries)?;
-    let points = |share: f64| format!("{:+.1}", share * 100.0);
+    let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
     Some(
         Found::new(
             FindingId::Errors,
@@ -119,7 +119,7 @@ fn is_always_unmet(record: &StudyRecord, variant: VariantIndex) -> bool {
 /// Answers that were looked at closely and mostly lack what the study expects.
 fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
     let answers = || launches(record, variant).flat_map(|trial| &trial.answers);
-    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut missing: BTreeMap<&str, u64> = BTreeMap::new();
     for lack in answers().flat_map(|answer| &answer.unmet) {
         *missing.entry(lack).or_default() += 1;
     }
@@ -136,7 +136,11 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
     )
     .about(variant)
     .with("answers that lack something", format!("{bad} of {all}"));
-    Some(missing.into_iter().fold(found, |found, (lack, count)| found.with(lack, format!("{count} answers"))))
+    Some(
+        missing
+            .into_iter()
+            .fold(found, |found, (lack, count)| found.with(lack, format!("in {}", text::plural(count, "answer")))),
+    )
 }
 
 /// Counts of one cell over all measured launches of a variant.

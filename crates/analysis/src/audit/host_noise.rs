@@ -6,26 +6,20 @@ use super::{Context, Found, percent};
 use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, STEAL_CORES, THROTTLED_SHARE};
 use crate::robust;
 
+/// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
+/// apart would already make a scatter.
+const FEWEST_CANARIES: usize = 10;
+
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
-/// spare ones were left; a note when disturbed blocks could be set aside.
+/// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    let median = |of: fn(&TrialRecord) -> f64| {
-        robust::median(&record.trials.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
-    };
-    let steal = median(|trial| trial.host.steal_cores);
-    let others = median(|trial| trial.host.others_cores);
-    let throttled = median(blocks::throttled_share);
-    let canaries: Vec<f64> = record.trials.iter().flat_map(blocks::canaries).collect();
-    let scatter = robust::median(&canaries).zip(robust::sigma(&canaries)).map_or(0.0, |(usual, sigma)| sigma / usual);
+    let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
     let aside: Vec<_> = context.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
     let kept = context.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
-
-    let is_noisy =
-        steal > STEAL_CORES || others > OTHERS_CORES || throttled > THROTTLED_SHARE || scatter > CANARY_MOVED;
-    if !is_noisy && kept == 0 && aside.is_empty() {
+    if beyond.is_empty() && kept == 0 && aside.is_empty() {
         return Vec::new();
     }
-    let (severity, meaning) = if is_noisy || kept > 0 {
+    let (severity, meaning) = if !beyond.is_empty() || kept > 0 {
         (
             Severity::Warning,
             "Others used the host during the run. Randomised blocks keep the comparison fair, but the intervals are wider and the \
@@ -43,22 +37,100 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         "the host",
         meaning,
         "Stop what else runs, or use a machine of its own.",
-    )
-    .with("steal, median launch", format!("{steal:.2} cores"))
-    .with("other processes, median launch", format!("{others:.2} cores"))
-    .with("throttled, median launch", percent(throttled))
-    .with("scatter of a fixed spin", percent(scatter))
-    .with("blocks set aside", aside.len().to_string())
-    .with("disturbed blocks that count all the same", kept.to_string());
+    );
+    let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
+    let counts = [("blocks set aside", aside.len()), ("disturbed blocks that count all the same", kept)];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
     let reasons = aside.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
     vec![reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason))]
+}
+
+/// A figure of the whole run, and the floor that it has to exceed to be noise.
+struct Figure {
+    name: &'static str,
+    value: f64,
+    floor: f64,
+    write: fn(f64) -> String,
+}
+
+impl Figure {
+    fn is_beyond(&self) -> bool {
+        self.value > self.floor
+    }
+
+    fn told(&self) -> String {
+        format!("{}, beyond the floor of {}", (self.write)(self.value), (self.write)(self.floor))
+    }
+}
+
+fn figures(record: &StudyRecord) -> [Figure; 4] {
+    let median = |of: fn(&TrialRecord) -> f64| {
+        robust::median(&record.trials.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let figure = |name, value, floor, write: fn(f64) -> String| Figure { name, value, floor, write };
+    [
+        figure("steal, median launch", median(|trial| trial.host.steal_cores), STEAL_CORES, cores),
+        figure("other processes, median launch", median(|trial| trial.host.others_cores), OTHERS_CORES, cores),
+        figure("throttled, median launch", median(blocks::throttled_share), THROTTLED_SHARE, percent),
+        figure("scatter of a fixed computation's time", scatter(record).unwrap_or_default(), CANARY_MOVED, percent),
+    ]
+}
+
+/// Standard deviation of the canary's times as a fraction of their median; `None` with too few of them.
+fn scatter(record: &StudyRecord) -> Option<f64> {
+    let canaries: Vec<f64> = record.trials.iter().flat_map(blocks::canaries).collect();
+    if canaries.len() < FEWEST_CANARIES {
+        return None;
+    }
+    Some(robust::sigma(&canaries)? / robust::median(&canaries)?)
+}
+
+fn cores(cores: f64) -> String {
+    format!("{cores:.2} cores")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::testing::gravest;
+    use crate::boundaries::Boundaries;
     use crate::fixture;
+
+    /// What the finding tells, if there is one.
+    fn evidence(record: &StudyRecord) -> Vec<(String, String)> {
+        let boundaries = Boundaries::standard();
+        let found = rule(record, &Context::new(record, &boundaries));
+        found.into_iter().flat_map(|found| found.finding.evidence).map(|item| (item.name, item.value)).collect()
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn only_what_is_beyond_its_floor_is_told() {
+        let mut record = fixture::record(6, 0.0);
+        record.trials.iter_mut().for_each(|trial| trial.host.steal_cores = 0.1);
+        let steal = pair("steal, median launch", "0.10 cores, beyond the floor of 0.03 cores");
+        assert_eq!(evidence(&record), [steal]);
+        let mut record = fixture::record(6, 0.0);
+        record.trials[9].host.others_cores = 1.0;
+        let variant = &record.study.variants[record.trials[9].variant].name;
+        let reason = pair("block 3", &format!("{variant}: other processes used 1.00 cores"));
+        assert_eq!(evidence(&record), [pair("blocks set aside", "1"), reason]);
+    }
+
+    #[test]
+    fn a_scatter_takes_ten_canaries() {
+        let mut record = fixture::record(1, 0.0);
+        record.trials.iter_mut().for_each(|trial| trial.canary_ns = [1_000_000, 1_100_000]);
+        record.trials.truncate(5);
+        let scatter = pair("scatter of a fixed computation's time", "7.1 %, beyond the floor of 3.0 %");
+        assert_eq!(evidence(&record), [scatter]);
+        record.trials.truncate(4);
+        assert_eq!(evidence(&record), []);
+    }
 
     #[test]
     fn noise_is_told() {

@@ -107,6 +107,11 @@ pub fn lasting(record: &StudyRecord, context: &Context) -> Vec<Found> {
     LASTING.iter().flat_map(|rule| rule(record, context)).collect()
 }
 
+/// Whether these findings take away the verdict on every variant.
+pub fn veto_all(record: &StudyRecord, found: &[Found]) -> bool {
+    (BASELINE + 1..record.study.variants.len()).all(|variant| found.iter().any(|found| found.vetoes(variant)))
+}
+
 /// The page on a rule, Markdown: what it means, how it is decided, what to do.
 pub fn explain(id: FindingId) -> &'static str {
     macro_rules! page {

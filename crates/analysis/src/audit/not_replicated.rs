@@ -2,21 +2,30 @@
 
 use model::{FindingId, Severity, StudyRecord};
 
-use super::{Context, Found};
-use crate::blocks;
+use super::{Context, Found, trial_failed};
 use crate::boundaries::FIRST_LOOK;
+use crate::{blocks, next};
 
-/// A warning with fewer used blocks than the first look needs; the verdict is withheld then.
+/// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
+/// are vetoed for good: more launches would not help.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let used = blocks::used(&context.blocks).count();
     if used >= FIRST_LOOK {
         return Vec::new();
     }
-    let remedy = format!(
-        "A run that was interrupted, or that its budget ended, goes on with `bakeoff run {} --resume`. One that ended by itself \
-         has to be run again, once what ended it (failed launches, another finding) is mended.",
-        record.study.file
-    );
+    let is_over = next::is_over(record, context.boundaries);
+    let mut lasting = super::lasting(record, context);
+    if is_over {
+        lasting.extend(trial_failed::rule(record, context));
+    }
+    if super::veto_all(record, &lasting) {
+        return Vec::new();
+    }
+    let remedy = if is_over {
+        "Mend what ended the run (failed launches, another finding), then run it again.".to_owned()
+    } else {
+        format!("Go on with `bakeoff run {} --resume`.", record.study.file)
+    };
     vec![
         Found::new(
             FindingId::NotReplicated,
@@ -32,13 +41,57 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Finding, SettingResult};
+
     use super::*;
     use crate::audit::testing::gravest;
+    use crate::boundaries::Boundaries;
     use crate::fixture;
+
+    fn find(record: &StudyRecord) -> Vec<Finding> {
+        let boundaries = Boundaries::standard();
+        rule(record, &Context::new(record, &boundaries)).into_iter().map(|found| found.finding).collect()
+    }
 
     #[test]
     fn five_blocks_are_the_least() {
         assert_eq!(gravest(rule, &fixture::record(4, 0.0)), Some(Severity::Warning));
         assert_eq!(gravest(rule, &fixture::record(5, 0.0)), None);
+    }
+
+    #[test]
+    fn only_a_run_that_can_go_on_is_told_to() {
+        let mut record = fixture::record(4, 0.0);
+        assert_eq!(find(&record)[0].remedy, "Go on with `bakeoff run study.toml --resume`.");
+        record.plan.blocks.truncate(4);
+        let found = find(&record);
+        let [ended] = &found[..] else { panic!("it has four blocks") };
+        assert!(ended.remedy.ends_with("run it again.") && !ended.remedy.contains("--resume"), "{ended:?}");
+    }
+
+    #[test]
+    fn a_run_that_a_veto_ended_lacks_no_launches() {
+        let mut unknown = fixture::record(0, 0.0);
+        let settings =
+            unknown.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.settings);
+        settings.for_each(|setting| setting.result = SettingResult::Unknown { nearest: None });
+        // Between blocks and within one.
+        for trials in [4, 3, 2] {
+            unknown.trials.truncate(trials);
+            assert_eq!(find(&unknown), []);
+        }
+        let mut hopeless = fixture::record(0, 0.0);
+        hopeless.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert_eq!(find(&hopeless), []);
+    }
+
+    #[test]
+    fn another_variant_that_is_not_vetoed_lacks_them() {
+        let mut study = fixture::study();
+        study.factors[0].levels.push("fast".to_owned());
+        study.variants.push(fixture::variant("fast", "true"));
+        let mut record = fixture::record_of(study, 0, 0.0, 0.01, 3);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert_eq!(find(&record).len(), 1);
     }
 }

@@ -1,9 +1,9 @@
 //! A variant's speed had not settled.
 
 use model::study::WarmUp;
-use model::{CellRecord, FindingId, Outcome, Severity, StudyRecord, TrialRecord, interval};
+use model::{CellRecord, FindingId, Outcome, Severity, StudyRecord, TrialRecord, interval, text};
 
-use super::{Context, Found, launches, name, percent};
+use super::{Context, Found, launches, name};
 use crate::robust;
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
@@ -60,7 +60,7 @@ fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
             "Warm up for longer; where it keeps falling, look for leaks, growing data or a machine that is being slowed down.",
         )
         .about(variant)
-        .with("change from the first to the second half, median launch", percent(typical.exp_m1()))
+        .with("change from the first to the second half, median launch", text::change(typical))
         .with("launches", trends.len().to_string())
     })
 }

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use model::{AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Severity, StudyRecord, VariantIndex, interval};
+use model::{
+    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Severity, StudyRecord, VariantIndex, interval, text,
+};
 
 use super::{Context, Found, cell_name, launches, name, percent};
 use crate::compare::BASELINE;
@@ -22,6 +24,8 @@ const SMALL_CHANGE: u64 = 64;
 const SAME_WORK: f64 = 0.01;
 /// Share of the stable lines that may differ (a version in a footer) with the work still nearly the same.
 const SAME_LINES: f64 = 0.1;
+/// Characters of a body that are quoted: enough to tell an error page from the page asked for.
+const QUOTED: usize = 60;
 
 /// One finding for each variant and workload that differs from the baseline: invalid, or a warning where the difference
 /// is real but too small to change the work.
@@ -46,13 +50,19 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             found.finding.evidence = differences.into_iter().map(|(_, evidence)| evidence).collect();
             for (side, variant) in sides.iter().zip([BASELINE, variant]) {
                 if let Some(answer) = side.answers.first() {
-                    found = found.with(format!("{} begins", name(record, variant)), answer.excerpt.clone());
+                    found = found.with(format!("{} begins", name(record, variant)), quoted(&answer.excerpt));
                 }
             }
             all.push(found);
         }
     }
     all
+}
+
+/// The beginning of a body in quotes, on one line.
+fn quoted(excerpt: &str) -> String {
+    let words: Vec<&str> = excerpt.split_whitespace().collect();
+    format!("\"{}\"", text::shortened(&words.join(" "), QUOTED))
 }
 
 type Difference = (Severity, Evidence);
@@ -153,11 +163,8 @@ fn compare_lengths(what: &str, baseline: BodyLength, variant: BodyLength, launch
 }
 
 fn span(length: BodyLength) -> String {
-    if length.min == length.max {
-        format!("{} bytes", length.min)
-    } else {
-        format!("{} to {} bytes", length.min, length.max)
-    }
+    let most = text::plural(length.max, "byte");
+    if length.min == length.max { most } else { format!("{} to {most}", text::count(length.min)) }
 }
 
 /// Lines that all answers of one side have and no answer of the other.
@@ -239,6 +246,12 @@ mod tests {
         record.trials.truncate(2);
         change_answers(&mut record, 0, |answer| answer.length = 1_266);
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on against off, pages".to_owned())]);
+    }
+
+    #[test]
+    fn bodies_are_quoted_in_short() {
+        assert_eq!(quoted("<html>\n  <body>"), "\"<html> <body>\"");
+        assert_eq!(quoted(&"hello ".repeat(60)).chars().count(), QUOTED + 2);
     }
 
     #[test]

@@ -38,12 +38,18 @@ fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> O
     values.dedup();
     let is_deliberate = by_first == by_second;
     let severity = if first == BASELINE && !is_deliberate { Severity::Invalid } else { Severity::Warning };
+    let both = format!("{} and {}", name(record, first), name(record, second));
+    let remedy = if is_deliberate {
+        "In an A/A study, which measures chance itself, all is well. Else choose a level that differs."
+    } else {
+        "Choose a level that differs from what the process has anyway."
+    };
     let found = Found::new(
         FindingId::SettingIsDefault,
         severity,
-        format!("{} and {}: {factor}", name(record, first), name(record, second)),
-        "Both sides run with the same values, so this is one treatment measured twice: any difference is chance.",
-        "Choose a level that differs from what the process has anyway.",
+        format!("{both}: {factor}"),
+        &format!("{both} are the same treatment: whatever differs between them is chance."),
+        remedy,
     )
     .about(second);
     Some(values.into_iter().fold(found, |found, value| found.with("in both processes", value)))
@@ -79,6 +85,7 @@ fn have_equal_versions(record: &StudyRecord) -> bool {
 mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
+    use crate::boundaries::Boundaries;
     use crate::fixture;
 
     fn set(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut Vec<model::Setting>)) {
@@ -110,5 +117,9 @@ mod tests {
         record.study.variants[1].treatment = record.study.variants[0].treatment.clone();
         set(&mut record, 1, |settings| settings[0] = fixture::setting("false"));
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+        let boundaries = Boundaries::standard();
+        let found = rule(&record, &Context::new(&record, &boundaries));
+        let meaning = "off and on are the same treatment: whatever differs between them is chance.";
+        assert_eq!(found[0].finding.meaning, meaning);
     }
 }

@@ -1,49 +1,110 @@
 //! A variant could not be launched or measured.
 
-use model::{FindingId, Outcome, Severity, StudyRecord};
+use model::{Failed, FindingId, Outcome, Severity, StudyRecord, TrialKey, VariantIndex, text};
 
 use super::{Context, Found, launches, name, percent};
+use crate::compare::BASELINE;
 
 /// Failed share of a variant's launches from which on the others are a selection, not a sample.
 const MANY: f64 = 0.2;
 
 /// For each variant with failed trials: invalid when they are two or more and a fifth of its launches, else a warning.
+/// The baseline's concern every comparison. Where several variants were launched and none ever well, one finding about them
+/// all: what they share is broken then, and no variant is to be charged with it.
 ///
 /// Blocks with a failed trial are not compared, and the next planned ones take their places; leaving out many would compare only the launches that went well.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
-    (0..record.study.variants.len())
-        .filter_map(|variant| {
-            let all = launches(record, variant).count();
-            let failures: Vec<_> = launches(record, variant)
-                .filter_map(|trial| match &trial.outcome {
-                    Outcome::Failed(failed) => Some((trial.key, failed)),
-                    Outcome::Completed => None,
-                })
-                .collect();
-            let (first, failed) = failures.first()?;
-            let share = failures.len() as f64 / all as f64;
-            let severity = if failures.len() >= 2 && share >= MANY { Severity::Invalid } else { Severity::Warning };
-            Some(
-                Found::new(
-                    FindingId::TrialFailed,
-                    severity,
-                    name(record, variant),
-                    "A failure is this variant's result, not bad luck to be repeated: the speed of the launches that went \
-                     well says nothing about the others.",
-                    "Read the server's log and find out why; then run again.",
-                )
-                .about(variant)
-                .with("failed", format!("{} of {all} launches ({})", failures.len(), percent(share)))
-                .with(first.to_string(), failed.reason.clone()),
-            )
-        })
-        .collect()
+    let failing: Vec<Failing> =
+        (0..record.study.variants.len()).filter_map(|variant| Failing::of(record, variant)).collect();
+    let is_all = failing.len() > 1 && record.trials.iter().all(|trial| trial.outcome != Outcome::Completed);
+    if is_all && failing.iter().any(Failing::is_many) {
+        return vec![all_variants(record, &failing)];
+    }
+    failing.iter().map(|failing| one_variant(record, failing)).collect()
+}
+
+/// A variant of which launches failed.
+struct Failing<'a> {
+    variant: VariantIndex,
+    launches: usize,
+    failed: Vec<(TrialKey, &'a Failed)>,
+}
+
+impl<'a> Failing<'a> {
+    fn of(record: &'a StudyRecord, variant: VariantIndex) -> Option<Self> {
+        let failed: Vec<_> = launches(record, variant)
+            .filter_map(|trial| match &trial.outcome {
+                Outcome::Failed(failed) => Some((trial.key, failed)),
+                Outcome::Completed => None,
+            })
+            .collect();
+        (!failed.is_empty()).then(|| Self { variant, launches: launches(record, variant).count(), failed })
+    }
+
+    fn share(&self) -> f64 {
+        self.failed.len() as f64 / self.launches as f64
+    }
+
+    fn is_many(&self) -> bool {
+        self.failed.len() >= 2 && self.share() >= MANY
+    }
+}
+
+fn one_variant(record: &StudyRecord, failing: &Failing) -> Found {
+    let own = name(record, failing.variant);
+    let (subject, concerns) = if failing.variant == BASELINE {
+        (format!("{own}, the baseline"), " Every other variant is compared with the baseline.")
+    } else {
+        (own.to_owned(), "")
+    };
+    let meaning = format!(
+        "A failure is this variant's result, not bad luck to be repeated: the speed of the launches that went well says \
+         nothing about the others.{concerns}"
+    );
+    let severity = if failing.is_many() { Severity::Invalid } else { Severity::Warning };
+    let found = Found::new(
+        FindingId::TrialFailed,
+        severity,
+        subject,
+        &meaning,
+        "Read the server's log and find out why; then run again.",
+    )
+    .about(failing.variant)
+    .with(
+        "failed",
+        format!("{} of {}, {}", failing.failed.len(), text::launches(failing.launches), percent(failing.share())),
+    );
+    with_first(found, failing)
+}
+
+fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Found {
+    let found = Found::new(
+        FindingId::TrialFailed,
+        Severity::Invalid,
+        "all variants",
+        "No launch of any variant went well, so the fault is most likely in what they share: the program, a service, a hook, \
+         the machine.",
+        "Read the server's log and find out why; then run again.",
+    );
+    failing.iter().fold(found, |found, failing| {
+        let of = format!("failed launches of {}", name(record, failing.variant));
+        with_first(found.with(of, format!("{} of {}", failing.failed.len(), failing.launches)), failing)
+    })
+}
+
+/// With the first failure and its reason.
+fn with_first(found: Found, failing: &Failing) -> Found {
+    match failing.failed.first() {
+        Some((key, failed)) => found.with(key.to_string(), failed.reason.clone()),
+        None => found,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
+    use crate::boundaries::Boundaries;
     use crate::fixture;
 
     #[test]
@@ -56,5 +117,30 @@ mod tests {
             fixture::fail(trial);
         }
         assert!(found(rule, &record).contains(&(Severity::Invalid, "on".to_owned())));
+    }
+
+    #[test]
+    fn the_baselines_failures_are_its_own_and_concern_all() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials.iter_mut().filter(|trial| trial.variant == BASELINE).for_each(fixture::fail);
+        let boundaries = Boundaries::standard();
+        let found = rule(&record, &Context::new(&record, &boundaries));
+        let [baselines] = &found[..] else { panic!("one side failed: {found:?}") };
+        assert_eq!((baselines.variant, baselines.finding.subject.as_str()), (Some(BASELINE), "off, the baseline"));
+        assert_eq!(baselines.finding.evidence[0].value, "2 of 2 launches, 100.0 %");
+        assert!(baselines.vetoes(1));
+    }
+
+    /// The run ends when the first of them has failed twice; that is not to single it out.
+    #[test]
+    fn where_nothing_ever_went_well_no_variant_is_charged() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials.truncate(3);
+        record.trials.iter_mut().for_each(fixture::fail);
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "all variants".to_owned())]);
+        // One launch each tells nothing yet.
+        record.trials.truncate(2);
+        let warned = ["off, the baseline", "on"].map(|subject| (Severity::Warning, subject.to_owned()));
+        assert_eq!(found(rule, &record), warned);
     }
 }

@@ -71,7 +71,7 @@ fn the_same_twice_is_equivalent() {
 #[test]
 fn an_error_page_is_no_improvement() {
     let other = [
-        ("another page", script("", "body = \"<h1>Not configured</h1>\""), "2000 bytes | 23 bytes"),
+        ("another page", script("", "body = \"<h1>Not configured</h1>\""), "2,000 bytes | 23 bytes"),
         ("a status", script("", "status = 500\nbody = { size = 2000 }"), "200 | 500"),
         ("another type", script("", "content-type = \"text/html\"\nbody = { size = 2000 }"), "text/plain | text/html"),
     ];
