@@ -99,13 +99,14 @@ pub fn settle(
 /// An approximation: the interval is taken to shrink with 1/√blocks around the present estimate. The smallest effect
 /// is half the interval's length: an estimate as far from zero would have excluded it. The question is settled once
 /// that half-length is below the estimate (a difference) or below what the estimate leaves of `±margin` (equivalence),
-/// whichever is easier.
+/// whichever is easier; one block more at least, since those that there are did not settle it.
 pub fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
     let half = effect.map(|effect| (effect.high - effect.low) / 2.0);
     let blocks = effect.zip(half).map(|(effect, half)| {
         let goal = effect.estimate.abs().max(margin - effect.estimate.abs());
         let factor = (half / goal).powi(2).max(1.0);
-        (f64::from(effect.blocks) * factor).ceil().min(f64::from(u32::MAX)) as u32
+        let blocks = f64::from(effect.blocks);
+        (blocks * factor).ceil().clamp(blocks + 1.0, f64::from(u32::MAX)) as u32
     });
     Needs { reason, smallest_effect: half, blocks }
 }
@@ -182,6 +183,8 @@ mod tests {
     #[test]
     fn what_it_would_take() {
         let effect = Effect { estimate: 0.01, low: -0.03, high: 0.05, blocks: 30, confidence: 0.95 };
+        let nearly = Effect { estimate: 0.013, low: -0.000_1, high: 0.025, ..effect };
+        assert_eq!(needs(Some(&nearly), 0.02, String::new()).blocks, Some(31));
         let needs = needs(Some(&effect), 0.02, String::new());
         // Half-length 0.04 has to become 0.01: sixteen times the blocks.
         assert!(close(needs.smallest_effect.unwrap(), 0.04));

@@ -3,22 +3,25 @@
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
     Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, StudyRecord, VariantIndex, Verdict,
+    text,
 };
 
 use crate::audit::{self, Context, Found, confounded};
-use crate::blocks;
-use crate::boundaries::{Boundaries, FIRST_LOOK};
+use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
-use crate::{sequential, summary};
+use crate::{blocks, next, sequential, summary};
+
+/// Characters of a piece of evidence that a sentence has room for.
+const LONGEST_FACT: usize = 60;
 
 /// Analyses a record, finished or not, into everything that a report shows.
 pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     let context = Context::new(record, boundaries);
     let found = audit::audit(record, &context);
     let comparisons = compare::comparisons(record, &context.blocks, boundaries);
-    let used = blocks::used(&context.blocks).count();
+    let state = State { used: blocks::used(&context.blocks).count(), is_over: next::is_over(record, boundaries) };
     let judgements = (BASELINE + 1..record.study.variants.len())
-        .map(|variant| judge(record, &comparisons, &found, used, variant))
+        .map(|variant| judge(record, &comparisons, &found, state, variant))
         .collect();
     Report {
         schema: SCHEMA_VERSION,
@@ -46,25 +49,41 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     }
 }
 
+/// How far the run has come.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// Blocks that count.
+    used: usize,
+    /// Whether it has ended for good, so that `--resume` would add nothing.
+    is_over: bool,
+}
+
 fn judge(
     record: &StudyRecord,
     comparisons: &[Comparison],
     found: &[Found],
-    used: usize,
+    state: State,
     variant: VariantIndex,
 ) -> Judgement {
     let primary = comparisons.iter().find(|c| c.role == model::Role::Primary && c.variant == variant);
-    let mut vetoes: Vec<FindingId> =
-        found.iter().filter(|found| found.vetoes(variant)).map(|found| found.finding.id).collect();
+    let vetoing: Vec<&Finding> =
+        found.iter().filter(|found| found.vetoes(variant)).map(|found| &found.finding).collect();
+    let mut vetoes: Vec<FindingId> = vetoing.iter().map(|finding| finding.id).collect();
     vetoes.sort_unstable();
     vetoes.dedup();
     let verdict = match primary {
         _ if !vetoes.is_empty() => Verdict::Invalid { findings: vetoes },
-        Some(primary) => weigh(record, primary, used),
-        None => undecided(record, None, used),
+        Some(primary) => weigh(record, primary, state.used),
+        None => undecided(record, None, state.used),
     };
     let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
-    let sentence = sentence(record, &verdict, names) + &quick_caveat(record, &verdict);
+    let more = match &verdict {
+        // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
+        Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
+        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| outlook(record, blocks, state.is_over)),
+        _ => None,
+    };
+    let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
     Judgement { variant, verdict, sentence }
 }
 
@@ -99,46 +118,44 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, used: usize) -> Verdi
     } else {
         format!("All {used} blocks were used and the interval is still undecided.")
     };
-    Verdict::Inconclusive { effect, needs: sequential::needs(effect.as_ref(), primary.margin, reason) }
+    let mut needs = sequential::needs(effect.as_ref(), primary.margin, reason);
+    needs.blocks = needs.blocks.map(|blocks| blocks.max(schedule.min_blocks));
+    Verdict::Inconclusive { effect, needs }
 }
 
-/// The verdict as a sentence; `names` are the variant's and the baseline's.
-fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2]) -> String {
+/// The verdict as a sentence; `names` are the variant's and the baseline's. `more` is the fact that a veto rests on, or what
+/// would settle an undecided question.
+fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Option<&str>) -> String {
     let metric = record.study.decide.primary;
     let cell = record.study.decide.cell.as_ref().filter(|_| metric.is_per_cell());
     let at = cell.map_or_else(String::new, |cell| format!(" at {cell}"));
-    let rope = number(record.study.decide.rope * 100.0);
+    let rope = text::margin(record.study.decide.rope);
     let [name, baseline] = names;
     match verdict {
         Verdict::Better { effect } | Verdict::Worse { effect } => {
             let reach = effect.overlaps(sequential::margin(record.study.decide.rope));
             let caveat = if reach {
-                format!("; the interval reaches into ±{rope} %, so the difference may be too small to matter")
+                format!("; the interval reaches into ±{rope}, so the difference may be too small to matter")
             } else {
                 String::new()
             };
             format!("{}{at} {}, {} blocks{caveat}", difference(metric, effect, names), size_span(effect), effect.blocks)
         }
         Verdict::Equivalent { effect } => format!(
-            "{name} and {baseline} are equivalent within ±{rope} %{at}: {} {}, {} blocks",
-            signed(effect.estimate),
-            signed_span(effect),
+            "{name} and {baseline} are equivalent within ±{rope}{at}: {}, {} blocks",
+            text::effect(effect),
             effect.blocks
         ),
         Verdict::Inconclusive { effect: Some(effect), needs } => {
-            let more = needs
-                .blocks
-                .filter(|_| !compare::is_tail(metric))
-                .map_or_else(String::new, |blocks| format!(" To settle it would take about {blocks} blocks."));
+            let more = more.filter(|_| !compare::is_tail(metric)).map_or_else(String::new, |more| format!(" {more}"));
             let direction = if metric.polarity() == model::Polarity::HigherIsBetter {
                 "higher is better"
             } else {
                 "lower is better"
             };
             format!(
-                "{name} against {baseline} is undecided{at}: {metric} {} {} ({direction}), {} blocks. {}{more}",
-                signed(effect.estimate),
-                signed_span(effect),
+                "{name} against {baseline} is undecided{at}: {metric} {} ({direction}), {} blocks. {}{more}",
+                text::effect(effect),
                 effect.blocks,
                 needs.reason
             )
@@ -147,10 +164,55 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2]) -> String
             format!("{name} against {baseline} is undecided: {}", needs.reason)
         }
         Verdict::Invalid { findings } => {
-            let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+            let mut names: Vec<String> = findings.iter().map(|id| id.name().to_owned()).collect();
+            if let (Some(first), Some(fact)) = (names.first_mut(), more) {
+                *first = format!("{first} ({fact})");
+            }
             format!("{name} against {baseline} is no valid comparison, so there is no verdict: {}", names.join(", "))
         }
     }
+}
+
+/// What a veto rests on, in short: its first piece of evidence, beside the variants' names where each has a value.
+fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
+    let Some(first) = finding.evidence.first() else { return finding.subject.clone() };
+    let short = |value: &str| text::shortened(value, LONGEST_FACT);
+    if let Some((of_baseline, of_variant)) = first.value.split_once(" | ") {
+        return format!("{}: {baseline} {}, {name} {}", first.name, short(of_baseline), short(of_variant));
+    }
+    // A setting's subject has its colon already.
+    let mark = if finding.subject.contains(": ") { "," } else { ":" };
+    format!("{}{mark} {} {}", finding.subject, first.name, short(&first.value))
+}
+
+/// What would settle an undecided question: about how many blocks, and how they are to be had.
+fn outlook(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
+    let (schedule, full) = (&record.plan.schedule, &record.study.timing);
+    let is_quick = record.plan.mode == Mode::Quick;
+    let allowed = full.max_blocks;
+    let about = format!("To settle it would take about {} blocks", text::count(blocks.into()));
+    if blocks <= schedule.max_blocks {
+        let way =
+            if is_over { String::new() } else { format!(": go on with `bakeoff run {} --resume`", record.study.file) };
+        return format!("{about}{way}.");
+    }
+    if is_quick && blocks <= allowed {
+        return format!("{about}: run without --quick, which allows up to {allowed}.");
+    }
+    let far = if blocks > 2 * allowed { "far " } else { "" };
+    let excess = format!("{about}, {far}more than the {allowed} the study allows:");
+    if blocks as usize <= LAST_LOOK {
+        let first = if is_quick { "run without --quick and raise" } else { "raise" };
+        return format!(
+            "{excess} {first} `[decide] blocks.max` ({LAST_LOOK} at most), measure for longer, or use a quieter host."
+        );
+    }
+    let way = if full.measure > schedule.measure {
+        "A run without --quick measures for longer and may need fewer."
+    } else {
+        "Measure for longer (`[measure] duration`), or use a quieter host."
+    };
+    format!("{excess} the difference is too small, or the launches too different, for this design. {way}")
 }
 
 /// What the sentence of a quick run must not be read without.
@@ -168,7 +230,7 @@ fn quick_caveat(record: &StudyRecord, verdict: &Verdict) -> String {
 fn difference(metric: Metric, effect: &Effect, [name, baseline]: [&str; 2]) -> String {
     let (up, down) = metric.comparatives();
     let word = if effect.estimate > 0.0 { up } else { down };
-    let size = format!("{} %", size(effect.estimate));
+    let size = format!("{} %", text::percent_digits(effect.estimate));
     match metric {
         Metric::Throughput => format!("{name} is {size} {word} than {baseline}"),
         Metric::P50 => format!("the median service time of {name} is {size} {word} than that of {baseline}"),
@@ -184,31 +246,10 @@ fn difference(metric: Metric, effect: &Effect, [name, baseline]: [&str; 2]) -> S
     }
 }
 
-/// The size of a log ratio in per cent.
-fn size(log_ratio: f64) -> String {
-    number((Effect::fraction(log_ratio) * 100.0).abs())
-}
-
-fn signed(log_ratio: f64) -> String {
-    let percent = Effect::fraction(log_ratio) * 100.0;
-    let sign = if percent < -0.05 { "−" } else { "+" };
-    format!("{sign}{} %", number(percent.abs()))
-}
-
 /// The interval of a difference whose direction the sentence names: sizes, smaller first.
 fn size_span(effect: &Effect) -> String {
     let (near, far) = if effect.estimate > 0.0 { (effect.low, effect.high) } else { (effect.high, effect.low) };
-    format!("[{}, {}]", size(near), size(far))
-}
-
-fn signed_span(effect: &Effect) -> String {
-    let bound = |log_ratio| signed(log_ratio).trim_end_matches(" %").to_owned();
-    format!("[{}, {}]", bound(effect.low), bound(effect.high))
-}
-
-/// One decimal, none where it is zero.
-fn number(value: f64) -> String {
-    format!("{value:.1}").trim_end_matches(".0").to_owned()
+    format!("[{}, {}]", text::percent_digits(near), text::percent_digits(far))
 }
 
 /// What the run cannot support.
@@ -253,6 +294,8 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use model::{Setting, SettingResult, Severity};
 
     use super::*;
@@ -270,7 +313,7 @@ mod tests {
     fn say(metric: Metric, verdict: &Verdict) -> String {
         let mut record = fixture::empty(fixture::study(), Mode::Full);
         record.study.decide.primary = metric;
-        sentence(&record, verdict, ["on", "off"])
+        sentence(&record, verdict, ["on", "off"], None)
     }
 
     #[test]
@@ -327,6 +370,76 @@ mod tests {
         assert!(matches!(report.judgements[0].verdict, Verdict::Inconclusive { effect: None, .. }));
         assert_eq!(report.judgements[0].sentence, "on against off is undecided: 4 of at least 5 blocks could be used.");
         assert!(report.findings.iter().any(|finding| finding.id == FindingId::NotReplicated));
+    }
+
+    #[test]
+    fn an_undecided_run_says_what_would_settle_it() {
+        let mut quick = fixture::empty(fixture::study(), Mode::Quick);
+        assert_eq!(quick.plan.schedule.max_blocks, 6);
+        let way = |record: &StudyRecord, blocks| outlook(record, blocks, true);
+        assert_eq!(
+            way(&quick, 14),
+            "To settle it would take about 14 blocks: run without --quick, which allows up to 30."
+        );
+        quick.study.timing.measure = Duration::from_secs(60);
+        assert_eq!(
+            way(&quick, 1_493),
+            "To settle it would take about 1,493 blocks, far more than the 30 the study allows: the difference is too small, or \
+             the launches too different, for this design. A run without --quick measures for longer and may need fewer."
+        );
+        quick.study.timing.max_blocks = 10;
+        assert!(way(&quick, 14).contains("more than the 10 the study allows: run without --quick and raise"));
+
+        let mut full = fixture::empty(fixture::study(), Mode::Full);
+        assert_eq!(
+            outlook(&full, 21, false),
+            "To settle it would take about 21 blocks: go on with `bakeoff run study.toml --resume`."
+        );
+        assert_eq!(way(&full, 21), "To settle it would take about 21 blocks.");
+        assert!(way(&full, 31).contains("31 blocks, more than the 30 the study allows: the difference is too small"));
+        assert!(way(&full, 31).ends_with("Measure for longer (`[measure] duration`), or use a quieter host."));
+        full.study.timing.max_blocks = 10;
+        full.plan.schedule.max_blocks = 10;
+        assert_eq!(
+            way(&full, 14),
+            "To settle it would take about 14 blocks, more than the 10 the study allows: raise `[decide] blocks.max` \
+             (30 at most), measure for longer, or use a quieter host."
+        );
+    }
+
+    #[test]
+    fn a_quick_run_without_an_answer_is_no_dead_end() {
+        let mut record = fixture::record_of(fixture::study(), 5, 0.0, 0.05, 3);
+        record.plan.mode = Mode::Quick;
+        record.plan.schedule.max_blocks = 5;
+        record.study.timing.measure = Duration::from_secs(60);
+        let judgement = &analyse(&record).judgements[0];
+        assert!(matches!(judgement.verdict, Verdict::Inconclusive { effect: Some(_), .. }), "{judgement:?}");
+        for part in ["All 5 blocks were used", "To settle it would take about ", "without --quick"] {
+            assert!(judgement.sentence.contains(part), "{}", judgement.sentence);
+        }
+        assert!(!judgement.sentence.contains("--resume"), "{}", judgement.sentence);
+    }
+
+    #[test]
+    fn a_veto_names_the_fact_that_it_rests_on() {
+        let mut record = fixture::record(5, 0.0);
+        let on = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+        on.flat_map(|trial| &mut trial.answers).for_each(|answer| answer.length = 14);
+        assert_eq!(
+            analyse(&record).judgements[0].sentence,
+            "on against off is no valid comparison, so there is no verdict: responses-differ (length: off 15,118 bytes, on \
+             14 bytes)"
+        );
+        let mut record = fixture::record(5, 0.0);
+        let settings =
+            record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.settings);
+        settings.for_each(|setting| setting.result = SettingResult::Overridden);
+        assert_eq!(
+            analyse(&record).judgements[0].sentence,
+            "on against off is no valid comparison, so there is no verdict: setting-not-effective (on: \
+             compile.invokedynamic, asked compile.invokedynamic = true)"
+        );
     }
 
     #[test]
