@@ -6,11 +6,12 @@
 //! blocks seen (α·0.8·n/nmax by look n: Lan & `DeMets` 1983 with a linear spending function). The two families are
 //! joined by the union bound, so the late looks hold for any symmetric distribution, not only the normal one.
 
+use model::verdict::FEWEST_BLOCKS;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Fewest blocks at which there is an interval.
-pub const FIRST_LOOK: usize = 5;
+pub const FIRST_LOOK: usize = FEWEST_BLOCKS as usize;
 /// Fewest blocks at which signed ranks are used.
 pub const FIRST_RANK_LOOK: usize = 8;
 /// Most blocks that the tables cover.

@@ -14,6 +14,9 @@ pub struct Histogram(hdrhistogram::Histogram<u64>);
 /// Longest duration that is told apart, in microseconds (one hour); longer ones are recorded as this.
 pub const LONGEST_US: u64 = 3_600_000_000;
 
+/// Durations that have to lie beyond a quantile for it to be shown.
+pub const LEAST_BEYOND: u32 = 100;
+
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
@@ -44,11 +47,11 @@ impl Histogram {
         self.0.value_at_quantile(q)
     }
 
-    /// Like [`Self::quantile`], but `None` unless at least 100 durations lie beyond it:
+    /// Like [`Self::quantile`], but `None` unless at least [`LEAST_BEYOND`] durations lie beyond it:
     /// a quantile is shown only when n·(1−q) ≥ 100 (the design's `statistics.md`, §6).
     pub fn supported_quantile(&self, q: f64) -> Option<u64> {
         // The tolerance keeps 1,000 · (1 − 0.9) = 99.99…98 from being refused.
-        (self.count() as f64 * (1.0 - q) >= 100.0 - 1e-6).then(|| self.quantile(q))
+        (self.count() as f64 * (1.0 - q) >= f64::from(LEAST_BEYOND) - 1e-6).then(|| self.quantile(q))
     }
 
     /// Mean in µs; 0 when empty.

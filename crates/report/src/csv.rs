@@ -8,8 +8,8 @@ const COLUMNS: [&str; 9] = ["run", "of", "block", "variant", "cell", "metric", "
 
 /// Measurements (`of` is `cell`) and blocks (`of` is `block`) as CSV (RFC 4180, but lines end in LF).
 ///
-/// A cell's rows are over all used launches; a block's row is the primary metric of one launch. Numbers are not
-/// rounded. Blocks count from one, as in every other report.
+/// A cell's rows are over all used launches; a block's row is the primary metric of one launch. Numbers have nine
+/// significant digits. Blocks count from one, as in every other report.
 pub fn csv(report: &Report) -> String {
     let mut sheet = Sheet { text: String::new(), run: &report.run };
     sheet.row(&COLUMNS);
@@ -59,7 +59,7 @@ struct Sheet<'a> {
 impl Sheet<'_> {
     fn value(&mut self, [of, block, variant, cell, metric]: [&str; 5], value: f64, unit: &str, set_aside: &str) {
         if value.is_finite() {
-            self.row(&[self.run, of, block, variant, cell, metric, &value.to_string(), unit, set_aside]);
+            self.row(&[self.run, of, block, variant, cell, metric, &written(value), unit, set_aside]);
         }
     }
 
@@ -80,9 +80,30 @@ impl Sheet<'_> {
     }
 }
 
+/// A number to nine significant digits: far more than launches have in common, and without the traces of binary fractions.
+/// Whole numbers keep all digits.
+fn written(value: f64) -> String {
+    let nine: Option<f64> = format!("{value:.8e}").parse().ok();
+    if value.fract() == 0.0 { value.to_string() } else { nine.unwrap_or(value).to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_no_traces_of_binary_fractions() {
+        for (value, text) in [
+            (1_624.000_000_000_000_2, "1624"),
+            (0.1 + 0.2, "0.3"),
+            (440.211_243_813_455_4, "440.211244"),
+            (0.000_012_345_678_912_3, "0.0000123456789"),
+            (6_442_450_944.0, "6442450944"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(written(value), text);
+        }
+    }
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {

@@ -68,7 +68,7 @@ fn findings(text: &mut String, report: &Report) {
             escaped(&finding.subject)
         );
         if !finding.evidence.is_empty() {
-            let _ = writeln!(text, "  - {}", escaped(&words::evidence(finding)));
+            let _ = writeln!(text, "  - {}", escaped(&words::evidence(finding).join(words::BETWEEN)));
         }
         let _ = writeln!(text, "  - {}", escaped(&finding.meaning));
         let _ = writeln!(text, "  - → {} (`bakeoff explain {}`)", escaped(&finding.remedy), finding.id.name());
@@ -89,6 +89,9 @@ fn table(text: &mut String, table: &Table) {
         return;
     }
     let _ = writeln!(text, "## {}\n", escaped(&table.caption));
+    if !table.note.is_empty() {
+        let _ = writeln!(text, "{}\n", escaped(&table.note));
+    }
     let heads: Vec<_> = table.columns.iter().map(|column| escaped(&column.head)).collect();
     let rules: Vec<_> = table.columns.iter().map(|column| if column.is_numeric() { "---:" } else { "---" }).collect();
     let _ = writeln!(text, "| {} |", heads.join(" | "));

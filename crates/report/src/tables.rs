@@ -10,6 +10,8 @@ use crate::words::{self, Tone};
 pub struct Table {
     /// What it shows.
     pub caption: String,
+    /// What its numbers are; empty where that needs no telling.
+    pub note: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows.
@@ -76,7 +78,12 @@ pub enum Detail {
 
 impl Table {
     fn new(caption: impl Into<String>) -> Self {
-        Self { caption: caption.into(), columns: Vec::new(), groups: Vec::new() }
+        Self { caption: caption.into(), note: String::new(), columns: Vec::new(), groups: Vec::new() }
+    }
+
+    fn noted(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
     }
 
     fn column(mut self, head: &str, holds: Holds) -> Self {
@@ -104,7 +111,7 @@ impl Table {
 
 /// Every comparison with its interval and how it reads.
 pub fn decision(report: &Report, detail: Detail) -> Table {
-    let mut table = Table::new("Decision").words("metric");
+    let mut table = Table::new("Decision").noted(words::decision_note(report)).words("metric");
     let baseline = words::variant_name(report, 0);
     // With several, the groups name them.
     let variant = if report.variants.len() > 2 { "variant" } else { words::variant_name(report, 1) };
@@ -137,7 +144,7 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
     let full = detail == Detail::Full;
     let percents = percents(report, full);
     let has_cpu = report.measurements.iter().any(|measurement| measurement.cpu_per_request.is_some());
-    let mut table = Table::new("Measurements").names("variant");
+    let mut table = Table::new("Measurements").noted(words::MEASUREMENTS_NOTE).names("variant");
     if full {
         table = table.numbers("requests");
     }
@@ -188,6 +195,7 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
 /// Start-up, warm-up and memory of every variant.
 pub fn variants(report: &Report) -> Table {
     let mut table = Table::new("Launches")
+        .noted(words::LAUNCHES_NOTE)
         .names("variant")
         .numbers("completed")
         .numbers("failed")

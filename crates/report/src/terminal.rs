@@ -80,13 +80,25 @@ impl Page {
             let sign = self.painted(&sign, Tone::of_severity(finding.severity), true);
             let title = self.bold(finding.id.name());
             self.wrapped(&format!("  {sign}  {title}  "), 4, &finding.subject);
-            if !finding.evidence.is_empty() {
-                self.wrapped("    ", 4, &words::evidence(finding));
-            }
+            self.evidence(&words::evidence(finding));
             self.wrapped("    ", 4, &finding.meaning);
             self.wrapped("    → ", 6, &finding.remedy);
             let explain = self.dim(&format!("bakeoff explain {}", finding.id.name()));
             self.line(&format!("    {explain}"));
+        }
+    }
+
+    /// All on one line where it fits, else each piece on its own.
+    fn evidence(&mut self, pieces: &[String]) {
+        let line = pieces.join(words::BETWEEN);
+        if pieces.is_empty() {
+            // Nothing to tell.
+        } else if 4 + width(&line) <= self.style.width {
+            self.wrapped("    ", 4, &line);
+        } else {
+            for piece in pieces {
+                self.wrapped("    · ", 6, piece);
+            }
         }
     }
 
@@ -95,6 +107,9 @@ impl Page {
             return;
         }
         self.heading(&table.caption);
+        if !table.note.is_empty() {
+            self.wrapped("  ", 2, &table.note);
+        }
         let widths = self.column_widths(table);
         let head = |index: usize| {
             let column = &table.columns[index];

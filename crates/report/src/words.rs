@@ -1,6 +1,8 @@
 //! The words all renderers share, so that no two of them tell a different story.
 
+use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
+use model::verdict::FEWEST_BLOCKS;
 use model::{
     CellIndex, Comparison, Finding, Interpretation, Metric, Mode, Report, Role, Setting, SettingResult, SettingSource,
     Severity, VariantIndex, Verdict,
@@ -96,6 +98,28 @@ pub fn comparison_groups(report: &Report) -> Vec<(String, Vec<&Comparison>)> {
     groups
 }
 
+/// What the numbers of the decision's table are.
+pub fn decision_note(report: &Report) -> String {
+    let values = format!("Changes against {}; values are medians over the launches compared.", variant_name(report, 0));
+    let short: Vec<&Comparison> = report.comparisons.iter().filter(|comparison| comparison.effect.is_none()).collect();
+    if short.is_empty() {
+        return values;
+    }
+    let is_percentile = |of: &&Comparison| matches!(of.metric, Metric::P50 | Metric::P90 | Metric::P99);
+    let percentile = if short.iter().any(is_percentile) {
+        format!("; a launch has a percentile when {LEAST_BEYOND} requests lie beyond it")
+    } else {
+        String::new()
+    };
+    format!("{values} An interval takes {FEWEST_BLOCKS} blocks in which both sides have the number{percentile}.")
+}
+
+/// What the numbers of the measurements' table are: others than the decision's.
+pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
+
+/// What the numbers of the launches' table are.
+pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";
+
 /// A metric as people read it.
 pub fn metric(metric: Metric) -> &'static str {
     match metric {
@@ -188,7 +212,13 @@ pub fn caveats(report: &Report) -> String {
 
 /// The line that says which run this is.
 pub fn run_line(report: &Report) -> String {
-    format!("{} · {} · {} · bakeoff {}", report.run, report.started, mode(report.mode), report.version)
+    format!("{} · {} · {} · bakeoff {}", report.run, to_the_second(&report.started), mode(report.mode), report.version)
+}
+
+/// An RFC 3339 time without the fraction of its second.
+fn to_the_second(time: &str) -> String {
+    let Some((whole, rest)) = time.split_once('.') else { return time.into() };
+    format!("{whole}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Findings, gravest first whatever order they come in.
@@ -198,10 +228,12 @@ pub fn findings(report: &Report) -> Vec<&Finding> {
     findings
 }
 
-/// The evidence of a finding in one line.
-pub fn evidence(finding: &Finding) -> String {
-    let parts: Vec<_> = finding.evidence.iter().map(|item| format!("{} {}", item.name, item.value)).collect();
-    parts.join(" · ")
+/// Between pieces of evidence on one line.
+pub const BETWEEN: &str = " · ";
+
+/// The evidence of a finding, piece by piece.
+pub fn evidence(finding: &Finding) -> Vec<String> {
+    finding.evidence.iter().map(|item| format!("{} {}", item.name, item.value)).collect()
 }
 
 /// How many launches of a variant became steady, and when.
@@ -239,4 +271,16 @@ pub fn setting_source(source: SettingSource) -> &'static str {
 /// A block's number as people count.
 pub fn block_number(block: &BlockSummary) -> u32 {
     block.block + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_to_the_second() {
+        assert_eq!(to_the_second("2026-11-21T11:41:34.291614828Z"), "2026-11-21T11:41:34Z");
+        assert_eq!(to_the_second("2026-11-21T11:41:34.5+01:00"), "2026-11-21T11:41:34+01:00");
+        assert_eq!(to_the_second("2026-11-21T11:41:34Z"), "2026-11-21T11:41:34Z");
+    }
 }

@@ -24,6 +24,30 @@ fn charts() {
     insta::assert_snapshot!("chart-blocks", chart("throughput by block"));
 }
 
+/// Of one second, which a step of 0.1 divides badly in binary.
+#[test]
+fn the_warm_up_axis_has_round_even_ticks() {
+    let mut report = fixture::inconclusive();
+    report.warm_up_cut = None;
+    let points = report.warm_ups.iter_mut().flat_map(|series| &mut series.points);
+    points.for_each(|point| point[0] /= 89.0);
+    let page = report::html(&report);
+    let start = page.find("<title>Rate while warming up</title>").unwrap();
+    let chart = between(&page[start..], "", "</svg>");
+    let texts: Vec<_> =
+        chart.match_indices("</text>").map(|(end, _)| chart[..end].rsplit('>').next().unwrap()).collect();
+    let ticks: Vec<_> = texts.into_iter().filter(|text| text.ends_with(" s")).collect();
+    // Written from the highest down.
+    let wanted = ["1 s", "0.9 s", "0.8 s", "0.7 s", "0.6 s", "0.5 s", "0.4 s", "0.3 s", "0.2 s", "0.1 s"];
+    assert_eq!(ticks, wanted);
+}
+
+#[test]
+fn one_user_is_singular() {
+    let page = report::html(&fixture::three());
+    assert!(page.contains("mri/puma, 1 user: ") && page.contains("mri/puma, 4 users: "));
+}
+
 #[test]
 fn every_page_is_well_formed() {
     for (name, report) in fixture::all() {

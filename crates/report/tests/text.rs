@@ -57,6 +57,61 @@ fn usual_names_are_whole_in_tables() {
     assert!(!text.contains('…'), "{text}");
 }
 
+/// The lines of a table's group, its head apart.
+fn rows<'a>(text: &'a str, table: &str, group: &str) -> Vec<&'a str> {
+    let lines = text.lines().skip_while(|line| *line != table).skip_while(|line| line.trim() != group).skip(1);
+    lines.take_while(|line| line.starts_with("    ")).collect()
+}
+
+#[test]
+fn where_nothing_could_be_compared_there_is_no_number() {
+    let mut report = fixture::invalid();
+    let decides = &mut report.comparisons[0];
+    (decides.typical, decides.effect) = ([None, None], None);
+    decides.differences.clear();
+    report.measurements[1].requests = 0;
+    let text = report::terminal(&report, PLAIN);
+    let [row] = rows(&text, "Decision", "dashboard@20 · decides")[..] else { panic!("{text}") };
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["throughput", "–", "–", "–", "✗", "not", "valid"]);
+    let measured = rows(&text, "Measurements", "dashboard@20");
+    assert!(measured[0].ends_with("0 %") && measured[1].ends_with('–'), "{text}");
+    assert!(report::html(&report).contains("An interval takes 5 blocks in which both sides have the number."));
+}
+
+#[test]
+fn tables_say_what_their_numbers_are() {
+    let report = fixture::better();
+    let decision = "Changes against off; values are medians over the launches compared.";
+    let measurements = "Medians over launches; percentiles over all requests of all launches together.";
+    let terminal = report::terminal(&report, Style { colour: false, width: 120 });
+    for (text, lead) in [(terminal, "\n  "), (report::markdown(&report), "\n\n"), (report::html(&report), "<caption>")]
+    {
+        for note in [decision, measurements] {
+            assert!(text.contains(&format!("{lead}{note}")), "{text}");
+        }
+    }
+    let mut short = report;
+    let median = short.comparisons.iter_mut().find(|comparison| comparison.metric == model::Metric::P50).unwrap();
+    median.effect = None;
+    assert!(report::markdown(&short).contains("a launch has a percentile when 100 requests lie beyond it."));
+}
+
+#[test]
+fn evidence_that_does_not_fit_one_line_has_a_line_for_each_piece() {
+    let text = report::terminal(&fixture::invalid(), PLAIN);
+    let pieces: Vec<&str> = text.lines().filter(|line| line.starts_with("    · ")).collect();
+    assert_eq!(
+        pieces,
+        [
+            "    · length 15,118 bytes | 1,266 bytes",
+            "    · on begins \"<!DOCTYPE html> <html> <head> <title>Settings</title> <link …\"",
+            "    · off begins \"<h1>We're sorry, but something went wrong.</h1>\"",
+        ]
+    );
+    // What fits stays together.
+    assert!(report::terminal(&fixture::better(), PLAIN).contains("\n    canary +5.1 % · steal 0.04 cores\n"));
+}
+
 #[test]
 fn colour_changes_nothing_but_colour() {
     for (name, report) in fixture::all() {

@@ -74,7 +74,7 @@ fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: f
                 plot.whisker(point.users, range, variant);
             }
             let name = words::variant_name(report, variant);
-            let title = format!("{name}, {} users: {}", point.users, write(point.value));
+            let title = format!("{name}, {}: {}", words::plural(point.users as u64, "user"), write(point.value));
             plot.dot((point.users, point.value), variant, false, &title);
         }
     }

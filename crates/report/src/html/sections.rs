@@ -64,7 +64,7 @@ fn comparisons(page: &mut Markup, report: &Report) {
         return;
     }
     section(page, "decision", "Decision", |section| {
-        draw_table(section, &table, &format!("Changes against {}", words::variant_name(report, 0)), "");
+        draw_table(section, &table, "");
         if let Some(forest) = charts::forest(report) {
             let margin = number::margin(report.rope);
             wide(
@@ -105,7 +105,7 @@ fn cells(page: &mut Markup, report: &Report) {
         return;
     }
     section(page, "measurements", "Measurements", |section| {
-        draw_table(section, &table, "Medians over launches; percentiles over all requests", "");
+        draw_table(section, &table, "");
         pairs(section, charts::latency(report));
     });
 }
@@ -113,7 +113,7 @@ fn cells(page: &mut Markup, report: &Report) {
 fn launches(page: &mut Markup, report: &Report) {
     let chart = charts::warm_up(report);
     section(page, "warm-up", "Start and warm-up", |section| {
-        draw_table(section, &tables::variants(report), "Medians over launches", "");
+        draw_table(section, &tables::variants(report), "");
         if let Some(chart) = chart {
             wide(section, chart, &warm_up_caption(report));
         }
@@ -231,7 +231,7 @@ fn environment(page: &mut Markup, report: &Report) {
         ] {
             if !table.is_empty() {
                 section.leaf("h3", &[("id", id)], &table.caption);
-                draw_table(section, &table, "", "prose");
+                draw_table(section, &table, "prose");
             }
         }
         command_lines(section, report);
@@ -311,12 +311,12 @@ fn pairs(section: &mut Markup, charts: Vec<Chart>) {
     });
 }
 
-fn draw_table(section: &mut Markup, table: &Table, caption: &str, class: &str) {
-    let label = if caption.is_empty() { &table.caption } else { caption };
+fn draw_table(section: &mut Markup, table: &Table, class: &str) {
+    let label = if table.note.is_empty() { &table.caption } else { &table.note };
     scrolling(section, format!("scroll {class}").trim_end(), label, |inside| {
         inside.element("table", &[], |drawn| {
-            if !caption.is_empty() {
-                drawn.leaf("caption", &[], caption);
+            if !table.note.is_empty() {
+                drawn.leaf("caption", &[], &table.note);
             }
             drawn.element("thead", &[], |head| {
                 head.element("tr", &[], |row| {
