@@ -206,6 +206,7 @@ fn interval(second: u32, rate: f64) -> Interval {
         },
         bins: vec![(good / 10) as u32; 10],
         service,
+        open: None,
         bytes: good * LENGTH,
         client_cpu_s: 0.1,
         server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40 }),

@@ -70,6 +70,7 @@ mod tests {
             tally: Tally { good, ..Tally::default() },
             bins: bins.to_vec(),
             service: Histogram::new(),
+            open: None,
             bytes: good * 100,
             client_cpu_s: 0.25,
             server: None,

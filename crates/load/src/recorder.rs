@@ -100,6 +100,7 @@ fn blank(second: u64) -> Interval {
         tally: Tally::default(),
         bins: vec![0; BINS],
         service: Histogram::new(),
+        open: None,
         bytes: 0,
         client_cpu_s: 0.0,
         server: None,

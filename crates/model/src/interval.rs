@@ -113,6 +113,30 @@ pub struct ServerUse {
     pub threads: u32,
 }
 
+/// What an open loop adds to an interval: its requests are due at times of their own, whatever the server does.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Requests whose intended start fell in it.
+    pub due: u64,
+    /// Response time (intended start to last byte) of good answers.
+    pub response: Histogram,
+    /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
+    /// were due.
+    pub lateness: Histogram,
+    /// Requests that waited for a connection at its end.
+    pub backlog: u64,
+}
+
+impl OpenLoop {
+    /// Adds what another part of the load saw in the same time.
+    pub fn merge(&mut self, other: &Self) {
+        self.due += other.due;
+        self.response.merge(&other.response);
+        self.lateness.merge(&other.lateness);
+        self.backlog += other.backlog;
+    }
+}
+
 /// The client's, the server's and the host's view of one span of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
@@ -126,6 +150,9 @@ pub struct Interval {
     pub bins: Vec<u32>,
     /// Service time (request sent to last byte) of good answers.
     pub service: Histogram,
+    /// What an open loop adds; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenLoop>,
     /// Bytes received, heads included.
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
@@ -171,5 +198,32 @@ mod tests {
         assert_eq!(sum.statuses[&500], 2);
         assert!((sum.failed_share() - 0.25).abs() < 1e-12);
         assert_eq!(sum.body_length, Some(BodyLength { min: 10, max: 20 }));
+    }
+
+    #[test]
+    fn an_interval_without_an_open_loop_is_stored_as_it_always_was() {
+        let closed = Interval {
+            start_s: 0.0,
+            length_s: 1.0,
+            tally: Tally::default(),
+            bins: vec![0; 10],
+            service: Histogram::new(),
+            open: None,
+            bytes: 0,
+            client_cpu_s: 0.0,
+            server: None,
+            host: None,
+        };
+        let text = serde_json::to_string(&closed).unwrap();
+        assert!(!text.contains("\"open\""), "{text}");
+        assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), closed);
+
+        let mut open = OpenLoop { due: 3, backlog: 1, ..OpenLoop::default() };
+        open.response.record(70);
+        open.merge(&open.clone());
+        assert_eq!((open.due, open.response.count(), open.backlog), (6, 2, 2));
+        let interval = Interval { open: Some(open), ..closed };
+        let text = serde_json::to_string(&interval).unwrap();
+        assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), interval);
     }
 }

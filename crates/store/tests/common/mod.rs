@@ -88,6 +88,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         tally: Tally { good: 10_000, statuses: [(200, 10_000)].into(), ..Tally::default() },
         bins: vec![1_000; 10],
         service,
+        open: None,
         bytes: 1 << 40,
         client_cpu_s: 0.3,
         server: None,
