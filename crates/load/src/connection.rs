@@ -15,14 +15,32 @@ const LONGEST_BACK_OFF: Duration = Duration::from_millis(100);
 /// What a connection is doing. Times count from the start of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing, and nothing is to come.
+    /// Nothing.
     Idle,
-    /// Waiting until it may connect again.
-    BackingOff { until: Duration },
+    /// Waiting until it may connect again, or until its user has thought.
+    Waiting,
     /// Being made; fails at the deadline.
     Connecting { deadline: Duration },
     /// Between the first byte of a request and the last of its answer; fails at the deadline.
     Asking { deadline: Duration },
+}
+
+/// A request as a connection has it in hand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Task {
+    /// Index of the ask.
+    pub ask: usize,
+    /// When it was meant to be sent, in an open loop.
+    pub intended: Option<Duration>,
+}
+
+/// How long a request took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Took {
+    /// Since its first byte was sent.
+    pub service: Duration,
+    /// Since it was meant to be sent, in an open loop.
+    pub response: Option<Duration>,
 }
 
 /// How a request ended.
@@ -46,8 +64,9 @@ impl From<Failure> for Ended {
 #[derive(Debug)]
 pub(crate) struct Connection {
     state: State,
-    /// Index of the ask in hand.
-    ask: usize,
+    task: Task,
+    /// Since when this connection could have taken the request in hand; never, where it was made for it.
+    free_since: Duration,
     /// When its first byte was handed to the kernel.
     sent_at: Duration,
     /// How many of its bytes the kernel took.
@@ -60,7 +79,8 @@ impl Connection {
     pub fn new() -> Self {
         Self {
             state: State::Idle,
-            ask: 0,
+            task: Task::default(),
+            free_since: Duration::MAX,
             sent_at: Duration::ZERO,
             written: 0,
             framer: Framer::default(),
@@ -72,35 +92,29 @@ impl Connection {
         self.state
     }
 
-    /// Index of the ask in hand.
-    pub fn ask(&self) -> usize {
-        self.ask
+    /// The request in hand.
+    pub fn task(&self) -> Task {
+        self.task
     }
 
-    /// When the request in hand was sent.
-    pub fn sent_at(&self) -> Duration {
-        self.sent_at
+    /// How late the request in hand was sent by the client's own doing: where this connection was free for it when
+    /// it was due.
+    pub fn lateness(&self) -> Option<Duration> {
+        let intended = self.task.intended.filter(|intended| self.free_since <= *intended)?;
+        Some(self.sent_at.saturating_sub(intended))
     }
 
-    /// When something has to be done even if nothing happens.
-    pub fn due(&self) -> Option<Duration> {
-        match self.state {
-            State::Idle => None,
-            State::BackingOff { until } => Some(until),
-            State::Connecting { deadline } | State::Asking { deadline } => Some(deadline),
-        }
-    }
-
-    /// Takes ask number `ask`, for which a connection has to be made first.
-    pub fn connect_for(&mut self, ask: usize, deadline: Duration) {
-        self.ask = ask;
+    /// Takes a request for which a connection has to be made first.
+    pub fn connect_for(&mut self, task: Task, deadline: Duration) {
+        self.task = task;
+        self.free_since = Duration::MAX;
         self.state = State::Connecting { deadline };
         self.framer.reset();
     }
 
-    /// Starts sending ask number `ask`.
-    pub fn start(&mut self, ask: usize, now: Duration, deadline: Duration) {
-        self.ask = ask;
+    /// Starts sending a request.
+    pub fn start(&mut self, task: Task, now: Duration, deadline: Duration) {
+        self.task = task;
         self.sent_at = now;
         self.written = 0;
         self.state = State::Asking { deadline };
@@ -133,18 +147,32 @@ impl Connection {
         }
     }
 
-    /// Forgets the connection.
-    pub fn retire(&mut self) {
+    /// Notes that the request in hand was over at `end`; says how long it took.
+    pub fn finish(&mut self, end: Duration) -> Took {
+        // A clock other than ours may have told the end: it is never before the beginning.
+        let end = end.max(self.sent_at);
+        self.free_since = end;
+        Took {
+            service: end.saturating_sub(self.sent_at),
+            response: self.task.intended.map(|intended| end.saturating_sub(intended)),
+        }
+    }
+
+    /// Has nothing in hand.
+    pub fn rest(&mut self) {
         self.state = State::Idle;
     }
 
-    /// Forgets the connection and waits before another is made; returns until when.
-    pub fn back_off(&mut self, now: Duration) -> Duration {
+    /// Has nothing in hand, and gets nothing before it is told to go on.
+    pub fn wait(&mut self) {
+        self.state = State::Waiting;
+    }
+
+    /// How long to wait, after a failure without an answer, before another connection is made.
+    pub fn back_off(&mut self) -> Duration {
         let wait = SHORTEST_BACK_OFF * 2u32.pow(self.failures_in_a_row.min(10));
         self.failures_in_a_row += 1;
-        let until = now + wait.min(LONGEST_BACK_OFF);
-        self.state = State::BackingOff { until };
-        until
+        wait.min(LONGEST_BACK_OFF)
     }
 
     fn judge(&mut self, answered: Answered, ask: &Ask) -> Ended {
@@ -172,7 +200,7 @@ mod tests {
 
     fn asking(ask: &Ask) -> Connection {
         let mut connection = Connection::new();
-        connection.start(0, Duration::ZERO, Duration::MAX);
+        connection.start(Task::default(), Duration::ZERO, Duration::MAX);
         connection.wrote(ask.bytes().len());
         connection
     }
@@ -190,7 +218,7 @@ mod tests {
     fn an_answer_before_the_request_is_out_ends_the_connection() {
         let ask = ask();
         let mut connection = Connection::new();
-        connection.start(0, Duration::ZERO, Duration::MAX);
+        connection.start(Task::default(), Duration::ZERO, Duration::MAX);
         connection.wrote(3);
         let ended = connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Ok(()), false));
@@ -212,9 +240,28 @@ mod tests {
     fn back_off_grows_and_an_answer_ends_it() {
         let ask = ask();
         let mut connection = asking(&ask);
-        let waits: Vec<u128> = (0..9).map(|_| connection.back_off(Duration::ZERO).as_millis()).collect();
+        let waits: Vec<u128> = (0..9).map(|_| connection.back_off().as_millis()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 100, 100]);
         connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask);
-        assert_eq!(connection.back_off(Duration::ZERO), SHORTEST_BACK_OFF);
+        assert_eq!(connection.back_off(), SHORTEST_BACK_OFF);
+    }
+
+    #[test]
+    fn only_a_connection_that_was_free_makes_a_request_late() {
+        const MS: Duration = Duration::from_millis(1);
+        let due = |ms: u32| Task { ask: 0, intended: Some(ms * MS) };
+        let mut connection = Connection::new();
+        connection.connect_for(due(10), Duration::MAX);
+        connection.start(due(10), 12 * MS, Duration::MAX);
+        assert_eq!(connection.lateness(), None);
+        assert_eq!(connection.finish(20 * MS), Took { service: 8 * MS, response: Some(10 * MS) });
+        connection.start(due(19), 21 * MS, Duration::MAX);
+        assert_eq!(connection.lateness(), None);
+        connection.start(due(20), 21 * MS, Duration::MAX);
+        assert_eq!(connection.lateness(), Some(MS));
+        // An end told by another clock.
+        assert_eq!(connection.finish(15 * MS), Took { service: Duration::ZERO, response: Some(MS) });
+        connection.start(Task::default(), 30 * MS, Duration::MAX);
+        assert_eq!((connection.lateness(), connection.finish(33 * MS).response), (None, None));
     }
 }

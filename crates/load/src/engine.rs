@@ -5,6 +5,9 @@
 //! life; requests are written at once, without asking whether they may be; a response that is complete is not
 //! followed by a read that finds nothing, since the event itself says whether the stream ended.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,10 +19,11 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with, sockopt,
 };
+use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
-use crate::arrivals::{ClosedLoop, Pace};
-use crate::connection::{Connection, Ended, State};
+use crate::arrivals::{Pace, Source};
+use crate::connection::{Connection, Ended, State, Task};
 use crate::recorder::Recorder;
 use crate::request::{Ask, Target};
 
@@ -42,7 +46,7 @@ pub(crate) struct Job<'a> {
     /// Index of the first ask; the others follow in turn.
     pub first_ask: usize,
     pub connections: usize,
-    pub arrivals: ClosedLoop,
+    pub arrivals: Source<'a>,
     pub time_limit: Duration,
     /// Start of the load, the same for all its threads.
     pub began: Instant,
@@ -52,17 +56,22 @@ pub(crate) struct Job<'a> {
 
 /// Does the job, giving away an interval a second; returns how many connections it opened.
 pub(crate) fn work(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<u64, LoadError> {
+    // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(LoadError::system("create an epoll instance"))?;
     let slots = (0..job.connections).map(|_| Slot { socket: None, connection: Connection::new() }).collect();
     let engine = Engine {
-        live: job.connections,
         next_sweep: TICK.min(job.time_limit),
+        recorder: Recorder::new(job.arrivals.is_open(), emit),
+        free: VecDeque::new(),
+        unconnected: (0..job.connections).rev().collect(),
         job,
         epoll,
         slots,
         buffer: vec![0; BUFFER].into(),
-        recorder: Recorder::new(emit),
+        timers: BinaryHeap::new(),
         started: 0,
+        live: 0,
         opened: 0,
     };
     engine.run()
@@ -81,22 +90,25 @@ struct Engine<'a, Emit> {
     /// Read into by every connection in turn, so that it stays in the processor's cache.
     buffer: Box<[u8]>,
     recorder: Recorder<Emit>,
+    /// Slots with nothing to do whose connection is open, or was until the server ended it; used in turn.
+    free: VecDeque<usize>,
+    /// Slots with nothing to do and no connection.
+    unconnected: Vec<usize>,
+    /// When which slot goes on that waits.
+    timers: BinaryHeap<Reverse<(Duration, usize)>>,
     /// Requests started.
     started: u64,
-    /// Slots that have, or will have, a request in hand.
+    /// Slots that have a request in hand, or wait to go on.
     live: usize,
     /// Connections opened.
     opened: u64,
-    /// When deadlines and back-offs are looked at next.
+    /// When deadlines are looked at next.
     next_sweep: Duration,
 }
 
 impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
     fn run(mut self) -> Result<u64, LoadError> {
         let mut events = Vec::with_capacity(EVENTS);
-        for index in 0..self.slots.len() {
-            self.next(index, self.now())?;
-        }
         let over_at = loop {
             let now = self.now();
             if let Some(end) = self.job.arrivals.end()
@@ -104,18 +116,26 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
             {
                 break end;
             }
-            if self.live == 0 || self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
+            let nothing_left = self.live == 0 && self.job.arrivals.is_over(now, self.started);
+            if nothing_left || self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
                 break now;
             }
-            self.recorder.roll(now);
+            self.wake(now)?;
+            self.dispatch(now)?;
             if now >= self.next_sweep {
                 self.sweep(now)?;
             }
-            self.wait(&mut events, now)?;
+            self.wait(&mut events)?;
             for event in events.drain(..) {
                 self.on_event(event.data.u64() as usize, event.flags)?;
+                // What has become due meanwhile is not to wait for the other events.
+                if self.job.arrivals.is_open() {
+                    self.dispatch(self.now())?;
+                }
             }
         };
+        self.roll(over_at);
+        self.recorder.waiting(self.job.arrivals.waiting());
         self.recorder.finish(over_at);
         Ok(self.opened)
     }
@@ -125,10 +145,55 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         self.job.began.elapsed()
     }
 
-    fn wait(&self, events: &mut Vec<epoll::Event>, now: Duration) -> Result<(), LoadError> {
-        let end = self.job.arrivals.end().unwrap_or(Duration::MAX);
-        let wake = (now + TICK).min(self.next_sweep).min(self.recorder.interval_end()).min(end);
-        let sleep = wake.saturating_sub(now);
+    /// Takes in what is due at `now`, and gives away every interval that is over.
+    fn roll(&mut self, now: Duration) {
+        self.recorder.waiting(self.job.arrivals.waiting());
+        while let Some(intended) = self.job.arrivals.take_due(now) {
+            self.recorder.due(intended);
+        }
+        self.recorder.roll(now);
+    }
+
+    /// Gives requests to slots that have nothing to do, as long as there are both.
+    fn dispatch(&mut self, now: Duration) -> Result<(), LoadError> {
+        self.roll(now);
+        while self.job.arrivals.wants_connection(now, self.started)
+            && let Some(index) = self.take_free()
+        {
+            self.live += 1;
+            self.next(index, self.now())?;
+        }
+        Ok(())
+    }
+
+    /// A slot with nothing to do, one with an open connection if there is any.
+    fn take_free(&mut self) -> Option<usize> {
+        while let Some(index) = self.free.pop_front() {
+            if self.slots[index].socket.is_some() {
+                return Some(index);
+            }
+            self.unconnected.push(index);
+        }
+        self.unconnected.pop()
+    }
+
+    /// Has every slot go on that has waited long enough.
+    fn wake(&mut self, now: Duration) -> Result<(), LoadError> {
+        while let Some(&Reverse((until, index))) = self.timers.peek()
+            && until <= now
+        {
+            self.timers.pop();
+            self.next(index, self.now())?;
+        }
+        Ok(())
+    }
+
+    fn wait(&self, events: &mut Vec<epoll::Event>) -> Result<(), LoadError> {
+        let timer = self.timers.peek().map(|Reverse((until, _))| *until);
+        let wakes = [timer, self.job.arrivals.next_due(), self.job.arrivals.end()];
+        let first = self.next_sweep.min(self.recorder.interval_end());
+        let wake = wakes.into_iter().flatten().fold(first, Duration::min);
+        let sleep = wake.saturating_sub(self.now()).min(TICK);
         let timeout = Timespec { tv_sec: sleep.as_secs().cast_signed(), tv_nsec: sleep.subsec_nanos().into() };
         match epoll::wait(&self.epoll, spare_capacity(events), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -136,40 +201,53 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         }
     }
 
-    /// Ends what took too long, begins what has waited long enough.
+    /// Ends what took too long.
     fn sweep(&mut self, now: Duration) -> Result<(), LoadError> {
         self.next_sweep = now + TICK.min(self.job.time_limit);
         for index in 0..self.slots.len() {
-            let connection = &self.slots[index].connection;
-            match connection.due() {
-                Some(due) if due <= now => match connection.state() {
-                    State::BackingOff { .. } => self.next(index, now)?,
-                    State::Connecting { .. } => self.ended(index, &Failure::Connect.into(), true)?,
-                    State::Asking { .. } => self.ended(index, &Failure::TimedOut.into(), true)?,
-                    State::Idle => {}
-                },
-                Some(due) => self.next_sweep = self.next_sweep.min(due),
-                None => {}
+            let (deadline, failure) = match self.slots[index].connection.state() {
+                State::Idle | State::Waiting => continue,
+                State::Connecting { deadline } => (deadline, Failure::Connect),
+                State::Asking { deadline } => (deadline, Failure::TimedOut),
+            };
+            if deadline <= now {
+                self.ended(index, &failure.into(), true)?;
+            } else {
+                self.next_sweep = self.next_sweep.min(deadline);
             }
         }
         Ok(())
     }
 
-    /// Gives a free slot its next request, or none when the load has started all of its requests.
+    /// Gives a slot its next request, if it is to have one.
     fn next(&mut self, index: usize, now: Duration) -> Result<(), LoadError> {
-        if self.job.arrivals.pace(now, self.started) == Pace::End {
-            self.slots[index].socket = None;
-            self.slots[index].connection.retire();
-            self.live -= 1;
+        let pace = self.job.arrivals.pace(now, self.started);
+        let Pace::Send(intended) = pace else {
+            if pace == Pace::End {
+                self.slots[index].socket = None;
+            }
+            self.set_free(index);
             return Ok(());
-        }
+        };
         let ask = (self.job.first_ask + self.started as usize) % self.job.asks.len();
+        let task = Task { ask, intended };
         self.started += 1;
         if self.slots[index].socket.is_some() {
-            self.start(index, ask, now)
+            self.start(index, task, now)
         } else {
-            self.slots[index].connection.connect_for(ask, now + self.job.time_limit);
+            self.slots[index].connection.connect_for(task, now + self.job.time_limit);
             self.connect(index)
+        }
+    }
+
+    /// Notes that a slot has nothing to do.
+    fn set_free(&mut self, index: usize) {
+        self.live -= 1;
+        self.slots[index].connection.rest();
+        if self.slots[index].socket.is_some() {
+            self.free.push_back(index);
+        } else {
+            self.unconnected.push(index);
         }
     }
 
@@ -196,8 +274,8 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
             State::Connecting { .. } => match sockopt::socket_error(socket) {
                 Ok(Ok(())) if flags.contains(epoll::EventFlags::OUT) => {
                     self.opened += 1;
-                    let ask = connection.ask();
-                    self.start(index, ask, self.now())
+                    let task = connection.task();
+                    self.start(index, task, self.now())
                 }
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(_)) | Err(_) => self.ended(index, &Failure::Connect.into(), true),
@@ -208,13 +286,23 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
                 }
                 if hung_up || flags.contains(epoll::EventFlags::IN) { self.read(index, hung_up) } else { Ok(()) }
             }
-            State::Idle | State::BackingOff { .. } => Ok(()),
+            State::Idle | State::Waiting => {
+                // A connection that ends while nothing is asked is no failure: the next request makes another.
+                if hung_up {
+                    self.slots[index].socket = None;
+                }
+                Ok(())
+            }
         }
     }
 
     /// Starts a request on a connection that is open.
-    fn start(&mut self, index: usize, ask: usize, now: Duration) -> Result<(), LoadError> {
-        self.slots[index].connection.start(ask, now, now + self.job.time_limit);
+    fn start(&mut self, index: usize, task: Task, now: Duration) -> Result<(), LoadError> {
+        let connection = &mut self.slots[index].connection;
+        connection.start(task, now, now + self.job.time_limit);
+        if let Some(lateness) = connection.lateness() {
+            self.recorder.late(lateness);
+        }
         if self.write(index) { Ok(()) } else { self.read(index, true) }
     }
 
@@ -222,7 +310,7 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
     /// read says how the request ended.
     fn write(&mut self, index: usize) -> bool {
         let Slot { socket: Some(socket), connection } = &mut self.slots[index] else { return true };
-        let ask = &self.job.asks[connection.ask()];
+        let ask = &self.job.asks[connection.task().ask];
         loop {
             let unsent = connection.unsent(ask);
             if unsent.is_empty() {
@@ -242,7 +330,7 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
     fn read(&mut self, index: usize, hung_up: bool) -> Result<(), LoadError> {
         for _ in 0..READS {
             let Slot { socket: Some(socket), connection } = &mut self.slots[index] else { return Ok(()) };
-            let ask = &self.job.asks[connection.ask()];
+            let ask = &self.job.asks[connection.task().ask];
             let ended = match recv(&*socket, &mut *self.buffer, RecvFlags::empty()) {
                 Ok((0, _)) => Some(connection.closed(ask)),
                 Ok((bytes, _)) => {
@@ -274,16 +362,22 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         if self.job.arrivals.end().is_some_and(|end| now >= end) {
             return Ok(());
         }
+        if now >= self.recorder.interval_end() {
+            self.roll(now);
+        }
         let slot = &mut self.slots[index];
-        self.recorder.ended(now, now.saturating_sub(slot.connection.sent_at()), ended);
+        let took = slot.connection.finish(now);
+        self.recorder.ended(now, took, ended);
         if hung_up || !ended.reusable {
             slot.socket = None;
         }
-        if ended.answered.is_some() {
-            return self.next(index, now);
-        }
-        let until = slot.connection.back_off(now);
-        self.next_sweep = self.next_sweep.min(until);
+        let wait = match ended.answered {
+            Some(_) => self.job.arrivals.think(now, self.started),
+            None => Some(slot.connection.back_off()),
+        };
+        let Some(wait) = wait else { return self.next(index, now) };
+        slot.connection.wait();
+        self.timers.push(Reverse((now.saturating_add(wait), index)));
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The client: asks a server for the same things again and again, over HTTP/1.1 on connections that are kept, and
 //! records what came of every request.
 //!
-//! A [`Load`] says what is asked, over how many connections and until when; [`run`] does it and hands over one
+//! A [`Load`] says what is asked, over how many connections, when and until when; [`run`] does it and hands over one
 //! [`model::Interval`] a second. [`ask()`] gets one whole answer.
 //!
 //! ```no_run
@@ -27,8 +27,8 @@
 //! ```
 //!
 //! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` moves bytes for one
-//! thread; `arrivals` says when requests start; `connection` follows one connection without touching a socket;
-//! `response` finds where a response ends; `recorder` makes intervals.
+//! thread; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one connection
+//! without touching a socket; `response` finds where a response ends; `recorder` makes intervals.
 
 mod arrivals;
 mod ask;
@@ -39,9 +39,11 @@ mod recorder;
 mod request;
 mod response;
 mod run;
+mod schedule;
 
-pub use arrivals::Stop;
+pub use arrivals::{Arrivals, Stop, Think};
 pub use ask::{Answer, AskError, ask};
 pub use request::{Ask, LengthRule, RequestError, Target};
 pub use response::Malformed;
-pub use run::{Flow, Load, LoadError, Summary, run};
+pub use run::{Flow, Load, LoadError, OpenSummary, Summary, run};
+pub use schedule::{Profile, Spacing, Stage, Starts};

@@ -54,6 +54,9 @@ fn absorb(sum: &mut Interval, other: &Interval) {
         *bin += more;
     }
     sum.service.merge(&other.service);
+    if let (Some(sum), Some(other)) = (&mut sum.open, &other.open) {
+        sum.merge(other);
+    }
     sum.bytes += other.bytes;
     sum.client_cpu_s += other.client_cpu_s;
 }
@@ -61,6 +64,7 @@ fn absorb(sum: &mut Interval, other: &Interval) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::interval::OpenLoop;
     use model::{Histogram, Tally};
 
     fn interval(good: u64, bins: &[u32]) -> Interval {
@@ -105,5 +109,15 @@ mod tests {
         let sum = merge.next().unwrap();
         assert_eq!((sum.bins.as_slice(), sum.bytes), ([3, 3].as_slice(), 600));
         assert!((sum.length_s - 0.2).abs() < 1e-12 && (sum.client_cpu_s - 0.5).abs() < 1e-12);
+        assert_eq!(sum.open, None);
+    }
+
+    #[test]
+    fn what_an_open_loop_adds_adds_up() {
+        let open = |due| Some(OpenLoop { due, backlog: 2 * due, ..OpenLoop::default() });
+        let mut merge = Merge::new(2);
+        merge.add(0, Interval { open: open(1), ..interval(1, &[1]) });
+        merge.add(1, Interval { open: open(10), ..interval(1, &[1]) });
+        assert_eq!(merge.next().unwrap().open, open(11).map(|sum| OpenLoop { backlog: 22, ..sum }));
     }
 }

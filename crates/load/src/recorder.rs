@@ -3,11 +3,11 @@
 use std::mem;
 use std::time::Duration;
 
-use model::interval::BIN_S;
+use model::interval::{BIN_S, OpenLoop};
 use model::{BodyLength, Histogram, Interval, Tally};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::connection::Ended;
+use crate::connection::{Ended, Took};
 
 /// Length of an interval, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
@@ -27,15 +27,39 @@ pub(crate) struct Recorder<Emit> {
     current: Interval,
     /// CPU time of this thread when it began.
     cpu: Duration,
+    /// Length of an open loop's backlog.
+    waiting: u64,
 }
 
 impl<Emit: FnMut(Interval)> Recorder<Emit> {
-    pub fn new(emit: Emit) -> Self {
-        Self { emit, second: 0, current: blank(0), cpu: thread_cpu() }
+    /// `open` says whether what is recorded is an open loop.
+    pub fn new(open: bool, emit: Emit) -> Self {
+        let current = blank(0, open.then(OpenLoop::default));
+        Self { emit, second: 0, current, cpu: thread_cpu(), waiting: 0 }
     }
 
-    /// Counts a request that ended at `now`, `service` after it was sent.
-    pub fn ended(&mut self, now: Duration, service: Duration, ended: &Ended) {
+    /// Counts a request that is due, in the interval of its intended start, which must not be over.
+    pub fn due(&mut self, intended: Duration) {
+        self.roll(intended);
+        if let Some(open) = &mut self.current.open {
+            open.due += 1;
+        }
+    }
+
+    /// Records how late the client sent a request by its own doing.
+    pub fn late(&mut self, lateness: Duration) {
+        if let Some(open) = &mut self.current.open {
+            open.lateness.record(lateness.as_micros() as u64);
+        }
+    }
+
+    /// Notes how many requests wait for a connection.
+    pub fn waiting(&mut self, requests: usize) {
+        self.waiting = requests as u64;
+    }
+
+    /// Counts a request that ended at `now`.
+    pub fn ended(&mut self, now: Duration, took: Took, ended: &Ended) {
         self.roll(now);
         let tally = &mut self.current.tally;
         if let Some(answered) = ended.answered {
@@ -47,7 +71,10 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
             Ok(()) => {
                 tally.good += 1;
                 self.current.bins[(u128::from(now.subsec_nanos()) / BIN_NS) as usize] += 1;
-                self.current.service.record(service.as_micros() as u64);
+                self.current.service.record(took.service.as_micros() as u64);
+                if let (Some(open), Some(response)) = (&mut self.current.open, took.response) {
+                    open.response.record(response.as_micros() as u64);
+                }
             }
             Err(failure) => *tally.failures.entry(failure).or_default() += 1,
         }
@@ -83,24 +110,28 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
 
     fn close(&mut self, length: Duration) {
         self.second += 1;
-        let mut interval = mem::replace(&mut self.current, blank(self.second));
+        let open = self.current.open.as_ref().map(|_| OpenLoop::default());
+        let mut interval = mem::replace(&mut self.current, blank(self.second, open));
         interval.length_s = length.as_secs_f64();
         interval.bins.truncate(length.as_nanos().div_ceil(BIN_NS) as usize);
         let cpu = thread_cpu();
         interval.client_cpu_s = cpu.saturating_sub(self.cpu).as_secs_f64();
         self.cpu = cpu;
+        if let Some(open) = &mut interval.open {
+            open.backlog = self.waiting;
+        }
         (self.emit)(interval);
     }
 }
 
-fn blank(second: u64) -> Interval {
+fn blank(second: u64, open: Option<OpenLoop>) -> Interval {
     Interval {
         start_s: second as f64,
         length_s: 0.0,
         tally: Tally::default(),
         bins: vec![0; BINS],
         service: Histogram::new(),
-        open: None,
+        open,
         bytes: 0,
         client_cpu_s: 0.0,
         server: None,
@@ -120,7 +151,7 @@ mod tests {
     use crate::response::Answered;
     use model::Failure;
 
-    const SERVICE: Duration = Duration::from_micros(700);
+    const TOOK: Took = Took { service: Duration::from_micros(700), response: None };
 
     fn good() -> Ended {
         let answered = Answered { status: 200, body_bytes: 20, keep_alive: true };
@@ -129,9 +160,9 @@ mod tests {
 
     fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(|interval| intervals.push(interval));
+        let mut recorder = Recorder::new(false, |interval| intervals.push(interval));
         for (ms, ended) in events {
-            recorder.ended(Duration::from_millis(*ms), SERVICE, ended);
+            recorder.ended(Duration::from_millis(*ms), TOOK, ended);
         }
         recorder.finish(Duration::from_millis(end_ms));
         intervals
@@ -159,6 +190,29 @@ mod tests {
         assert_eq!(intervals[0].tally.failures[&Failure::Connect], 1);
         assert!(intervals[0].tally.statuses.is_empty() && intervals[0].tally.body_length.is_none());
         assert_eq!((intervals[0].service.count(), intervals[0].bins.iter().sum::<u32>()), (0, 0));
+    }
+
+    #[test]
+    fn an_open_loop_counts_what_is_due_in_the_second_in_which_it_is() {
+        let ms = Duration::from_millis;
+        let mut intervals = Vec::new();
+        let mut recorder = Recorder::new(true, |interval| intervals.push(interval));
+        recorder.due(ms(0));
+        recorder.late(ms(2));
+        recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());
+        recorder.waiting(1);
+        for intended in [999, 1_000, 1_001, 3_100] {
+            recorder.due(ms(intended));
+        }
+        recorder.waiting(4);
+        recorder.ended(ms(3_200), Took { service: ms(1), response: Some(ms(100)) }, &Failure::Closed.into());
+        recorder.finish(ms(3_500));
+        let open: Vec<OpenLoop> = intervals.into_iter().map(|interval| interval.open.unwrap()).collect();
+        assert_eq!(open.iter().map(|open| open.due).collect::<Vec<_>>(), [2, 2, 0, 1]);
+        assert_eq!(open.iter().map(|open| open.backlog).collect::<Vec<_>>(), [1, 1, 1, 4]);
+        assert_eq!(open.iter().map(|open| open.response.count()).collect::<Vec<_>>(), [1, 0, 0, 0]);
+        assert_eq!((open[0].lateness.count(), open[0].response.quantile(1.0) / 100), (1, 90));
+        assert!(record(&[(1, good())], 500)[0].open.is_none());
     }
 
     #[test]

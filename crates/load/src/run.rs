@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
-use crate::arrivals::{ClosedLoop, Stop, share};
+use crate::arrivals::{Arrivals, Stop, share};
 use crate::engine::{self, Job};
 use crate::merge::Merge;
 use crate::request::{Ask, Target};
@@ -19,18 +19,22 @@ use crate::request::{Ask, Target};
 /// File descriptors left to the rest of the program.
 const SPARE_DESCRIPTORS: u64 = 128;
 
-/// What is asked of a server: a closed loop, in which each connection sends its next request as soon as it has the
-/// answer to the one before.
+/// What is asked of a server, and when.
 ///
 /// How requests are counted:
 /// - Service time goes from the request's first byte written to the answer's last byte read, in µs. Making a
 ///   connection is no part of it. Only good answers have one.
+/// - Response time, which an open loop has, goes from the moment at which the request was meant to be sent. So the
+///   wait for a connection, and the making of one, are part of it. Only good answers have one.
 /// - An answer of the wrong status or length is a failure; its connection goes on if its framing allows.
 /// - A connection that closes before an answer is complete is a failure, even if no byte of the answer came: it
 ///   is never tried again in silence. A connection closed at the end of an answer is no failure.
 /// - After a failure without an answer, a slot waits before it connects again: 1 ms, doubled up to 100 ms.
-/// - Requests in flight when the load is over are abandoned and not counted, except under [`Stop::Count`], which
-///   waits for all of them. Their connections are closed like all others.
+/// - Requests in flight when the load is over are abandoned and in no tally, except under [`Stop::Count`], which
+///   waits for all of them. Their connections are closed like all others. In an open loop they are unanswered, as
+///   is all that was due and never sent.
+/// - An open loop opens a connection when something is due and none is free, up to the number allowed. Of several
+///   threads each has its share of the connections and of what is due.
 #[derive(Debug, Clone)]
 pub struct Load {
     /// Where requests go.
@@ -39,6 +43,10 @@ pub struct Load {
     pub asks: Vec<Ask>,
     /// Connections kept open, and so the most requests in flight.
     pub connections: u32,
+    /// What makes requests start.
+    pub arrivals: Arrivals,
+    /// Seed of what is drawn: think times and Poisson arrivals. Equal seeds give equal draws.
+    pub seed: u64,
     /// When the load is over.
     pub stop: Stop,
     /// Threads among which the connections are divided.
@@ -48,9 +56,18 @@ pub struct Load {
 }
 
 impl Load {
-    /// A load over one connection, by one thread, with a limit of 30 s.
+    /// A closed loop over one connection, without time to think, by one thread, with a limit of 30 s.
     pub fn new(target: Target, asks: Vec<Ask>, stop: Stop) -> Self {
-        Self { target, asks, connections: 1, stop, threads: 1, time_limit: Duration::from_secs(30) }
+        Self {
+            target,
+            asks,
+            connections: 1,
+            arrivals: Arrivals::Closed { think: None },
+            seed: 1,
+            stop,
+            threads: 1,
+            time_limit: Duration::from_secs(30),
+        }
     }
 }
 
@@ -72,6 +89,8 @@ pub struct Summary {
     pub tally: Tally,
     /// Service time of good answers.
     pub service: Histogram,
+    /// What an open loop adds; absent in a closed loop.
+    pub open: Option<OpenSummary>,
     /// Bytes received, heads included.
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
@@ -80,11 +99,31 @@ pub struct Summary {
     pub connections_opened: u64,
 }
 
+/// What an open loop adds to a [`Summary`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OpenSummary {
+    /// Requests that were due.
+    pub due: u64,
+    /// Response time (intended start to last byte) of good answers.
+    pub response: Histogram,
+    /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
+    /// were due.
+    pub lateness: Histogram,
+    /// Requests that were due and had not ended, well or not, when the load was over.
+    pub unanswered: u64,
+}
+
 impl Summary {
     fn add(&mut self, interval: &Interval) {
         self.elapsed_s = interval.start_s + interval.length_s;
         self.tally.merge(&interval.tally);
         self.service.merge(&interval.service);
+        if let (Some(sum), Some(open)) = (&mut self.open, &interval.open) {
+            sum.due += open.due;
+            sum.response.merge(&open.response);
+            sum.lateness.merge(&open.lateness);
+            sum.unanswered = sum.due - self.tally.ended();
+        }
         self.bytes += interval.bytes;
         self.client_cpu_s += interval.client_cpu_s;
     }
@@ -96,6 +135,9 @@ pub enum LoadError {
     /// The load asks nothing.
     #[error("a load needs at least one request, one connection, one thread and a time limit above zero")]
     Nothing,
+    /// The rates of an open loop are none.
+    #[error("an open loop needs rates in requests/s that are finite, 0 or more, and not all 0")]
+    Rates,
     /// This process may not open so many connections.
     #[error("{wanted} file descriptors are needed, the hard limit is {limit}: raise it (ulimit -Hn)")]
     Descriptors {
@@ -132,6 +174,11 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     if load.asks.is_empty() || load.connections == 0 || load.threads == 0 || load.time_limit.is_zero() {
         return Err(LoadError::Nothing);
     }
+    if let Arrivals::Open(profile) = &load.arrivals
+        && !profile.is_sound()
+    {
+        return Err(LoadError::Rates);
+    }
     let threads = load.threads.min(load.connections as usize);
     allow_descriptors(u64::from(load.connections) + threads as u64 + SPARE_DESCRIPTORS)?;
 
@@ -144,13 +191,14 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
             asks: &load.asks,
             first_ask: index,
             connections: share(load.connections.into(), parts, part) as usize,
-            arrivals: ClosedLoop { stop: load.stop }.share(parts, part),
+            arrivals: load.arrivals.share(load.stop, load.seed, parts, part),
             time_limit: load.time_limit,
             began,
             stops: [stop, &halt],
         }
     };
-    let mut summary = Summary::default();
+    let open = matches!(load.arrivals, Arrivals::Open(_)).then(OpenSummary::default);
+    let mut summary = Summary { open, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);

@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use knownserver::{ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script};
-use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, Stop, Summary, Target};
+use knownserver::{ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
+use load::{
+    Arrivals, Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Profile, Spacing, Stage, Stop, Summary,
+    Target, Think,
+};
 use model::study::{Expect, Request};
 use model::{BodyLength, Failure, Interval};
 
@@ -32,6 +35,24 @@ fn load_of(address: SocketAddr, connections: u32, stop: Stop) -> Load {
 
 fn run(load: &Load) -> Summary {
     load::run(load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
+}
+
+/// As [`load_of`], evenly at `rate` requests/s whatever the server does.
+fn open_load_of(address: SocketAddr, connections: u32, rate: f64, stop: Stop) -> Load {
+    Load { arrivals: Arrivals::Open(Profile::constant(rate)), ..load_of(address, connections, stop) }
+}
+
+fn run_seeing(load: &Load) -> (Summary, Vec<Interval>) {
+    let mut intervals = Vec::new();
+    let summary = load::run(load, &AtomicBool::new(false), &mut |interval| {
+        intervals.push(interval);
+        Flow::Continue
+    });
+    (summary.unwrap(), intervals)
+}
+
+fn open(summary: &Summary) -> &OpenSummary {
+    summary.open.as_ref().unwrap()
 }
 
 fn server(route: Route) -> KnownServer {
@@ -95,13 +116,7 @@ fn counts_agree_with_the_server_to_the_request() {
 fn a_timed_load_counts_all_but_what_was_in_flight() {
     let server = server(Route::default());
     let stop = Stop::After(Duration::from_millis(1_250));
-    let mut intervals: Vec<Interval> = Vec::new();
-    let load = Load { threads: 2, ..load_of(server.addr(), 8, stop) };
-    let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
-        intervals.push(interval);
-        Flow::Continue
-    })
-    .unwrap();
+    let (summary, intervals) = run_seeing(&Load { threads: 2, ..load_of(server.addr(), 8, stop) });
     let received = server.record().received;
     assert!((received - 8..=received).contains(&summary.tally.ended()), "{} of {received}", summary.tally.ended());
     assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
@@ -110,7 +125,7 @@ fn a_timed_load_counts_all_but_what_was_in_flight() {
     for interval in &intervals {
         assert_eq!(interval.bins.iter().map(|bin| u64::from(*bin)).sum::<u64>(), interval.tally.good);
         assert_eq!(interval.service.count(), interval.tally.good);
-        assert!(interval.server.is_none() && interval.host.is_none());
+        assert!(interval.server.is_none() && interval.host.is_none() && interval.open.is_none());
     }
 }
 
@@ -307,6 +322,137 @@ fn a_flag_ends_a_load_that_would_go_on_for_ever() {
 fn a_panic_of_the_observer_ends_the_load() {
     let server = server(Route::default());
     let _ = load::run(&load_of(server.addr(), 1, Stop::Told), &AtomicBool::new(false), &mut |_| panic!("seen enough"));
+}
+
+#[test]
+fn an_open_loop_agrees_with_the_server_to_the_request() {
+    let server = server(Route::default());
+    for (connections, threads, count) in [(1, 1, 1), (7, 1, 1_000), (64, 2, 2_001), (20, 4, 7)] {
+        let before = server.record();
+        let load = open_load_of(server.addr(), connections, 10_000.0, Stop::Count(count));
+        let (summary, intervals) = run_seeing(&Load { threads, ..load });
+        assert_eq!((summary.tally.good, summary.tally.failed()), (count, 0));
+        let open = open(&summary);
+        assert_eq!((open.due, open.unanswered), (count, 0));
+        assert_eq!((summary.service.count(), open.response.count()), (count, count));
+        assert!(open.lateness.count() <= count);
+        assert!([0.0, 0.5, 1.0].iter().all(|q| open.response.quantile(*q) >= summary.service.quantile(*q)));
+        assert_eq!(server.record().received - before.received, count);
+        assert_eq!(server.record().connections - before.connections, summary.connections_opened);
+        assert!(summary.connections_opened <= connections.into());
+        assert_eq!(intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).sum::<u64>(), count);
+    }
+}
+
+#[test]
+fn a_timed_open_loop_counts_all_that_was_due() {
+    let server = server(Route::default());
+    let load = open_load_of(server.addr(), 8, 1_000.0, Stop::After(Duration::from_millis(1_250)));
+    let (summary, intervals) = run_seeing(&Load { threads: 3, ..load });
+    let open = open(&summary);
+    assert_eq!(open.due, 1_250);
+    assert_eq!(summary.tally.ended() + open.unanswered, 1_250);
+    assert!((summary.tally.ended()..=1_250).contains(&server.record().received));
+    assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
+    let due: Vec<u64> = intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).collect();
+    assert_eq!(due, [1_000, 250]);
+}
+
+#[test]
+fn what_is_due_and_never_answered_is_not_hidden() {
+    let server = faulty(Fault::NeverAnswer);
+    let load = open_load_of(server.addr(), 2, 100.0, Stop::After(Duration::from_millis(300)));
+    let (summary, intervals) = run_seeing(&load);
+    let open = open(&summary);
+    assert_eq!((summary.tally.ended(), open.due, open.unanswered), (0, 30, 30));
+    assert_eq!(open.response.count(), 0);
+    // Two of them are in flight.
+    assert_eq!(intervals.last().unwrap().open.as_ref().unwrap().backlog, 28);
+}
+
+#[test]
+fn a_stall_is_in_the_response_time_of_all_that_was_due_in_it() {
+    const RATE: u32 = 1_000;
+    let second = Duration::from_secs(1);
+    let stall = Stall { at: Some(second / 2), every: None, lasts: second };
+    let server = KnownServer::start(Script { stalls: vec![stall], ..Script::default() }).unwrap();
+    let (summary, intervals) =
+        run_seeing(&open_load_of(server.addr(), 10, RATE.into(), Stop::Count((3 * RATE).into())));
+    let open = open(&summary);
+    assert_eq!((summary.tally.good, open.response.count(), open.unanswered), (3_000, 3_000, 0));
+    let per_second: Vec<u64> = intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).take(3).collect();
+    assert_eq!(per_second, [1_000; 3]);
+    assert!(intervals.iter().any(|interval| interval.open.as_ref().unwrap().backlog > 0));
+
+    // The first request in the stall lasts as long as the stall does, the k-th one k ms less: 30 of 3,000 lie
+    // beyond the 99th percentile, 300 beyond the 90th. Whatever else is slow can only add to that.
+    let ideal = |beyond: u64| summary.service.max() - 1_000 * beyond;
+    let (p90, p99) = (open.response.quantile(0.9), open.response.quantile(0.99));
+    assert!(p90 as f64 > 0.99 * 700_000.0 && p99 as f64 > 0.99 * 970_000.0, "p90 = {p90} µs, p99 = {p99} µs");
+    assert!((p99 as f64 / ideal(30) as f64 - 1.0).abs() < 0.05, "p99 = {p99} µs, ideally {} µs", ideal(30));
+    // What a closed loop would tell of the same server.
+    let service = summary.service.quantile(0.5);
+    assert!(p99 > 10 * service, "p99 = {p99} µs, service time {service} µs");
+}
+
+#[test]
+fn poisson_arrivals_are_those_of_the_schedule_whatever_the_threads() {
+    let server = server(Route::default());
+    let length = Duration::from_millis(200);
+    let stages = vec![Stage { from: 0.0, to: 4_000.0, length }];
+    let profile = Profile { stages, spacing: Spacing::Poisson };
+    let due = profile.starts(9).count() as u64;
+    for (threads, stop) in [(1, Stop::After(length)), (3, Stop::After(length)), (2, Stop::Told)] {
+        let arrivals = Arrivals::Open(profile.clone());
+        let summary = run(&Load { arrivals, threads, seed: 9, ..load_of(server.addr(), 9, stop) });
+        assert_eq!(open(&summary).due, due);
+        assert_eq!(summary.tally.ended() + open(&summary).unanswered, due);
+    }
+}
+
+#[test]
+fn an_open_loop_goes_on_without_connections() {
+    let summary = run(&open_load_of(refusing(), 3, 1_000.0, Stop::Count(12)));
+    assert_eq!(summary.tally.failures, [(Failure::Connect, 12)].into());
+    assert_eq!((open(&summary).due, open(&summary).unanswered), (12, 0));
+    assert_eq!((summary.service.count(), open(&summary).response.count(), summary.connections_opened), (0, 0, 0));
+}
+
+#[test]
+fn a_connection_that_ends_while_nothing_is_due_is_no_failure() {
+    let address = canned(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true);
+    let summary = run(&open_load_of(address, 1, 10.0, Stop::Count(5)));
+    assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (5, 0, 5));
+    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(Duration::from_millis(100))) };
+    let summary = run(&Load { arrivals, ..load_of(address, 1, Stop::Count(3)) });
+    assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (3, 0, 3));
+}
+
+#[test]
+fn users_who_think_ask_less() {
+    let server = server(Route::default());
+    let think = Duration::from_millis(20);
+    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(think)) };
+    // Some user gets ten answers or more, and thinks nine times between the first and the last.
+    let load = Load { arrivals: arrivals.clone(), threads: 2, ..load_of(server.addr(), 4, Stop::Count(40)) };
+    let summary = run(&load);
+    assert_eq!((summary.tally.good, summary.open.is_none(), summary.connections_opened), (40, true, 4));
+    assert!(summary.elapsed_s >= 9.0 * think.as_secs_f64(), "{} s", summary.elapsed_s);
+    // In 250 ms, a user asks 13 times at most: at 0, 20, …, 240 ms.
+    let summary = run(&Load { arrivals, ..load_of(server.addr(), 4, Stop::After(Duration::from_millis(250))) });
+    assert!((4..=4 * 13).contains(&summary.tally.good), "{} answers", summary.tally.good);
+    // Each draws think times of its own, and comes to an end.
+    let arrivals = Arrivals::Closed { think: Some(Think::Exponential(Duration::from_millis(2))) };
+    assert_eq!(run(&Load { arrivals, ..load_of(server.addr(), 4, Stop::Count(100)) }).tally.good, 100);
+}
+
+#[test]
+fn rates_that_are_none_are_refused() {
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let load = open_load_of(refusing(), 1, rate, Stop::Told);
+        let refused = load::run(&load, &AtomicBool::new(true), &mut |_| Flow::Continue);
+        assert!(matches!(refused, Err(LoadError::Rates)), "{refused:?}");
+    }
 }
 
 #[test]
