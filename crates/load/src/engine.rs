@@ -16,14 +16,13 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with, sockopt,
-};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, connect, send, socket_with, sockopt};
 use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
 use crate::arrivals::{Pace, Source};
 use crate::connection::{Connection, Ended, State, Task};
+use crate::receive;
 use crate::recorder::Recorder;
 use crate::request::{Ask, Target};
 
@@ -48,14 +47,25 @@ pub(crate) struct Job<'a> {
     pub connections: usize,
     pub arrivals: Source<'a>,
     pub time_limit: Duration,
+    /// Whether the kernel is asked when answers came.
+    pub kernel_time: bool,
     /// Start of the load, the same for all its threads.
     pub began: Instant,
     /// Flags each of which ends the load.
     pub stops: [&'a AtomicBool; 2],
 }
 
-/// Does the job, giving away an interval a second; returns how many connections it opened.
-pub(crate) fn work(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<u64, LoadError> {
+/// What a thread has to tell when it has finished.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Finished {
+    /// Connections opened.
+    pub opened: u64,
+    /// Whether the kernel told when answers came.
+    pub kernel_time: bool,
+}
+
+/// Does the job, giving away an interval a second.
+pub(crate) fn work(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(LoadError::system("create an epoll instance"))?;
@@ -72,7 +82,7 @@ pub(crate) fn work(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<u64, Load
         timers: BinaryHeap::new(),
         started: 0,
         live: 0,
-        opened: 0,
+        finished: Finished::default(),
     };
     engine.run()
 }
@@ -100,14 +110,14 @@ struct Engine<'a, Emit> {
     started: u64,
     /// Slots that have a request in hand, or wait to go on.
     live: usize,
-    /// Connections opened.
-    opened: u64,
+    /// What is told in the end.
+    finished: Finished,
     /// When deadlines are looked at next.
     next_sweep: Duration,
 }
 
 impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
-    fn run(mut self) -> Result<u64, LoadError> {
+    fn run(mut self) -> Result<Finished, LoadError> {
         let mut events = Vec::with_capacity(EVENTS);
         let over_at = loop {
             let now = self.now();
@@ -137,7 +147,7 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         self.roll(over_at);
         self.recorder.waiting(self.job.arrivals.waiting());
         self.recorder.finish(over_at);
-        Ok(self.opened)
+        Ok(self.finished)
     }
 
     /// Time since the load began.
@@ -211,7 +221,7 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
                 State::Asking { deadline } => (deadline, Failure::TimedOut),
             };
             if deadline <= now {
-                self.ended(index, &failure.into(), true)?;
+                self.ended(index, &failure.into(), None, true)?;
             } else {
                 self.next_sweep = self.next_sweep.min(deadline);
             }
@@ -257,9 +267,12 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         let socket =
             socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
         sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
+        if self.job.kernel_time {
+            receive::ask_for_timestamps(&socket);
+        }
         match connect(&socket, &self.job.target.address) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(_) => return self.ended(index, &Failure::Connect.into(), true),
+            Err(_) => return self.ended(index, &Failure::Connect.into(), None, true),
         }
         epoll::add(&self.epoll, &socket, epoll::EventData::new_u64(index as u64), interest())
             .map_err(LoadError::system("register a socket"))?;
@@ -273,12 +286,12 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         match connection.state() {
             State::Connecting { .. } => match sockopt::socket_error(socket) {
                 Ok(Ok(())) if flags.contains(epoll::EventFlags::OUT) => {
-                    self.opened += 1;
+                    self.finished.opened += 1;
                     let task = connection.task();
                     self.start(index, task, self.now())
                 }
                 Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) | Err(_) => self.ended(index, &Failure::Connect.into(), true),
+                Ok(Err(_)) | Err(_) => self.ended(index, &Failure::Connect.into(), None, true),
             },
             State::Asking { .. } => {
                 if flags.contains(epoll::EventFlags::OUT) && !self.write(index) {
@@ -331,23 +344,23 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         for _ in 0..READS {
             let Slot { socket: Some(socket), connection } = &mut self.slots[index] else { return Ok(()) };
             let ask = &self.job.asks[connection.task().ask];
-            let ended = match recv(&*socket, &mut *self.buffer, RecvFlags::empty()) {
-                Ok((0, _)) => Some(connection.closed(ask)),
-                Ok((bytes, _)) => {
+            let (ended, came_at) = match receive::recv(socket, &mut self.buffer, self.job.kernel_time) {
+                Ok((0, _)) => (Some(connection.closed(ask)), None),
+                Ok((bytes, came_at)) => {
                     self.recorder.received(bytes);
                     let ended = connection.received(&self.buffer[..bytes], ask);
                     // A short read has emptied the socket (epoll(7)); what comes later makes a new event.
                     if ended.is_none() && bytes < self.buffer.len() && !hung_up {
                         return Ok(());
                     }
-                    ended
+                    (ended, came_at)
                 }
                 Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::INTR) => None,
-                Err(_) => Some(Failure::Closed.into()),
+                Err(Errno::INTR) => (None, None),
+                Err(_) => (Some(Failure::Closed.into()), None),
             };
             if let Some(ended) = ended {
-                return self.ended(index, &ended, hung_up);
+                return self.ended(index, &ended, came_at, hung_up);
             }
         }
         // Registered anew, the socket reports again what is already there.
@@ -356,8 +369,14 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
             .map_err(LoadError::system("register a socket"))
     }
 
-    /// Counts a request that ended, and has its slot go on.
-    fn ended(&mut self, index: usize, ended: &Ended, hung_up: bool) -> Result<(), LoadError> {
+    /// Counts a request that ended, and has its slot go on. `came_at` is what the kernel says of the end.
+    fn ended(
+        &mut self,
+        index: usize,
+        ended: &Ended,
+        came_at: Option<Duration>,
+        hung_up: bool,
+    ) -> Result<(), LoadError> {
         let now = self.now();
         if self.job.arrivals.end().is_some_and(|end| now >= end) {
             return Ok(());
@@ -365,8 +384,9 @@ impl<Emit: FnMut(Interval)> Engine<'_, Emit> {
         if now >= self.recorder.interval_end() {
             self.roll(now);
         }
+        self.finished.kernel_time |= came_at.is_some();
         let slot = &mut self.slots[index];
-        let took = slot.connection.finish(now);
+        let took = slot.connection.finish(now.saturating_sub(came_at.map_or(Duration::ZERO, receive::age)));
         self.recorder.ended(now, took, ended);
         if hung_up || !ended.reusable {
             slot.socket = None;

@@ -28,13 +28,15 @@
 //!
 //! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` moves bytes for one
 //! thread; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one connection
-//! without touching a socket; `response` finds where a response ends; `recorder` makes intervals.
+//! without touching a socket; `receive` reads, and asks the kernel when bytes came; `response` finds where a response
+//! ends; `recorder` makes intervals.
 
 mod arrivals;
 mod ask;
 mod connection;
 mod engine;
 mod merge;
+mod receive;
 mod recorder;
 mod request;
 mod response;

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::arrivals::{Arrivals, Stop, share};
-use crate::engine::{self, Job};
+use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::{Ask, Target};
 
@@ -22,7 +22,7 @@ const SPARE_DESCRIPTORS: u64 = 128;
 /// What is asked of a server, and when.
 ///
 /// How requests are counted:
-/// - Service time goes from the request's first byte written to the answer's last byte read, in µs. Making a
+/// - Service time goes from the request's first byte written to the answer's last byte received, in µs. Making a
 ///   connection is no part of it. Only good answers have one.
 /// - Response time, which an open loop has, goes from the moment at which the request was meant to be sent. So the
 ///   wait for a connection, and the making of one, are part of it. Only good answers have one.
@@ -53,6 +53,9 @@ pub struct Load {
     pub threads: usize,
     /// Longest time for a connection to be made, and again for a request to be answered.
     pub time_limit: Duration,
+    /// Whether the kernel is asked when answers came, so that the client's own waking up is no part of their times.
+    /// Where it does not tell, they end when the client has read them.
+    pub kernel_time: bool,
 }
 
 impl Load {
@@ -67,6 +70,7 @@ impl Load {
             stop,
             threads: 1,
             time_limit: Duration::from_secs(30),
+            kernel_time: true,
         }
     }
 }
@@ -97,6 +101,8 @@ pub struct Summary {
     pub client_cpu_s: f64,
     /// Connections that were made; more than asked for when some had to be replaced.
     pub connections_opened: u64,
+    /// Whether the kernel told when answers came ([`Load::kernel_time`]).
+    pub kernel_time: bool,
 }
 
 /// What an open loop adds to a [`Summary`].
@@ -193,6 +199,7 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
             connections: share(load.connections.into(), parts, part) as usize,
             arrivals: load.arrivals.share(load.stop, load.seed, parts, part),
             time_limit: load.time_limit,
+            kernel_time: load.kernel_time,
             began,
             stops: [stop, &halt],
         }
@@ -216,7 +223,9 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         observe(&receiver, threads, &mut summary, observer);
         drop(halting);
         for worker in workers {
-            summary.connections_opened += worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            summary.connections_opened += finished.opened;
+            summary.kernel_time |= finished.kernel_time;
         }
         Ok(())
     })?;
@@ -233,14 +242,14 @@ impl Drop for HaltOnDrop<'_> {
 }
 
 /// One thread's whole work. Its failing ends the load of all.
-fn work(index: usize, job: Job<'_>, sender: &mpsc::Sender<Told>, halt: &AtomicBool) -> Result<u64, LoadError> {
+fn work(index: usize, job: Job<'_>, sender: &mpsc::Sender<Told>, halt: &AtomicBool) -> Result<Finished, LoadError> {
     // The receiver is gone once an observer has stopped the load: nothing is lost that would count.
-    let opened = engine::work(job, |interval| drop(sender.send((index, Some(interval)))));
-    if opened.is_err() {
+    let finished = engine::work(job, |interval| drop(sender.send((index, Some(interval)))));
+    if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }
     let _ = sender.send((index, None));
-    opened
+    finished
 }
 
 /// Merges what the threads tell and passes it on, until all have finished or the observer has seen enough.

@@ -447,6 +447,16 @@ fn users_who_think_ask_less() {
 }
 
 #[test]
+fn the_kernel_is_asked_for_times_only_if_wanted() {
+    let server = server(Route::default());
+    let load = Load { kernel_time: false, ..load_of(server.addr(), 4, Stop::Count(400)) };
+    let summary = run(&load);
+    assert_eq!((summary.service.count(), summary.kernel_time), (400, false));
+    // Its first answers may come before the kernel has begun to tell.
+    assert!((0..1_000).any(|_| run(&Load { kernel_time: true, ..load.clone() }).kernel_time));
+}
+
+#[test]
 fn rates_that_are_none_are_refused() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let load = open_load_of(refusing(), 1, rate, Stop::Told);
