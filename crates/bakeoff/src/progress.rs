@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::{Effect, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, interval};
+use model::{
+    Effect, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, interval, text,
+};
 
 use crate::conduct::{Ending, Event, Silent, Watcher};
 
@@ -60,19 +62,16 @@ impl Names {
 
     /// The interval so far of one variant.
     fn look(&self, variant: VariantIndex, effect: Effect) -> String {
-        let percent = |value: f64| Effect::fraction(value) * 100.0;
         let (metric, better) = match self.primary {
             Some(metric) if metric.polarity() == Polarity::HigherIsBetter => (metric.name(), "higher is better"),
             Some(metric) => (metric.name(), "lower is better"),
             None => ("?", "?"),
         };
         format!(
-            "{metric} of {} so far {:+.1} % [{:+.1}, {:+.1}] ({better}), {} blocks",
+            "{metric} of {} so far {} ({better}), {}",
             self.variant(variant),
-            percent(effect.estimate),
-            percent(effect.low),
-            percent(effect.high),
-            effect.blocks
+            text::effect(&effect),
+            text::plural(effect.blocks.into(), "block")
         )
     }
 

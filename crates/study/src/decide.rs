@@ -88,7 +88,7 @@ fn blocks(written: Option<&At<i64>>, default: u32, problems: &mut Problems) -> u
     let valid = u32::try_from(written.value).ok().filter(|count| (FEWEST_BLOCKS..=MOST_BLOCKS).contains(count));
     valid.unwrap_or_else(|| {
         problems.add(
-            Problem::new(format!("{} blocks are outside {FEWEST_BLOCKS} to {MOST_BLOCKS}", written.value))
+            Problem::new(format!("{FEWEST_BLOCKS} to {MOST_BLOCKS} blocks are possible, not {}", written.value))
                 .at(written.place, "outside")
                 .help(format!(
                     "fewer than {FEWEST_BLOCKS} launches support no verdict; the sequential test ends with {MOST_BLOCKS}"
