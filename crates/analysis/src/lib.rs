@@ -28,7 +28,7 @@ mod verdict;
 #[cfg(test)]
 mod fixture;
 
-pub use audit::explain;
+pub use audit::{audit_load, explain};
 pub use blocks::set_aside;
 pub use boundaries::Boundaries;
 pub use compare::looks;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 use model::Mode;
 
 use crate::exit::{self, FailOn};
@@ -41,6 +41,8 @@ pub enum Command {
     Check(Check),
     /// Run a study.
     Run(Run),
+    /// Load a server that is running already, and say what was seen.
+    Load(Load),
     /// Show the report of a stored run.
     Report(Report),
     /// List the stored runs.
@@ -119,6 +121,64 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+pub struct Load {
+    /// What to ask for: `http://HOST:PORT/PATH`; `http://` may be left out.
+    pub url: String,
+    /// Connections, each of which asks again as soon as it is answered.
+    #[arg(short, long, value_name = "COUNT", default_value_t = 10, value_parser = value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// End after exactly so many requests.
+    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// End after so long: 30s, 2m [default: 10s].
+    #[arg(short, long, value_parser = duration, value_name = "TIME")]
+    pub duration: Option<Duration>,
+    /// Requests due per second in all, whatever the server does: an open loop, in which response time counts from when a
+    /// request was due. The connections are the most that are used.
+    #[arg(short = 'R', long, value_name = "PER SECOND", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Requests due at random times instead of evenly spaced ones (a Poisson process).
+    #[arg(long, requires = "rate")]
+    pub poisson: bool,
+    /// Seed of the random times.
+    #[arg(long, requires = "poisson", default_value_t = 1)]
+    pub seed: u64,
+    /// A header field; may be given several times.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    pub headers: Vec<(String, String)>,
+    /// The method.
+    #[arg(short, long, default_value = "GET")]
+    pub method: String,
+    /// The request's body.
+    #[arg(long, value_name = "TEXT")]
+    pub body: Option<String>,
+    /// A new connection for every request.
+    #[arg(long)]
+    pub no_keepalive: bool,
+    /// Take answers of any length for good; else it has to be that of the first two, where those agree.
+    #[arg(long)]
+    pub any_length: bool,
+    /// Longest time for a connection to be made, and again for an answer.
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "30s")]
+    pub timeout: Duration,
+    /// Threads of the client.
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = threads)]
+    pub threads: usize,
+    /// Load a public address without asking back.
+    #[arg(long)]
+    pub yes: bool,
+    /// As JSON.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// As CSV, a row a second.
+    #[arg(long)]
+    pub csv: bool,
+    /// Write the distribution of service times for HdrHistogram's tools too.
+    #[arg(long, value_name = "FILE")]
+    pub hgrm: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Report {
     /// Name of the run, or the beginning of one.
     #[arg(default_value = store::LATEST)]
@@ -181,6 +241,19 @@ pub struct Import {
 pub struct Explain {
     /// The finding's id, such as `responses-differ`; all of them when absent.
     pub finding: Option<String>,
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("expected NAME: VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0).ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|threads| (1..=1_024).contains(threads)).ok_or_else(|| "expected 1 to 1024".to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -85,6 +85,22 @@ pub enum UsageError {
         /// What a block takes at least.
         block: Duration,
     },
+    /// An address that cannot be loaded.
+    #[error("cannot load {url}: {reason}")]
+    #[diagnostic(help("expected http://HOST:PORT/PATH"))]
+    Url {
+        /// As typed.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// Somebody else's server.
+    #[error("{host} is neither this machine nor in a private network, and was not loaded")]
+    #[diagnostic(help("load only what is yours; --yes does it without asking back"))]
+    Foreign {
+        /// Its name.
+        host: String,
+    },
     /// No store where runs are looked for.
     #[error("no runs are stored yet: there is no store {}", path.display())]
     #[diagnostic(help("`bakeoff run STUDY` makes one; `--store FILE` names another"))]

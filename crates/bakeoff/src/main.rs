@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use commands::{check, init, report, run, stored};
+use commands::{check, init, load, report, run, stored};
 use exit::UsageError;
 use store::Store;
 
@@ -34,6 +34,7 @@ fn dispatch(cli: &Cli) -> miette::Result<ExitCode> {
         Command::Init(typed) => init::run(typed),
         Command::Check(typed) => check::run(typed, &cli.store_again()),
         Command::Run(typed) => run::run(&Store::open(&path()?)?, cli, typed),
+        Command::Load(typed) => load::run(typed, cli.quiet),
         Command::Report(typed) => report::run(&to_read(&path()?)?, typed),
         // A store that was named has to be there; without one there are no runs yet.
         Command::List(typed) if cli.store.is_some() => stored::list(Some(&to_read(&path()?)?), typed),

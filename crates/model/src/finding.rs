@@ -56,11 +56,17 @@ pub enum FindingId {
     NotSteady,
     /// The run was short on purpose.
     QuickMode,
+    /// A load is too short to say much.
+    TooShort,
+    /// No request ended for a while.
+    Stall,
+    /// Those who would have asked during a stall are missing from the latencies.
+    CoordinatedOmission,
 }
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -74,6 +80,9 @@ impl FindingId {
         Self::NotReplicated,
         Self::NotSteady,
         Self::QuickMode,
+        Self::TooShort,
+        Self::Stall,
+        Self::CoordinatedOmission,
     ];
 
     /// The id printed in reports and taken by `bakeoff explain`.
@@ -92,6 +101,9 @@ impl FindingId {
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",
             Self::QuickMode => "quick-mode",
+            Self::TooShort => "too-short",
+            Self::Stall => "stall",
+            Self::CoordinatedOmission => "coordinated-omission",
         }
     }
 

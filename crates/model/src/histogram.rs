@@ -54,6 +54,17 @@ impl Histogram {
         (self.count() as f64 * (1.0 - q) >= f64::from(LEAST_BEYOND) - 1e-6).then(|| self.quantile(q))
     }
 
+    /// Every recorded duration in µs with the fraction of all that are not longer, ascending, in steps that become finer
+    /// towards the longest: as HdrHistogram's percentile distribution has them.
+    pub fn distribution(&self) -> impl Iterator<Item = (u64, f64, u64)> + '_ {
+        const STEPS_PER_HALVING: u32 = 5;
+        let mut sum = 0;
+        self.0.iter_quantiles(STEPS_PER_HALVING).map(move |step| {
+            sum += step.count_since_last_iteration();
+            (step.value_iterated_to(), step.quantile_iterated_to(), sum)
+        })
+    }
+
     /// Mean in µs; 0 when empty.
     pub fn mean(&self) -> f64 {
         self.0.mean()

@@ -12,6 +12,7 @@ pub mod finding;
 pub mod histogram;
 pub mod host;
 pub mod interval;
+pub mod load;
 pub mod metric;
 pub mod plan;
 pub mod record;
@@ -24,6 +25,7 @@ pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally};
+pub use load::LoadRecord;
 pub use metric::{Metric, Polarity};
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{

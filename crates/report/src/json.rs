@@ -12,9 +12,9 @@ pub fn schema() -> String {
     pretty(&schemars::schema_for!(Report))
 }
 
-fn pretty(value: &impl serde::Serialize) -> String {
+pub(crate) fn pretty(value: &impl serde::Serialize) -> String {
     let Ok(mut text) = serde_json::to_string_pretty(value) else {
-        unreachable!("a report has only string keys and writes to memory: serialisation cannot fail")
+        unreachable!("what is told has only string keys and writes to memory: serialisation cannot fail")
     };
     text.push('\n');
     text

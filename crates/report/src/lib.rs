@@ -11,6 +11,7 @@ mod charts;
 mod csv;
 mod html;
 mod json;
+mod load;
 mod markdown;
 mod markup;
 mod number;
@@ -21,6 +22,7 @@ mod words;
 pub use crate::csv::csv;
 pub use crate::html::html;
 pub use crate::json::{json, schema};
+pub use crate::load::{load, load_csv, load_hgrm, load_json};
 pub use crate::markdown::markdown;
 pub use crate::terminal::{Style, terminal};
 

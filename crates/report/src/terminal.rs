@@ -1,6 +1,6 @@
 //! The report for a terminal, 80 columns or more.
 
-use model::Report;
+use model::{Finding, Report};
 
 use crate::squeezed;
 use crate::tables::{self, Detail, Holds, Table};
@@ -23,21 +23,26 @@ impl Default for Style {
 
 /// The report as text. Without colour it holds no escape sequence; no line ends in a space.
 pub fn terminal(report: &Report, style: Style) -> String {
-    let mut page = Page { text: String::new(), style };
+    let mut page = Page::new(style);
     page.verdicts(report);
     page.limits(report);
     page.table(&tables::decision(report, Detail::Brief));
     page.table(&tables::measurements(report, Detail::Brief));
-    page.findings(report);
+    page.findings(&words::findings(report));
     page.text
 }
 
-struct Page {
-    text: String,
+/// A text for a terminal that grows line by line.
+pub(crate) struct Page {
+    pub text: String,
     style: Style,
 }
 
 impl Page {
+    pub fn new(style: Style) -> Self {
+        Self { text: String::new(), style }
+    }
+
     fn verdicts(&mut self, report: &Report) {
         for judgement in &report.judgements {
             let verdict = &judgement.verdict;
@@ -67,12 +72,13 @@ impl Page {
         }
     }
 
-    fn findings(&mut self, report: &Report) {
-        if report.findings.is_empty() {
+    /// Findings, in this order.
+    pub fn findings(&mut self, findings: &[&Finding]) {
+        if findings.is_empty() {
             return;
         }
         self.heading("Findings");
-        for (index, finding) in words::findings(report).into_iter().enumerate() {
+        for (index, finding) in findings.iter().enumerate() {
             if index > 0 {
                 self.text.push('\n');
             }
@@ -166,7 +172,7 @@ impl Page {
         widths
     }
 
-    fn heading(&mut self, text: &str) {
+    pub fn heading(&mut self, text: &str) {
         self.text.push('\n');
         let heading = self.bold(text);
         self.line(&heading);
@@ -196,7 +202,7 @@ impl Page {
         self.line(&line);
     }
 
-    fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }

@@ -1,12 +1,15 @@
 //! The load generator was the bottleneck.
 
-use model::{FindingId, Outcome, Severity, StudyRecord};
+use model::{FindingId, LoadRecord, Outcome, Severity, StudyRecord};
 
 use super::{Context, Found, cell_name, launches, name};
 use crate::{metrics, robust};
 
 /// Cores used by the client's one thread from which on it may be what limits the load.
 const CLIENT_CORES: f64 = 0.7;
+/// Lateness of the client that is too much: so many µs, and such a share of the median response time.
+const LATE_US: f64 = 1_000.0;
+const LATE_SHARE: f64 = 0.05;
 /// Share of launches with a busy client that is worth a warning.
 const SOME: f64 = 0.2;
 
@@ -47,11 +50,54 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     all
 }
 
+/// Invalid when the client's threads used more than 0.7 of a core each, or when an open loop's client was late itself: when
+/// the 99th percentile of its lateness is above 1 ms and above a twentieth of the median response time.
+pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
+    let cores = load.client_cores() / load.threads as f64;
+    let late = load.open().and_then(|open| {
+        let late = open.lateness.supported_quantile(0.99)?;
+        (late as f64 > LATE_US.max(LATE_SHARE * open.response.quantile(0.5) as f64)).then_some(late)
+    });
+    if cores <= CLIENT_CORES && late.is_none() {
+        return None;
+    }
+    let found = Found::new(
+        FindingId::ClientSaturated,
+        Severity::Invalid,
+        "the client",
+        "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
+        "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
+    )
+    .with("client CPU", format!("{cores:.2} cores of 1 a thread"));
+    Some(match late {
+        Some(late) => found.with("its own lateness, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
+        None => found,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::found;
+    use crate::audit::testing::{found, load};
     use crate::fixture;
+
+    #[test]
+    fn a_client_that_is_late_itself_vetoes() {
+        let mut late = load(30, 100);
+        assert_eq!(of_a_load(&late), None);
+        late.rate = Some(100.0);
+        for interval in &mut late.intervals {
+            let mut open = model::interval::OpenLoop { due: 100, ..Default::default() };
+            (0..100).for_each(|_| open.response.record(30_000));
+            (0..100).for_each(|number| open.lateness.record(if number < 90 { 50 } else { 1_400 }));
+            interval.open = Some(open);
+        }
+        // A twentieth of 30 ms is 1.5 ms.
+        assert_eq!(of_a_load(&late), None);
+        late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
+        late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
+        assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
+    }
 
     #[test]
     fn a_busy_client_vetoes() {

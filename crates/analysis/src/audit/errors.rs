@@ -4,7 +4,9 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use model::{Effect, FindingId, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text};
+use model::{
+    Effect, FindingId, LoadRecord, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text,
+};
 
 use super::{Context, Found, cell_name, launches, name, percent};
 use crate::boundaries::Boundaries;
@@ -52,7 +54,17 @@ pub fn always_unmet(record: &StudyRecord, _: &Context) -> Vec<Found> {
     variants.filter(|variant| is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)).collect()
 }
 
+/// A warning from 1 % failed, invalid from 50 %.
+pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
+    too_many("the load".to_owned(), &load.tally())
+}
+
 fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Found> {
+    let subject = format!("{}, {}", name(record, variant), cell_name(record, cell));
+    Some(too_many(subject, tally)?.about(variant))
+}
+
+fn too_many(subject: String, tally: &Tally) -> Option<Found> {
     let share = tally.failed_share();
     let severity = match share {
         share if share >= MOST => Severity::Invalid,
@@ -62,11 +74,10 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
     let found = Found::new(
         FindingId::Errors,
         severity,
-        format!("{}, {}", name(record, variant), cell_name(record, cell)),
+        subject,
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
         "Find out why they fail (the statuses in the evidence, the server's log) and run again.",
     )
-    .about(variant)
     .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
     let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));

@@ -2,6 +2,7 @@
 
 pub mod client_saturated;
 pub mod confounded;
+pub mod coordinated_omission;
 pub mod errors;
 pub mod host_noise;
 pub mod not_replicated;
@@ -13,11 +14,13 @@ pub mod setting_not_effective;
 pub mod setting_unknown;
 pub mod setting_unverified;
 pub mod settings;
+pub mod stall;
+pub mod too_short;
 pub mod trial_failed;
 
 use std::cmp::Reverse;
 
-use model::{Evidence, Finding, FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
+use model::{Evidence, Finding, FindingId, LoadRecord, Severity, StudyRecord, TrialRecord, VariantIndex};
 
 use crate::blocks::{self, BlockState};
 use crate::boundaries::Boundaries;
@@ -112,6 +115,19 @@ pub fn veto_all(record: &StudyRecord, found: &[Found]) -> bool {
     (BASELINE + 1..record.study.variants.len()).all(|variant| found.iter().any(|found| found.vetoes(variant)))
 }
 
+/// A rule about one load by itself.
+pub type LoadRule = fn(&LoadRecord) -> Option<Found>;
+
+const OF_A_LOAD: [LoadRule; 5] =
+    [errors::of_a_load, client_saturated::of_a_load, stall::rule, coordinated_omission::rule, too_short::rule];
+
+/// Everything that the rules for a load by itself find, gravest first.
+pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
+    let mut found: Vec<Finding> = OF_A_LOAD.iter().filter_map(|rule| Some(rule(load)?.finding)).collect();
+    found.sort_by_key(|finding| Reverse(finding.severity));
+    found
+}
+
 /// The page on a rule, Markdown: what it means, how it is decided, what to do.
 pub fn explain(id: FindingId) -> &'static str {
     macro_rules! page {
@@ -133,6 +149,9 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),
         FindingId::QuickMode => page!("quick-mode"),
+        FindingId::TooShort => page!("too-short"),
+        FindingId::Stall => page!("stall"),
+        FindingId::CoordinatedOmission => page!("coordinated-omission"),
     }
 }
 
@@ -166,6 +185,37 @@ pub(crate) mod testing {
         found.into_iter().map(|found| (found.finding.severity, found.finding.subject)).collect()
     }
 
+    /// A load of so many seconds in a closed loop of ten, at so many good answers a second, each after 5 ms.
+    pub fn load(seconds: u32, rate: u32) -> LoadRecord {
+        let interval = |second: u32| {
+            let mut service = model::Histogram::new();
+            (0..rate).for_each(|_| service.record(5_000));
+            model::Interval {
+                start_s: f64::from(second),
+                length_s: 1.0,
+                tally: model::Tally { good: rate.into(), ..model::Tally::default() },
+                bins: vec![rate / 10; 10],
+                service,
+                open: None,
+                bytes: 0,
+                client_cpu_s: 0.1,
+                server: None,
+                host: None,
+            }
+        };
+        LoadRecord {
+            url: "http://127.0.0.1:8080/".into(),
+            method: "GET".into(),
+            address: "127.0.0.1:8080".into(),
+            connections: 10,
+            threads: 1,
+            rate: None,
+            status: 200,
+            length: Some(20),
+            intervals: (0..seconds).map(interval).collect(),
+        }
+    }
+
     /// The gravest severity that a rule finds.
     pub fn gravest(rule: Rule, record: &StudyRecord) -> Option<Severity> {
         found(rule, record).into_iter().map(|(severity, _)| severity).max()
@@ -183,6 +233,15 @@ mod tests {
         for record in [fixture::record(6, 0.0), fixture::record(9, 0.05)] {
             assert_eq!(audit(&record, &Context::new(&record, &boundaries)), []);
         }
+    }
+
+    #[test]
+    fn a_clean_load_has_no_findings_and_the_gravest_comes_first() {
+        assert_eq!(audit_load(&testing::load(40, 1_000)), []);
+        let mut load = testing::load(20, 1_000);
+        load.intervals.iter_mut().for_each(|interval| interval.client_cpu_s = 0.9);
+        let ids: Vec<FindingId> = audit_load(&load).into_iter().map(|finding| finding.id).collect();
+        assert_eq!(ids, [FindingId::ClientSaturated, FindingId::TooShort]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod init;
+pub mod load;
 pub mod report;
 pub mod run;
 pub mod stored;

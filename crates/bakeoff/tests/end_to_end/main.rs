@@ -6,5 +6,6 @@ mod commands;
 mod common;
 mod faults;
 mod interrupted;
+mod load;
 mod run;
 mod settings;

@@ -1,0 +1,56 @@
+//! Those who would have asked during a stall are missing from the latencies.
+
+use model::{FindingId, LoadRecord, Severity};
+
+use super::{Found, percent, stall};
+
+/// Share of all requests that, missing, moves a percentile which people look at.
+const SOME: f64 = 0.001;
+
+/// A warning when, in a closed loop, more than 0.1 % of the requests that the usual rate would have brought are missing
+/// because the users waited while the server stood still.
+pub fn rule(load: &LoadRecord) -> Option<Found> {
+    if load.rate.is_some() {
+        return None;
+    }
+    let gap = stall::longest_gap(load)?;
+    // Those who did ask waited in it: at most one a connection.
+    let missing = gap.missed - f64::from(load.connections);
+    let share = missing / (load.tally().ended() as f64 + missing);
+    (missing > 0.0 && share > SOME).then(|| {
+        Found::new(
+            FindingId::CoordinatedOmission,
+            Severity::Warning,
+            "the latencies",
+            "While the server stood still nobody asked it: those who would have waited longest are missing, and the high \
+             percentiles are too good.",
+            "Load at a fixed rate (-R) to see what users see: there latency counts from when a request was due.",
+        )
+        .with("requests missing", format!("about {missing:.0}, {} of all", percent(share)))
+        .with("while the server stood still", format!("{:.1} s at {:.1} s", gap.length_s, gap.at_s))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::load;
+
+    #[test]
+    fn only_a_closed_loop_omits() {
+        let mut record = load(40, 1_000);
+        assert_eq!(rule(&record), None);
+        record.intervals[7].bins[..5].fill(0);
+        assert!(rule(&record).is_some());
+        record.rate = Some(1_000.0);
+        assert_eq!(rule(&record), None);
+    }
+
+    #[test]
+    fn as_many_users_as_requests_missing_all_asked() {
+        let mut record = load(40, 1_000);
+        record.intervals[7].bins[..5].fill(0);
+        record.connections = 500;
+        assert_eq!(rule(&record), None);
+    }
+}

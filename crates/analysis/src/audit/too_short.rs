@@ -1,0 +1,39 @@
+//! A load is too short to say much.
+
+use model::{FindingId, LoadRecord, Severity};
+
+use super::Found;
+
+/// Shortest load that says something, seconds.
+const LEAST_S: f64 = 30.0;
+/// Fewest requests that do.
+const LEAST_REQUESTS: u64 = 1_000;
+
+/// A warning when the load took less than 30 s or made fewer than 1,000 requests.
+pub fn rule(load: &LoadRecord) -> Option<Found> {
+    let (seconds, requests) = (load.seconds(), load.tally().ended());
+    (seconds < LEAST_S || requests < LEAST_REQUESTS).then(|| {
+        Found::new(
+            FindingId::TooShort,
+            Severity::Warning,
+            "the load",
+            "What it shows is the beginning: caches and compilers may be cold, and a rare slow answer may not have come yet.",
+            "Load for 30 s at least, and until the rate no longer moves.",
+        )
+        .with("length", format!("{seconds:.1} s of at least {LEAST_S:.0}"))
+        .with("requests", format!("{requests} of at least {LEAST_REQUESTS}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::load;
+
+    #[test]
+    fn time_and_requests_both_count() {
+        assert_eq!(rule(&load(30, 100)), None);
+        assert!(rule(&load(29, 1_000)).is_some());
+        assert!(rule(&load(40, 20)).is_some());
+    }
+}

@@ -1,0 +1,57 @@
+//! `bakeoff load`: a server that is running already.
+
+use std::fs;
+
+use knownserver::{ErrorBurst, KnownServer, Script};
+use serde_json::Value;
+
+use crate::common::Place;
+
+fn json(place: &Place, args: &[&str]) -> Value {
+    serde_json::from_str(&place.run(args).ends_with(0).stdout).unwrap()
+}
+
+#[test]
+fn requests_are_counted_to_the_last() {
+    let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
+    let url = format!("http://{}/page?x=1", server.addr());
+    let told = json(&place, &["load", &url, "-c", "7", "-n", "1000", "--threads", "2", "--json", "-H", "X-A: b"]);
+    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(1_000), Some(0)), "{told}");
+    // Two were asked before, to learn what a good answer is.
+    assert_eq!(server.record().received, 1_002);
+    let seconds = told["intervals"].as_array().unwrap();
+    assert_eq!(seconds.iter().map(|second| second["good"].as_u64().unwrap()).sum::<u64>(), 1_000);
+
+    let shown = place.run(&["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm"]).ends_with(0);
+    shown.says("closed loop, 10 connections").says("good 200").says("! warning too-short").complains("/s");
+    let times = fs::read_to_string(place.path("times.hgrm")).unwrap();
+    assert!(times.contains("1/(1-Percentile)") && times.contains("Total count    =          200"), "{times}");
+    let table = place.run(&["load", &url, "-n", "50", "--csv", "--quiet"]).ends_with(0);
+    assert_eq!(table.stderr, "");
+    let rows: Vec<Vec<&str>> = table.stdout.lines().map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{}", table.stdout);
+    assert!(!place.store_folder().exists(), "a load is not stored");
+}
+
+#[test]
+fn answers_unlike_the_first_are_failures() {
+    let place = Place::new();
+    // Of the first 102 requests these are 25, and none of the first two.
+    let errors = vec![ErrorBurst { share: 0.25, ..ErrorBurst::default() }];
+    let server = KnownServer::start(Script { errors, ..Script::default() }).unwrap();
+    let url = format!("{}/", server.addr());
+    let told = json(&place, &["load", &url, "-n", "100", "--json"]);
+    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(75), Some(25)), "{told}");
+    assert_eq!(told["statuses"]["500"].as_u64(), Some(25));
+    assert_eq!(told["findings"][0]["id"], "errors");
+}
+
+#[test]
+fn only_what_is_near_is_loaded_unasked() {
+    let place = Place::new();
+    // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked.
+    place.run(&["load", "http://192.0.2.1/", "-n", "1"]).ends_with(2).complains("neither this machine nor in a private network");
+    place.run(&["load", "ftp://127.0.0.1/"]).ends_with(2).complains("ftp is not http");
+    place.run(&["load", "127.0.0.1:1/", "--header", "no colon"]).ends_with(2).complains("NAME: VALUE");
+    place.run(&["load", "127.0.0.1:1/", "-n", "1"]).ends_with(1).complains("cannot connect to 127.0.0.1:1");
+}

@@ -1,0 +1,72 @@
+//! One load of a server that was running already.
+
+use serde::{Deserialize, Serialize};
+
+use crate::interval::OpenLoop;
+use crate::{Histogram, Interval, Tally, interval};
+
+/// What was asked of a server, and what was seen. There is one side only: nothing is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// What was asked for, as typed.
+    pub url: String,
+    /// HTTP method.
+    pub method: String,
+    /// The address connected to.
+    pub address: String,
+    /// Connections kept open, and so the most requests in flight.
+    pub connections: u32,
+    /// Threads that made the load.
+    pub threads: usize,
+    /// Requests due per second in all; `None` in a closed loop.
+    pub rate: Option<f64>,
+    /// The status that a good answer has.
+    pub status: u16,
+    /// The length of a good answer's body, bytes; `None` where any is good.
+    pub length: Option<u64>,
+    /// What was seen, about a second each.
+    pub intervals: Vec<Interval>,
+}
+
+impl LoadRecord {
+    /// How long it took, seconds.
+    pub fn seconds(&self) -> f64 {
+        interval::seconds(&self.intervals)
+    }
+
+    /// How its requests ended.
+    pub fn tally(&self) -> Tally {
+        interval::tally(&self.intervals)
+    }
+
+    /// Service time of all good answers.
+    pub fn service(&self) -> Histogram {
+        self.intervals.iter().fold(Histogram::new(), |mut whole, interval| {
+            whole.merge(&interval.service);
+            whole
+        })
+    }
+
+    /// What an open loop adds, its backlog being that of the end; `None` in a closed loop.
+    pub fn open(&self) -> Option<OpenLoop> {
+        let mut parts = self.intervals.iter().filter_map(|interval| interval.open.as_ref());
+        let first = parts.next()?.clone();
+        let whole = parts.fold(first, |mut whole, part| {
+            whole.merge(part);
+            OpenLoop { backlog: part.backlog, ..whole }
+        });
+        Some(whole)
+    }
+
+    /// Requests that were due in an open loop and had not ended when it was over.
+    pub fn unanswered(&self) -> u64 {
+        self.open().map_or(0, |open| open.due.saturating_sub(self.tally().ended()))
+    }
+
+    /// Cores that the client used.
+    pub fn client_cores(&self) -> f64 {
+        let seconds = self.seconds();
+        let cpu: f64 = self.intervals.iter().map(|interval| interval.client_cpu_s).sum();
+        if seconds > 0.0 { cpu / seconds } else { 0.0 }
+    }
+}

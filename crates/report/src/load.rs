@@ -1,0 +1,214 @@
+//! What `bakeoff load` tells: for people, as JSON, as CSV, as HdrHistogram's percentile distribution.
+
+use std::fmt::Write as _;
+
+use model::interval::OpenLoop;
+use model::{Finding, Histogram, Interval, LoadRecord, text};
+use serde::Serialize;
+
+use crate::json::pretty;
+use crate::number;
+use crate::terminal::{Page, Style};
+
+/// Percentiles that are shown where the number of requests supports them.
+const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+
+/// The load for a terminal, and what was found about it.
+pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
+    let mut page = Page::new(style);
+    let (tally, seconds, service) = (record.tally(), record.seconds(), record.service());
+    let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+    page.line(&format!("{} {}", record.method, record.url));
+    page.line(&format!(
+        "{}, {}, {}; answers with status {}{}",
+        shape(record),
+        text::plural(record.connections.into(), "connection"),
+        number::seconds(seconds),
+        record.status,
+        record.length.map_or_else(String::new, |length| format!(" and {}", text::plural(length, "byte")))
+    ));
+    page.heading("Requests");
+    let bytes = record.intervals.iter().map(|interval| interval.bytes).sum::<u64>() as f64;
+    page.line(&format!("  good     {:>12}  {}", text::count(tally.good), number::rate(per_second(tally.good as f64))));
+    page.line(&format!("  failed   {:>12}  {}", text::count(tally.failed()), number::share(tally.failed_share())));
+    for (failure, count) in &tally.failures {
+        page.line(&format!("           {:>12}  {}", text::count(*count), failure.name()));
+    }
+    for (status, count) in &tally.statuses {
+        page.line(&format!("           {:>12}  status {status}", text::count(*count)));
+    }
+    page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
+    page.line(&format!("  client   {:>12}  cores", format!("{:.2}", record.client_cores())));
+    page.heading("Service time: from a request's sending to the last byte of its answer");
+    page.line(&times(&service));
+    if let Some(open) = record.open() {
+        page.heading("Response time: from when a request was due");
+        page.line(&times(&open.response));
+        page.line(&format!("  due {}, unanswered at the end {}", text::count(open.due), text::count(record.unanswered())));
+        page.heading("Lateness: the client's own, where a connection was free");
+        page.line(&times(&open.lateness));
+    }
+    page.findings(&findings.iter().collect::<Vec<_>>());
+    page.text
+}
+
+/// The load as indented JSON: times in µs, CPU time in seconds, lengths in bytes.
+pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
+    let (tally, service) = (record.tally(), record.service());
+    pretty(&Whole {
+        url: &record.url,
+        method: &record.method,
+        address: &record.address,
+        connections: record.connections,
+        threads: record.threads,
+        rate: record.rate,
+        seconds: record.seconds(),
+        good: tally.good,
+        failed: tally.failed(),
+        failures: tally.failures.iter().map(|(failure, count)| (failure.name(), *count)).collect(),
+        statuses: &tally.statuses,
+        bytes: record.intervals.iter().map(|interval| interval.bytes).sum(),
+        client_cores: record.client_cores(),
+        service_us: Times::of(&service),
+        open: record.open().map(|open| Open {
+            due: open.due,
+            unanswered: record.unanswered(),
+            response_us: Times::of(&open.response),
+            lateness_us: Times::of(&open.lateness),
+        }),
+        intervals: record.intervals.iter().map(Second::of).collect(),
+        findings,
+    })
+}
+
+/// A row a second: times in µs. What only an open loop has is empty in a closed one.
+pub fn load_csv(record: &LoadRecord) -> String {
+    let mut rows = String::from(
+        "start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
+         response_p50_us,response_p99_us,response_max_us\n",
+    );
+    for interval in &record.intervals {
+        let Second { start_s, length_s, good, failed, bytes, client_cpu_s, service_us } = Second::of(interval);
+        let open = interval.open.as_ref().map_or_else(|| ",,,,".to_owned(), open_fields);
+        let service = service_us.fields();
+        // Writing to a String cannot fail.
+        let _ = writeln!(rows, "{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open}");
+    }
+    rows
+}
+
+fn open_fields(open: &OpenLoop) -> String {
+    format!("{},{},{}", open.due, open.backlog, Times::of(&open.response).fields())
+}
+
+/// The service times as HdrHistogram's tools read them (`.hgrm`), values in ms.
+pub fn load_hgrm(record: &LoadRecord) -> String {
+    let service = record.service();
+    let mut lines = String::from("       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
+    for (us, quantile, count) in service.distribution() {
+        let beyond = if quantile < 1.0 { format!("{:.2}", 1.0 / (1.0 - quantile)) } else { "inf".to_owned() };
+        let _ = writeln!(lines, "{:12.3} {quantile:14.12} {count:10} {beyond:>14}", us as f64 / 1e3);
+    }
+    let _ = writeln!(lines, "#[Mean    = {:12.3}]", service.mean() / 1e3);
+    let _ = writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", service.max() as f64 / 1e3, service.count());
+    lines
+}
+
+fn shape(record: &LoadRecord) -> String {
+    match record.rate {
+        None => "closed loop".to_owned(),
+        Some(rate) => format!("open loop at {}", number::rate(rate)),
+    }
+}
+
+/// `p50 1.20 ms  p90 …  max …`, as far as the number of answers supports it.
+fn times(histogram: &Histogram) -> String {
+    if histogram.count() == 0 {
+        return "  no good answer".to_owned();
+    }
+    let shown = PERCENTILES.iter().filter_map(|percent| {
+        let us = histogram.supported_quantile(percent / 100.0)?;
+        Some(format!("{} {}", number::percentile(*percent), number::micros(us as f64)))
+    });
+    let max = format!("max {}", number::micros(histogram.max() as f64));
+    format!("  {}", shown.chain([max]).collect::<Vec<_>>().join("   "))
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    url: &'a str,
+    method: &'a str,
+    address: &'a str,
+    connections: u32,
+    threads: usize,
+    rate: Option<f64>,
+    seconds: f64,
+    good: u64,
+    failed: u64,
+    failures: std::collections::BTreeMap<&'a str, u64>,
+    statuses: &'a std::collections::BTreeMap<u16, u64>,
+    bytes: u64,
+    client_cores: f64,
+    service_us: Times,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open: Option<Open>,
+    intervals: Vec<Second>,
+    findings: &'a [Finding],
+}
+
+/// What an open loop adds.
+#[derive(Serialize)]
+struct Open {
+    due: u64,
+    unanswered: u64,
+    response_us: Times,
+    lateness_us: Times,
+}
+
+#[derive(Serialize)]
+struct Second {
+    start_s: f64,
+    length_s: f64,
+    good: u64,
+    failed: u64,
+    bytes: u64,
+    client_cpu_s: f64,
+    service_us: Times,
+}
+
+impl Second {
+    fn of(interval: &Interval) -> Self {
+        Self {
+            start_s: interval.start_s,
+            length_s: interval.length_s,
+            good: interval.tally.good,
+            failed: interval.tally.failed(),
+            bytes: interval.bytes,
+            client_cpu_s: interval.client_cpu_s,
+            service_us: Times::of(&interval.service),
+        }
+    }
+}
+
+/// Percentiles, absent where fewer than 100 answers lie beyond them.
+#[derive(Serialize)]
+struct Times {
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p99: Option<u64>,
+    p99_9: Option<u64>,
+    max: u64,
+}
+
+impl Times {
+    fn of(histogram: &Histogram) -> Self {
+        let [p50, p90, p99, p99_9] = [0.5, 0.9, 0.99, 0.999].map(|q| histogram.supported_quantile(q));
+        Self { p50, p90, p99, p99_9, max: histogram.max() }
+    }
+
+    /// Median, 99th percentile and longest as fields of a row.
+    fn fields(&self) -> String {
+        let [p50, p99] = [self.p50, self.p99].map(|us| us.map_or_else(String::new, |us| us.to_string()));
+        format!("{p50},{p99},{}", self.max)
+    }
+}
