@@ -249,7 +249,10 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0).ok_or_else(|| "expected a number above 0".to_owned())
+    text.parse()
+        .ok()
+        .filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
+        .ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 fn threads(text: &str) -> Result<usize, String> {

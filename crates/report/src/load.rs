@@ -44,7 +44,11 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     if let Some(open) = record.open() {
         page.heading("Response time: from when a request was due");
         page.line(&times(&open.response));
-        page.line(&format!("  due {}, unanswered at the end {}", text::count(open.due), text::count(record.unanswered())));
+        page.line(&format!(
+            "  due {}, unanswered at the end {}",
+            text::count(open.due),
+            text::count(record.unanswered())
+        ));
         page.heading("Lateness: the client's own, where a connection was free");
         page.line(&times(&open.lateness));
     }
@@ -110,7 +114,8 @@ pub fn load_hgrm(record: &LoadRecord) -> String {
         let _ = writeln!(lines, "{:12.3} {quantile:14.12} {count:10} {beyond:>14}", us as f64 / 1e3);
     }
     let _ = writeln!(lines, "#[Mean    = {:12.3}]", service.mean() / 1e3);
-    let _ = writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", service.max() as f64 / 1e3, service.count());
+    let _ =
+        writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", service.max() as f64 / 1e3, service.count());
     lines
 }
 

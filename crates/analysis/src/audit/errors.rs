@@ -4,9 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use model::{
-    Effect, FindingId, LoadRecord, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text,
-};
+use model::{Effect, FindingId, LoadRecord, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text};
 
 use super::{Context, Found, cell_name, launches, name, percent};
 use crate::boundaries::Boundaries;

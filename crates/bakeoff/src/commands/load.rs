@@ -116,9 +116,7 @@ fn target(url: &Url) -> Result<Target, UsageError> {
 fn is_near(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => address.is_loopback() || address.is_private() || address.is_link_local(),
-        IpAddr::V6(address) => {
-            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
-        }
+        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
     }
 }
 
@@ -127,7 +125,11 @@ fn confirmed(target: &Target) -> miette::Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);
     }
-    eprint!("{} ({}) is neither this machine nor in a private network. Load it? [y/N] ", target.host, target.address.ip());
+    eprint!(
+        "{} ({}) is neither this machine nor in a private network. Load it? [y/N] ",
+        target.host,
+        target.address.ip()
+    );
     io::stderr().flush().into_diagnostic()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).into_diagnostic()?;
@@ -223,7 +225,8 @@ mod tests {
 
     #[test]
     fn only_this_machine_and_private_networks_are_near() {
-        let near = ["127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"];
+        let near =
+            ["127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"];
         assert!(near.iter().all(|address| is_near(address.parse().unwrap())));
         let far = ["8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8"];
         assert!(far.iter().all(|address| !is_near(address.parse().unwrap())));

@@ -34,6 +34,22 @@ fn requests_are_counted_to_the_last() {
 }
 
 #[test]
+fn at_a_rate_requests_are_due_whatever_the_server_does() {
+    let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
+    let url = format!("{}/", server.addr());
+    for more in [&["-R", "500"][..], &["-R", "500", "--poisson", "--seed", "7"]] {
+        let args: Vec<&str> = ["load", &url, "-n", "250", "--json"].iter().chain(more).copied().collect();
+        let told = json(&place, &args);
+        assert_eq!((told["good"].as_u64(), told["open"]["due"].as_u64()), (Some(250), Some(250)), "{told}");
+        assert_eq!(told["open"]["unanswered"].as_u64(), Some(0));
+    }
+    let shown = place.run(&["load", &url, "-n", "250", "-R", "500"]).ends_with(0);
+    shown.says("open loop at 500/s").says("Response time").says("due 250, unanswered at the end 0");
+    place.run(&["load", &url, "--poisson"]).ends_with(2).complains("--rate");
+    place.run(&["load", &url, "-R", "0"]).ends_with(2).complains("expected a number above 0");
+}
+
+#[test]
 fn answers_unlike_the_first_are_failures() {
     let place = Place::new();
     // Of the first 102 requests these are 25, and none of the first two.
@@ -50,7 +66,10 @@ fn answers_unlike_the_first_are_failures() {
 fn only_what_is_near_is_loaded_unasked() {
     let place = Place::new();
     // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked.
-    place.run(&["load", "http://192.0.2.1/", "-n", "1"]).ends_with(2).complains("neither this machine nor in a private network");
+    place
+        .run(&["load", "http://192.0.2.1/", "-n", "1"])
+        .ends_with(2)
+        .complains("neither this machine nor in a private network");
     place.run(&["load", "ftp://127.0.0.1/"]).ends_with(2).complains("ftp is not http");
     place.run(&["load", "127.0.0.1:1/", "--header", "no colon"]).ends_with(2).complains("NAME: VALUE");
     place.run(&["load", "127.0.0.1:1/", "-n", "1"]).ends_with(1).complains("cannot connect to 127.0.0.1:1");
