@@ -1,5 +1,6 @@
 //! What `bakeoff load` tells: for people, as JSON, as CSV, as HdrHistogram's percentile distribution.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use model::interval::OpenLoop;
@@ -38,7 +39,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         page.line(&format!("           {:>12}  status {status}", text::count(*count)));
     }
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
-    page.line(&format!("  client   {:>12}  cores", format!("{:.2}", record.client_cores())));
+    page.line(&format!("  client   {:>12.2}  cores", record.client_cores()));
     page.heading("Service time: from a request's sending to the last byte of its answer");
     page.line(&times(&service));
     if let Some(open) = record.open() {
@@ -150,8 +151,8 @@ struct Whole<'a> {
     seconds: f64,
     good: u64,
     failed: u64,
-    failures: std::collections::BTreeMap<&'a str, u64>,
-    statuses: &'a std::collections::BTreeMap<u16, u64>,
+    failures: BTreeMap<&'a str, u64>,
+    statuses: &'a BTreeMap<u16, u64>,
     bytes: u64,
     client_cores: f64,
     service_us: Times,

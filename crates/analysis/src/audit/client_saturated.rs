@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_client_that_is_late_itself_vetoes() {
-        let mut late = load(30, 100);
+        let mut late = load(100, 100);
         assert_eq!(of_a_load(&late), None);
         late.rate = Some(100.0);
         for interval in &mut late.intervals {

@@ -43,7 +43,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         ..Load::new(target.clone(), vec![ask], stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
-    let mut live = Live::new(quiet);
+    let live = Live::new(quiet);
     let mut intervals = Vec::new();
     load::run(&load, &interrupted, &mut |interval| {
         intervals.push(interval);
