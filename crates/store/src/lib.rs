@@ -36,11 +36,11 @@ pub const LATEST: &str = "latest";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Under way; or its process died without a word: then its lock is free ([`Store::lock`]).
+    /// Under way.
     Running,
     /// It came to its end, decided or not.
     Finished,
-    /// It was interrupted and can be resumed.
+    /// It was interrupted, or its process died without a word, and it can be resumed.
     Interrupted,
 }
 
@@ -182,7 +182,9 @@ impl Store {
                             (SELECT count(*) FROM trial WHERE trial.run = run.name) AS trials \
                             FROM run ORDER BY started DESC, rowid DESC";
         let rows = self.rows(LIST, &[])?;
-        Ok(rows.iter().map(summary).collect())
+        let died = |run: &RunSummary| run.status == Status::Running && !RunLock::is_held(&self.run_folder(&run.run));
+        let known = rows.iter().map(summary);
+        Ok(known.map(|run| if died(&run) { RunSummary { status: Status::Interrupted, ..run } } else { run }).collect())
     }
 
     /// The name of the latest run of this very study (same text, same folder) that did not come to its end.

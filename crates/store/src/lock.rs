@@ -15,6 +15,12 @@ pub struct RunLock {
 }
 
 impl RunLock {
+    /// Whether some process carries out the run whose files are in `folder`.
+    pub(crate) fn is_held(folder: &Path) -> bool {
+        let file = File::open(folder.join("lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Locks the run whose files are in `folder`, and leaves this process's id there for others to read.
     pub(crate) fn take(run: &str, folder: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|cause| StoreError::Folder { folder: folder.to_owned(), cause })?;

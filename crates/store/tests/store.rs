@@ -171,7 +171,10 @@ fn trials_survive_the_death_of_their_process() {
     assert!(!died.status.success());
     let store = open(&file(&folder));
     assert_eq!(store.load("a").unwrap().trials, [trial(0, 0), trial(0, 1)]);
+    assert_eq!(store.list().unwrap()[0].status, Status::Interrupted);
+    let lock = store.lock(&store.list().unwrap()[0].run).unwrap();
     assert_eq!(store.list().unwrap()[0].status, Status::Running);
+    drop(lock);
     store.add_trial("a", &trial(1, 0)).unwrap();
     assert_eq!(store.load("a").unwrap().trials.len(), 3);
 }

@@ -23,7 +23,7 @@ fn killed_in_mid_trial_it_leaves_no_process_and_goes_on_where_it_was() {
 
     let before = place.trials();
     assert!((2..10).contains(&before.len()), "{} trials", before.len());
-    assert_eq!(place.status(), "running");
+    assert_eq!(place.status(), "interrupted");
     let ran = place.run(&["run", "study.toml", "--resume", "--fail-on", "worse"]).ends_with(3);
     ran.says("▼ WORSE").complains(&format!("{} trials stored", before.len()));
     let after = place.trials();
