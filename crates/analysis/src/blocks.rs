@@ -1,7 +1,8 @@
 //! Which blocks count.
 //!
 //! A block counts when all its trials completed. It is set aside, whole, when the host was disturbed during it; at most
-//! [`model::Schedule::spare_blocks`] are, in the order they ran, and later disturbed ones count all the same.
+//! a fifth of the blocks that have run are, rounded up, and [`model::Schedule::spare_blocks`] in all. Further disturbed ones
+//! count all the same: where the host is disturbed as often as that, it is what this run is like.
 //!
 //! *Disturbed* means worse than a floor **and** worse than this run usually is: more than three robust standard
 //! deviations beyond the median so far. On a virtual machine that always loses some time to its neighbours no block
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
+use crate::design::SPARE;
 use crate::robust;
 
 /// Departure of the canary's time from the run's median that is a disturbance, a fraction.
@@ -56,7 +58,7 @@ pub struct BlockState {
 /// The measured blocks of a run in the plan's order, used or not.
 pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
     let mut usual = Usual::default();
-    let mut spare = record.plan.schedule.spare_blocks;
+    let mut aside = 0;
     let mut seen: HashMap<TrialKey, (&TrialRecord, Vec<String>)> = HashMap::new();
     let mut states = BTreeMap::new();
     for trial in &record.trials {
@@ -71,15 +73,22 @@ pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
             Fate::Incomplete
         } else if members.iter().any(|(trial, _)| trial.outcome != Outcome::Completed) {
             Fate::Failed
-        } else if disturbances.is_empty() || spare == 0 || usual.is_disturbed_mostly() {
+        } else if disturbances.is_empty() || aside >= most_aside(record, trial.key.block) || usual.is_disturbed_mostly()
+        {
             Fate::Used
         } else {
-            spare -= 1;
+            aside += 1;
             Fate::SetAside
         };
         states.insert(trial.key.block, BlockState { index: trial.key.block, fate, disturbances });
     }
     states.into_values().collect()
+}
+
+/// How many blocks may be set aside up to this one.
+fn most_aside(record: &StudyRecord, block: u32) -> u32 {
+    let fifth = (f64::from(block + 1) * SPARE).ceil() as u32;
+    fifth.min(record.plan.schedule.spare_blocks)
 }
 
 /// Indices of the used blocks, in order.
@@ -242,22 +251,30 @@ mod tests {
 
     #[test]
     fn a_disturbed_block_is_put_aside() {
-        let mut record = fixture::record(6, 0.0);
+        let mut record = fixture::record(8, 0.0);
         record.trials[first_trial(2)].host.steal_cores = 0.3;
-        record.trials[first_trial(4) + 1].canary_ns[1] = 1_100_000;
+        record.trials[first_trial(6) + 1].canary_ns[1] = 1_100_000;
         let states = blocks(&record);
         assert_eq!(states[2].fate, Fate::SetAside);
         assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
-        assert_eq!(states[4].fate, Fate::SetAside);
-        assert_eq!(
-            states[4].disturbances,
-            [format!(
-                "{}: a fixed computation took 9.8 % more time than usual: the processor's speed changed",
-                record.study.variants[record.trials[first_trial(4) + 1].variant].name
-            )]
-        );
-        assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 5]);
-        assert_eq!(set_aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(states[6].fate, Fate::SetAside);
+        let [told] = &states[6].disturbances[..] else { panic!("{:?}", states[6]) };
+        let variant = &record.study.variants[record.trials[first_trial(6) + 1].variant].name;
+        assert!(told.starts_with(&format!("{variant}: a fixed computation took ")), "{told}");
+        assert!(told.ends_with("% more time than usual: the processor's speed changed"), "{told}");
+        assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 7]);
+        assert_eq!(set_aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
+    }
+
+    #[test]
+    fn no_more_than_a_fifth_is_put_aside_at_any_time() {
+        let mut record = fixture::record(12, 0.0);
+        for block in [1, 3, 5, 7] {
+            record.trials[first_trial(block)].host.steal_cores = 0.3;
+        }
+        let aside: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
+        // The first of two blocks, the second of six; a third would be allowed from the eleventh on.
+        assert_eq!(aside, [1, 5]);
     }
 
     #[test]

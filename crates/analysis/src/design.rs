@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 /// Blocks that find the warm-up cut.
 const PILOT_BLOCKS: usize = 2;
 /// Part of the blocks that may be set aside because the host was disturbed.
-const SPARE: f64 = 0.2;
+pub(crate) const SPARE: f64 = 0.2;
 
 /// The whole schedule of a study. The same study, mode and seed give the same plan.
 ///
