@@ -121,6 +121,7 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
 pub struct Load {
     /// What to ask for: `http://HOST:PORT/PATH`; `http://` may be left out.
     pub url: String,
