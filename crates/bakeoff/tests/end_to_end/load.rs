@@ -59,7 +59,7 @@ fn answers_unlike_the_first_are_failures() {
     let told = json(&place, &["load", &url, "-n", "100", "--json"]);
     assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(75), Some(25)), "{told}");
     assert_eq!(told["statuses"]["500"].as_u64(), Some(25));
-    assert_eq!(told["findings"][0]["id"], "errors");
+    assert!(told["findings"].as_array().unwrap().iter().any(|finding| finding["id"] == "errors"), "{told}");
 }
 
 #[test]
