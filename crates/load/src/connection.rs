@@ -50,7 +50,7 @@ pub(crate) struct Ended {
     pub answered: Option<Answered>,
     /// What it was worth.
     pub judged: Result<(), Failure>,
-    /// Whether the connection can take another request.
+    /// Whether the connection can take another request, as far as the answer goes.
     pub reusable: bool,
 }
 
@@ -69,8 +69,6 @@ pub(crate) struct Connection {
     free_since: Duration,
     /// When its first byte was handed to the kernel.
     sent_at: Duration,
-    /// How many of its bytes the kernel took.
-    written: usize,
     framer: Framer,
     failures_in_a_row: u32,
 }
@@ -82,7 +80,6 @@ impl Connection {
             task: Task::default(),
             free_since: Duration::MAX,
             sent_at: Duration::ZERO,
-            written: 0,
             framer: Framer::default(),
             failures_in_a_row: 0,
         }
@@ -116,18 +113,7 @@ impl Connection {
     pub fn start(&mut self, task: Task, now: Duration, deadline: Duration) {
         self.task = task;
         self.sent_at = now;
-        self.written = 0;
         self.state = State::Asking { deadline };
-    }
-
-    /// What is still to be written of `ask`, the one in hand.
-    pub fn unsent<'a>(&self, ask: &'a Ask) -> &'a [u8] {
-        &ask.bytes()[self.written..]
-    }
-
-    /// Notes that the kernel took the next `bytes` bytes.
-    pub fn wrote(&mut self, bytes: usize) {
-        self.written += bytes;
     }
 
     /// Takes received bytes; says how the request ended when they end it.
@@ -180,8 +166,7 @@ impl Connection {
         Ended {
             answered: Some(answered),
             judged: ask.judge(answered.status, answered.body_bytes),
-            // A server may answer before it has the whole request: what is left of it can go nowhere then.
-            reusable: answered.keep_alive && ask.keeps_alive() && self.unsent(ask).is_empty(),
+            reusable: answered.keep_alive && ask.keeps_alive(),
         }
     }
 }
@@ -198,48 +183,37 @@ mod tests {
         Ask::new(&request, &Expect::default(), &target, LengthRule::Exact(1)).unwrap()
     }
 
-    fn asking(ask: &Ask) -> Connection {
+    fn asking() -> Connection {
         let mut connection = Connection::new();
         connection.start(Task::default(), Duration::ZERO, Duration::MAX);
-        connection.wrote(ask.bytes().len());
         connection
     }
 
     #[test]
     fn a_wrong_answer_leaves_the_connection_usable() {
         let ask = ask();
-        let ended = asking(&ask).received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
+        let ended = asking().received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Status), true));
-        let ended = asking(&ask).received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask).unwrap();
+        let ended = asking().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Length), true));
-    }
-
-    #[test]
-    fn an_answer_before_the_request_is_out_ends_the_connection() {
-        let ask = ask();
-        let mut connection = Connection::new();
-        connection.start(Task::default(), Duration::ZERO, Duration::MAX);
-        connection.wrote(3);
-        let ended = connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
-        assert_eq!((ended.judged, ended.reusable), (Ok(()), false));
     }
 
     #[test]
     fn the_end_completes_only_what_it_may() {
         let ask = ask();
-        let mut connection = asking(&ask);
+        let mut connection = asking();
         assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask), None);
         assert_eq!(connection.closed(&ask).judged, Ok(()));
-        let mut connection = asking(&ask);
+        let mut connection = asking();
         assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask), None);
         assert_eq!(connection.closed(&ask), Failure::Closed.into());
-        assert_eq!(asking(&ask).closed(&ask), Failure::Closed.into());
+        assert_eq!(asking().closed(&ask), Failure::Closed.into());
     }
 
     #[test]
     fn back_off_grows_and_an_answer_ends_it() {
         let ask = ask();
-        let mut connection = asking(&ask);
+        let mut connection = asking();
         let waits: Vec<u128> = (0..9).map(|_| connection.back_off().as_millis()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 100, 100]);
         connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask);

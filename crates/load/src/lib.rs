@@ -26,13 +26,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` moves bytes for one
-//! thread; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one connection
-//! without touching a socket; `receive` reads, and asks the kernel when bytes came; `response` finds where a response
-//! ends; `recorder` makes intervals.
+//! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` is one thread's loop;
+//! `backend` moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows
+//! one connection without touching a socket; `receive` reads, and asks the kernel when bytes came; `response` finds
+//! where a response ends; `recorder` makes intervals.
 
 mod arrivals;
 mod ask;
+mod backend;
 mod connection;
 mod engine;
 mod merge;

@@ -12,6 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::arrivals::{Arrivals, Stop, share};
+use crate::backend::Epoll;
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::{Ask, Target};
@@ -244,7 +245,7 @@ impl Drop for HaltOnDrop<'_> {
 /// One thread's whole work. Its failing ends the load of all.
 fn work(index: usize, job: Job<'_>, sender: &mpsc::Sender<Told>, halt: &AtomicBool) -> Result<Finished, LoadError> {
     // The receiver is gone once an observer has stopped the load: nothing is lost that would count.
-    let finished = engine::work(job, |interval| drop(sender.send((index, Some(interval)))));
+    let finished = engine::work::<Epoll>(job, |interval| drop(sender.send((index, Some(interval)))));
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }

@@ -1,0 +1,85 @@
+//! How the bytes of one thread's connections move: the same events whichever way of the kernel's is taken.
+
+mod epoll;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+
+use crate::LoadError;
+use crate::receive;
+
+pub(crate) use epoll::Epoll;
+
+/// Moves bytes. A slot holds one connection after another; what is told of a connection that was closed since is
+/// never taken for its successor's.
+pub(crate) trait Backend: Sized {
+    /// Holds `slots` slots. `kernel_time` says whether the kernel is asked when bytes came.
+    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError>;
+
+    /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`]
+    /// will follow.
+    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<(), LoadError>;
+
+    /// Whether a slot has a connection, made or in the making.
+    fn is_open(&self, slot: usize) -> bool;
+
+    /// Hands over what is to be sent next. What the kernel does not take at once goes when it does; if the connection
+    /// takes no more, an event will say so.
+    fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError>;
+
+    /// Whether the kernel has taken all that was handed over.
+    fn has_sent(&self, slot: usize) -> bool;
+
+    /// Ends a slot's connection, if it has one.
+    fn close(&mut self, slot: usize);
+
+    /// Sleeps until there is an event, at most so long.
+    fn wait(&mut self, timeout: Duration) -> Result<(), LoadError>;
+
+    /// The next event, if there is one without waiting.
+    fn next(&mut self) -> Result<Option<Event>, LoadError>;
+
+    /// The bytes of the last event, which was [`What::Received`].
+    fn received(&self) -> &[u8];
+}
+
+/// Something that happened to a slot's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub slot: usize,
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The connection was made.
+    Connected,
+    /// Bytes came.
+    Received {
+        /// When the last of them came, by [`rustix::time::ClockId::Realtime`], if the kernel tells.
+        came_at: Option<Duration>,
+        /// Whether it is known that the stream ends, maybe with more bytes before its end.
+        ends: bool,
+    },
+    /// The other side ended the stream in order.
+    Ended,
+    /// The connection is lost, or could not be made.
+    Broken(Errno),
+}
+
+/// A socket to connect with.
+fn socket(address: &SocketAddr, kernel_time: bool) -> Result<OwnedFd, LoadError> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
+    sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
+    if kernel_time {
+        receive::ask_for_timestamps(&socket);
+    }
+    Ok(socket)
+}

@@ -1,0 +1,238 @@
+//! Epoll, edge-triggered.
+//!
+//! System calls are what a request costs the client, so a request in the steady state makes two of its own, one
+//! send and one receive, and shares a wait with every other that is ready: a socket is registered once for its
+//! life; bytes are sent at once, without asking whether they may be; a read that did not fill the buffer is not
+//! followed by one that finds nothing, since the event itself says whether the stream ended.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, connect, send, sockopt};
+
+use super::{Backend, Event, What, socket};
+use crate::LoadError;
+use crate::receive;
+
+/// Bytes read at most at a time.
+const BUFFER: usize = 64 * 1024;
+
+/// Full buffers read at most from one connection before the others, the clock and the stop flags have their turn.
+const READS: usize = 16;
+
+/// Events taken at most at a time.
+const EVENTS: usize = 512;
+
+/// The kernel's epoll (epoll(7)).
+pub(crate) struct Epoll {
+    instance: OwnedFd,
+    slots: Vec<Slot>,
+    kernel_time: bool,
+    /// What the kernel told last, from the end to the beginning.
+    told: Vec<epoll::Event>,
+    /// Connections that could not even begin, and why.
+    refused: Vec<(usize, Errno)>,
+    /// The connection being read.
+    reading: Option<Reading>,
+    /// Read into by every connection in turn, so that it stays in the processor's cache.
+    buffer: Box<[u8]>,
+    /// How much of it the last event holds.
+    received: usize,
+}
+
+#[derive(Default)]
+struct Slot {
+    socket: Option<OwnedFd>,
+    connecting: bool,
+    /// Which of the slot's connections this is.
+    generation: u32,
+    /// What the kernel has not taken yet.
+    unsent: Vec<u8>,
+}
+
+struct Reading {
+    slot: usize,
+    /// The stream has an end to be read.
+    hung_up: bool,
+    /// Reads until it is the others' turn.
+    left: usize,
+}
+
+impl Backend for Epoll {
+    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError> {
+        Ok(Self {
+            instance: epoll::create(epoll::CreateFlags::CLOEXEC)
+                .map_err(LoadError::system("create an epoll instance"))?,
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            kernel_time,
+            told: Vec::with_capacity(EVENTS),
+            refused: Vec::new(),
+            reading: None,
+            buffer: vec![0; BUFFER].into(),
+            received: 0,
+        })
+    }
+
+    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<(), LoadError> {
+        let socket = socket(address, self.kernel_time)?;
+        if let Err(error) = connect(&socket, address)
+            && error != Errno::INPROGRESS
+        {
+            self.refused.push((slot, error));
+            return Ok(());
+        }
+        let place = &mut self.slots[slot];
+        place.generation = place.generation.wrapping_add(1);
+        place.connecting = true;
+        epoll::add(&self.instance, &socket, data(slot, place.generation), interest())
+            .map_err(LoadError::system("register a socket"))?;
+        place.socket = Some(socket);
+        Ok(())
+    }
+
+    fn is_open(&self, slot: usize) -> bool {
+        self.slots[slot].socket.is_some()
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError> {
+        let Slot { socket: Some(socket), unsent, .. } = &mut self.slots[slot] else { return Ok(()) };
+        if unsent.is_empty() {
+            let taken = send_some(socket, bytes);
+            unsent.extend_from_slice(&bytes[taken..]);
+        } else {
+            unsent.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn has_sent(&self, slot: usize) -> bool {
+        self.slots[slot].unsent.is_empty()
+    }
+
+    fn close(&mut self, slot: usize) {
+        let place = &mut self.slots[slot];
+        place.socket = None;
+        place.unsent.clear();
+        if self.reading.as_ref().is_some_and(|reading| reading.slot == slot) {
+            self.reading = None;
+        }
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
+        let timeout = if self.refused.is_empty() { timeout } else { Duration::ZERO };
+        let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
+        match epoll::wait(&self.instance, spare_capacity(&mut self.told), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(LoadError::system("wait for events")(error)),
+        }
+        self.told.reverse();
+        Ok(())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<Event>, LoadError> {
+        loop {
+            if let Some(event) = self.read()? {
+                return Ok(Some(event));
+            }
+            let Some(told) = self.told.pop() else {
+                return Ok(self.refused.pop().map(|(slot, error)| Event { slot, what: What::Broken(error) }));
+            };
+            let (slot, flags) = (told.data.u64() as u32 as usize, told.flags);
+            let place = &mut self.slots[slot];
+            let Some(socket) = place.socket.as_ref().filter(|_| data(slot, place.generation).u64() == told.data.u64())
+            else {
+                continue;
+            };
+            let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            if hung_up || flags.contains(EventFlags::IN) {
+                self.reading = Some(Reading { slot, hung_up, left: READS });
+            }
+            if place.connecting {
+                let what = match sockopt::socket_error(socket).and_then(|made| made) {
+                    Ok(()) if !flags.contains(EventFlags::OUT) => continue,
+                    Ok(()) => What::Connected,
+                    Err(error) => What::Broken(error),
+                };
+                place.connecting = false;
+                return Ok(Some(Event { slot, what }));
+            }
+            if !place.unsent.is_empty() && flags.contains(EventFlags::OUT) {
+                let taken = send_some(socket, &place.unsent);
+                place.unsent.drain(..taken);
+            }
+        }
+    }
+
+    fn received(&self) -> &[u8] {
+        &self.buffer[..self.received]
+    }
+}
+
+impl Epoll {
+    /// Reads on, where something is left to be read.
+    #[inline]
+    fn read(&mut self) -> Result<Option<Event>, LoadError> {
+        while let Some(Reading { slot, hung_up, left }) = &mut self.reading {
+            let (slot, hung_up) = (*slot, *hung_up);
+            let place = &self.slots[slot];
+            let Some(socket) = &place.socket else { break };
+            if *left == 0 {
+                // Registered anew, the socket reports again what is already there.
+                epoll::modify(&self.instance, socket, data(slot, place.generation), interest())
+                    .map_err(LoadError::system("register a socket"))?;
+                break;
+            }
+            *left -= 1;
+            let what = match receive::recv(socket, &mut self.buffer, self.kernel_time) {
+                Ok((0, _)) => What::Ended,
+                Ok((bytes, came_at)) => {
+                    self.received = bytes;
+                    // A short read has emptied the socket (epoll(7)); what comes later makes a new event.
+                    if bytes < self.buffer.len() && !hung_up {
+                        self.reading = None;
+                    }
+                    return Ok(Some(Event { slot, what: What::Received { came_at, ends: hung_up } }));
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(error) => What::Broken(error),
+            };
+            self.reading = None;
+            return Ok(Some(Event { slot, what }));
+        }
+        self.reading = None;
+        Ok(None)
+    }
+}
+
+/// How many bytes the kernel takes now. If the connection takes no more, its next event will tell.
+#[inline]
+fn send_some(socket: &OwnedFd, bytes: &[u8]) -> usize {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match send(socket, &bytes[taken..], SendFlags::NOSIGNAL) {
+            Ok(more) => taken += more,
+            Err(Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    taken
+}
+
+/// Tells a slot's connections apart.
+fn data(slot: usize, generation: u32) -> EventData {
+    EventData::new_u64(u64::from(generation) << 32 | slot as u64)
+}
+
+/// What a socket is registered for. Edge-triggered, "writable" costs nothing until the kernel has once refused to
+/// take all.
+fn interest() -> EventFlags {
+    EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET
+}
