@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use model::Mode;
 
 use crate::exit::{self, FailOn};
@@ -165,6 +165,9 @@ pub struct Load {
     /// Threads of the client.
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = threads)]
     pub threads: usize,
+    /// How the client moves its bytes [default: the best that works here].
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pub engine: Option<Engine>,
     /// Load a public address without asking back.
     #[arg(long)]
     pub yes: bool,
@@ -177,6 +180,23 @@ pub struct Load {
     /// Write the distribution of service times for HdrHistogram's tools too.
     #[arg(long, value_name = "FILE")]
     pub hgrm: Option<PathBuf>,
+}
+
+/// The kernel's ways of moving bytes.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Engine {
+    Epoll,
+    IoUring,
+}
+
+impl From<Engine> for model::Engine {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Epoll => Self::Epoll,
+            Engine::IoUring => Self::IoUring,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

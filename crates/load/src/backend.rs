@@ -1,18 +1,35 @@
 //! How the bytes of one thread's connections move: the same events whichever way of the kernel's is taken.
 
 mod epoll;
+mod uring;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use model::Engine;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
 
 use crate::LoadError;
 use crate::receive;
 
 pub(crate) use epoll::Epoll;
+pub(crate) use uring::Uring;
+
+/// How a load moves its bytes here unless told otherwise: by `io_uring` where it works, else by epoll.
+pub fn engine() -> Engine {
+    if Uring::probe().is_ok() { Engine::IoUring } else { Engine::Epoll }
+}
+
+/// What is asked for, or what is best here.
+pub(crate) fn choose(asked: Option<Engine>) -> Result<Engine, LoadError> {
+    match asked {
+        Some(Engine::Epoll) => Ok(Engine::Epoll),
+        Some(Engine::IoUring) => Uring::probe().map(|()| Engine::IoUring).map_err(LoadError::NoIoUring),
+        None => Ok(engine()),
+    }
+}
 
 /// Moves bytes. A slot holds one connection after another; what is told of a connection that was closed since is
 /// never taken for its successor's.
@@ -20,9 +37,9 @@ pub(crate) trait Backend: Sized {
     /// Holds `slots` slots. `kernel_time` says whether the kernel is asked when bytes came.
     fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError>;
 
-    /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`]
-    /// will follow.
-    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<(), LoadError>;
+    /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`] will follow. The inner
+    /// error says that it could not even begin.
+    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError>;
 
     /// Whether a slot has a connection, made or in the making.
     fn is_open(&self, slot: usize) -> bool;
@@ -72,8 +89,8 @@ pub(crate) enum What {
     Broken(Errno),
 }
 
-/// A socket to connect with.
-fn socket(address: &SocketAddr, kernel_time: bool) -> Result<OwnedFd, LoadError> {
+/// A socket that has begun to connect; the inner error says why it could not.
+fn begin(address: &SocketAddr, kernel_time: bool) -> Result<Result<OwnedFd, Errno>, LoadError> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
@@ -81,5 +98,8 @@ fn socket(address: &SocketAddr, kernel_time: bool) -> Result<OwnedFd, LoadError>
     if kernel_time {
         receive::ask_for_timestamps(&socket);
     }
-    Ok(socket)
+    match connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(Ok(socket)),
+        Err(error) => Ok(Err(error)),
+    }
 }

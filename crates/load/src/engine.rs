@@ -213,7 +213,10 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
             self.start(index, task, now)
         } else {
             self.connections[index].connect_for(task, now + self.job.time_limit);
-            self.backend.connect(index, &self.job.target.address)
+            match self.backend.connect(index, &self.job.target.address)? {
+                Ok(()) => Ok(()),
+                Err(_) => self.ended(index, &Failure::Connect.into(), None, true),
+            }
         }
     }
 

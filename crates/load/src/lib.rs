@@ -46,6 +46,7 @@ mod schedule;
 
 pub use arrivals::{Arrivals, Stop, Think};
 pub use ask::{Answer, AskError, ask};
+pub use backend::engine;
 pub use request::{Ask, LengthRule, RequestError, Target};
 pub use response::Malformed;
 pub use run::{Flow, Load, LoadError, OpenSummary, Summary, run};

@@ -12,8 +12,9 @@ use rustix::net::RecvFlags;
 use rustix::time::{ClockId, clock_gettime};
 
 /// A control message that holds a timestamp, as the kernel lays it out (cmsg(3)).
+#[derive(Clone, Copy)]
 #[repr(C)]
-struct Control {
+pub(crate) struct Control {
     header: libc::cmsghdr,
     time: libc::timespec,
 }
@@ -60,9 +61,14 @@ fn recv_timed(socket: &OwnedFd, buffer: &mut [u8]) -> Result<(usize, Option<Dura
     let Ok(bytes) = usize::try_from(received) else {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
     };
-    let Control { header, time } = control;
+    Ok((bytes, told_time(&control)))
+}
+
+/// The time in a control message, if that is what it holds.
+#[inline]
+pub(crate) fn told_time(Control { header, time }: &Control) -> Option<Duration> {
     let told = (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
-    Ok((bytes, told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))))
+    told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 /// How long ago it was `time` by [`ClockId::Realtime`]; 0 if that clock has been set back since.

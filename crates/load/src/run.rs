@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::{Histogram, Interval, Tally};
+use model::{Engine, Histogram, Interval, Tally};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::arrivals::{Arrivals, Stop, share};
-use crate::backend::Epoll;
+use crate::backend::{self, Backend, Epoll, Uring};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::{Ask, Target};
@@ -57,6 +57,8 @@ pub struct Load {
     /// Whether the kernel is asked when answers came, so that the client's own waking up is no part of their times.
     /// Where it does not tell, they end when the client has read them.
     pub kernel_time: bool,
+    /// How bytes are moved; `None` is what [`engine()`](crate::engine()) says.
+    pub engine: Option<Engine>,
 }
 
 impl Load {
@@ -72,6 +74,7 @@ impl Load {
             threads: 1,
             time_limit: Duration::from_secs(30),
             kernel_time: true,
+            engine: None,
         }
     }
 }
@@ -104,6 +107,8 @@ pub struct Summary {
     pub connections_opened: u64,
     /// Whether the kernel told when answers came ([`Load::kernel_time`]).
     pub kernel_time: bool,
+    /// How bytes were moved.
+    pub engine: Engine,
 }
 
 /// What an open loop adds to a [`Summary`].
@@ -145,6 +150,9 @@ pub enum LoadError {
     /// The rates of an open loop are none.
     #[error("an open loop needs rates in requests/s that are finite, 0 or more, and not all 0")]
     Rates,
+    /// There is no `io_uring` for us, though it was asked for by name.
+    #[error("io_uring cannot be used here ({0}): choose epoll, or leave the choice to bakeoff")]
+    NoIoUring(io::Error),
     /// This process may not open so many connections.
     #[error("{wanted} file descriptors are needed, the hard limit is {limit}: raise it (ulimit -Hn)")]
     Descriptors {
@@ -206,7 +214,12 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         }
     };
     let open = matches!(load.arrivals, Arrivals::Open(_)).then(OpenSummary::default);
-    let mut summary = Summary { open, ..Summary::default() };
+    let engine = backend::choose(load.engine)?;
+    let work = match engine {
+        Engine::Epoll => work::<Epoll>,
+        Engine::IoUring => work::<Uring>,
+    };
+    let mut summary = Summary { open, engine, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);
@@ -243,9 +256,15 @@ impl Drop for HaltOnDrop<'_> {
 }
 
 /// One thread's whole work. Its failing ends the load of all.
-fn work(index: usize, job: Job<'_>, sender: &mpsc::Sender<Told>, halt: &AtomicBool) -> Result<Finished, LoadError> {
+fn work<B: Backend>(
+    index: usize,
+    job: Job<'_>,
+    sender: &mpsc::Sender<Told>,
+    halt: &AtomicBool,
+) -> Result<Finished, LoadError> {
     // The receiver is gone once an observer has stopped the load: nothing is lost that would count.
-    let finished = engine::work::<Epoll>(job, |interval| drop(sender.send((index, Some(interval)))));
+    let emit = |interval| drop(sender.send((index, Some(interval))));
+    let finished = engine::work::<B>(job, emit);
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
+
 /// What does not change during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
@@ -16,6 +18,9 @@ pub struct HostFacts {
     pub cpus: u32,
     /// Memory in bytes.
     pub memory_bytes: u64,
+    /// How the client moves its bytes here; absent in records of versions that knew one way only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
 }
 
 /// What the host did beside the study during a span of time. CPU figures are in cores: 1.0 = one core all the time.

@@ -25,7 +25,7 @@ pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally};
-pub use load::LoadRecord;
+pub use load::{Engine, LoadRecord};
 pub use metric::{Metric, Polarity};
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{

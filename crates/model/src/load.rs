@@ -1,9 +1,32 @@
 //! One load of a server that was running already.
 
+use std::fmt;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::OpenLoop;
 use crate::{Histogram, Interval, Tally, interval};
+
+/// The kernel's way by which a client moves its bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// epoll(7): everywhere.
+    #[default]
+    Epoll,
+    /// `io_uring(7)`: where kernel and container allow it.
+    IoUring,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Epoll => "epoll",
+            Self::IoUring => "io_uring",
+        })
+    }
+}
 
 /// What was asked of a server, and what was seen. There is one side only: nothing is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +41,8 @@ pub struct LoadRecord {
     pub connections: u32,
     /// Threads that made the load.
     pub threads: usize,
+    /// How the client moved its bytes.
+    pub engine: Engine,
     /// Requests due per second in all; `None` in a closed loop.
     pub rate: Option<f64>,
     /// The status that a good answer has.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use model::interval::OpenLoop;
-use model::{Finding, Histogram, Interval, LoadRecord, text};
+use model::{Engine, Finding, Histogram, Interval, LoadRecord, text};
 use serde::Serialize;
 
 use crate::json::pretty;
@@ -39,7 +39,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         page.line(&format!("           {:>12}  status {status}", text::count(*count)));
     }
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
-    page.line(&format!("  client   {:>12.2}  cores", record.client_cores()));
+    page.line(&format!("  client   {:>12.2}  cores, by {}", record.client_cores(), record.engine));
     page.heading("Service time: from a request's sending to the last byte of its answer");
     page.line(&times(&service));
     if let Some(open) = record.open() {
@@ -66,6 +66,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         address: &record.address,
         connections: record.connections,
         threads: record.threads,
+        engine: record.engine,
         rate: record.rate,
         seconds: record.seconds(),
         good: tally.good,
@@ -147,6 +148,7 @@ struct Whole<'a> {
     address: &'a str,
     connections: u32,
     threads: usize,
+    engine: Engine,
     rate: Option<f64>,
     seconds: f64,
     good: u64,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::WarmUp;
-use model::{Plan, Study, StudyRecord};
+use model::{HostFacts, Plan, Study, StudyRecord};
 
 use crate::cli;
 use crate::output;
@@ -27,7 +27,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         run: run_name(&study.name, now),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: now.to_string(),
-        host: server::host_facts(),
+        host: HostFacts { engine: Some(load::engine()), ..server::host_facts() },
         study,
         plan,
         warm_up_cut: None,

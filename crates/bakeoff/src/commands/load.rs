@@ -40,12 +40,13 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         seed: typed.seed,
         threads: typed.threads,
         time_limit: typed.timeout,
+        engine: typed.engine.map(Into::into),
         ..Load::new(target.clone(), vec![ask], stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let live = Live::new(quiet);
     let mut intervals = Vec::new();
-    load::run(&load, &interrupted, &mut |interval| {
+    let summary = load::run(&load, &interrupted, &mut |interval| {
         intervals.push(interval);
         live.show(&intervals);
         Flow::Continue
@@ -59,6 +60,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         address: target.address.to_string(),
         connections: typed.connections,
         threads: typed.threads,
+        engine: summary.engine,
         rate: typed.rate,
         status,
         length,

@@ -301,7 +301,9 @@ impl RunningTrial<'_> {
         let plan = &self.record.plan;
         let Cell { workload, concurrency } = plan.cells[cell];
         let stop = Stop::After(plan.schedule.measure);
-        let load = Load { connections: concurrency, ..Load::new(target.clone(), vec![asks[workload].clone()], stop) };
+        let engine = self.record.host.engine;
+        let load =
+            Load { connections: concurrency, engine, ..Load::new(target.clone(), vec![asks[workload].clone()], stop) };
         let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
         self.measured.cells.push(CellRecord { cell, since_ready_s, intervals });

@@ -13,9 +13,9 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{SendFlags, connect, send, sockopt};
+use rustix::net::{SendFlags, send, sockopt};
 
-use super::{Backend, Event, What, socket};
+use super::{Backend, Event, What, begin};
 use crate::LoadError;
 use crate::receive;
 
@@ -35,8 +35,6 @@ pub(crate) struct Epoll {
     kernel_time: bool,
     /// What the kernel told last, from the end to the beginning.
     told: Vec<epoll::Event>,
-    /// Connections that could not even begin, and why.
-    refused: Vec<(usize, Errno)>,
     /// The connection being read.
     reading: Option<Reading>,
     /// Read into by every connection in turn, so that it stays in the processor's cache.
@@ -71,28 +69,24 @@ impl Backend for Epoll {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             kernel_time,
             told: Vec::with_capacity(EVENTS),
-            refused: Vec::new(),
             reading: None,
             buffer: vec![0; BUFFER].into(),
             received: 0,
         })
     }
 
-    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<(), LoadError> {
-        let socket = socket(address, self.kernel_time)?;
-        if let Err(error) = connect(&socket, address)
-            && error != Errno::INPROGRESS
-        {
-            self.refused.push((slot, error));
-            return Ok(());
-        }
+    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError> {
+        let socket = match begin(address, self.kernel_time)? {
+            Ok(socket) => socket,
+            Err(error) => return Ok(Err(error)),
+        };
         let place = &mut self.slots[slot];
         place.generation = place.generation.wrapping_add(1);
         place.connecting = true;
         epoll::add(&self.instance, &socket, data(slot, place.generation), interest())
             .map_err(LoadError::system("register a socket"))?;
         place.socket = Some(socket);
-        Ok(())
+        Ok(Ok(()))
     }
 
     fn is_open(&self, slot: usize) -> bool {
@@ -125,7 +119,6 @@ impl Backend for Epoll {
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
-        let timeout = if self.refused.is_empty() { timeout } else { Duration::ZERO };
         let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
         match epoll::wait(&self.instance, spare_capacity(&mut self.told), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -141,9 +134,7 @@ impl Backend for Epoll {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            let Some(told) = self.told.pop() else {
-                return Ok(self.refused.pop().map(|(slot, error)| Event { slot, what: What::Broken(error) }));
-            };
+            let Some(told) = self.told.pop() else { return Ok(None) };
             let (slot, flags) = (told.data.u64() as u32 as usize, told.flags);
             let place = &mut self.slots[slot];
             let Some(socket) = place.socket.as_ref().filter(|_| data(slot, place.generation).u64() == told.data.u64())

@@ -222,7 +222,8 @@ fn environment(page: &mut Markup, report: &Report) {
                 ("processor", format!("{}, {}", host.cpu_model, words::plural(host.cpus.into(), "logical CPU"))),
                 ("memory", number::bytes(host.memory_bytes as f64)),
             ]
-            .into_iter(),
+            .into_iter()
+            .chain(host.engine.map(|engine| ("client", engine.to_string()))),
         );
         for (id, table) in [
             ("settings", tables::settings(report)),

@@ -110,6 +110,7 @@ pub fn host_facts() -> HostFacts {
         cpu_model: field(&cpu, "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cpus: thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: kibibytes.unwrap_or_default() * 1024,
+        engine: None,
     }
 }
 

@@ -1,7 +1,5 @@
 //! Loads against real servers whose behaviour is known. What is asserted is counts, never times.
 
-#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
-
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -30,7 +28,8 @@ fn ask_of(address: SocketAddr, request: &Request, status: Option<u16>, length: L
 /// Asks `/` of `address`, whatever comes back.
 fn load_of(address: SocketAddr, connections: u32, stop: Stop) -> Load {
     let ask = ask_of(address, &request("/"), None, LengthRule::Any);
-    Load { connections, time_limit: LIMIT, ..Load::new(Target::from(address), vec![ask], stop) }
+    let engine = Some(super::engine());
+    Load { connections, time_limit: LIMIT, engine, ..Load::new(Target::from(address), vec![ask], stop) }
 }
 
 fn run(load: &Load) -> Summary {
@@ -161,6 +160,28 @@ fn a_long_request_arrives_whole() {
     assert_eq!(load::ask(&Target::from(server.addr()), &ask, LIMIT).unwrap().body, body.as_bytes());
     let load = Load { asks: vec![ask], ..load_of(server.addr(), 2, Stop::Count(6)) };
     assert_eq!(run(&load).tally.good, 6);
+}
+
+#[test]
+fn an_answer_before_the_request_is_out_ends_the_connection() {
+    // It answers at once and reads nothing: no kernel buffers 64 MB for it.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let held: Vec<_> = (0..3)
+            .map(|_| {
+                let mut stream = listener.accept().unwrap().0;
+                stream.write_all(b"HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n").unwrap();
+                stream
+            })
+            .collect();
+        thread::sleep(LIMIT);
+        drop(held);
+    });
+    let post = Request { method: "POST".into(), body: Some("x".repeat(64 << 20)), ..request("/") };
+    let asks = vec![ask_of(address, &post, Some(413), LengthRule::Exact(0))];
+    let summary = run(&Load { asks, ..load_of(address, 1, Stop::Count(3)) });
+    assert_eq!((summary.tally.good, summary.connections_opened), (3, 3));
 }
 
 #[test]
@@ -463,6 +484,14 @@ fn rates_that_are_none_are_refused() {
         let refused = load::run(&load, &AtomicBool::new(true), &mut |_| Flow::Continue);
         assert!(matches!(refused, Err(LoadError::Rates)), "{refused:?}");
     }
+}
+
+#[test]
+fn the_summary_says_how_bytes_were_moved() {
+    let server = server(Route::default());
+    let load = load_of(server.addr(), 1, Stop::Count(1));
+    assert_eq!(run(&load).engine, super::engine());
+    assert_eq!(run(&Load { engine: None, ..load }).engine, load::engine());
 }
 
 #[test]

@@ -1,0 +1,423 @@
+//! `io_uring`: many operations in one system call.
+//!
+//! Sends are handed over some at a time, a receive stays armed for a connection's life, and the kernel chooses a
+//! buffer only when bytes have come (`io_uring_prep_recv_multishot(3)`, `io_uring_register_buf_ring(3)`).
+
+use std::io;
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd as _;
+use std::ptr;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::net::{Shutdown, shutdown, sockopt};
+
+use super::{Backend, Event, What, begin};
+use crate::LoadError;
+use crate::receive::{self, Control};
+
+/// Operations handed over at most in one system call. A request's time begins when it gets into this queue, so the
+/// queue is short: one send takes the kernel a few µs.
+const BATCH: usize = 8;
+
+/// Room for operations not handed over yet.
+const SUBMISSIONS: u32 = 64;
+
+/// Buffers for what comes; a power of two.
+const BUFFERS: u16 = 256;
+
+/// Length of a buffer, bytes.
+const BUFFER: usize = 20 * 1024;
+
+/// The buffers' group; there is one only.
+const GROUP: u16 = 0;
+
+/// A send up to this long, on a connection whose last request was answered, always fits into the socket's own buffer.
+const SHORT: usize = 4 * 1024;
+
+/// The kernel's `io_uring(7)`.
+pub(crate) struct Uring {
+    ring: IoUring,
+    buffers: Buffers,
+    slots: Vec<Slot>,
+    kernel_time: bool,
+    /// How a receive with a timestamp lays out its buffer.
+    layout: Box<libc::msghdr>,
+    /// Completions not looked at yet, from the end to the beginning.
+    told: Vec<cqueue::Entry>,
+    /// What the last event holds.
+    received: Option<Part>,
+}
+
+#[derive(Default)]
+struct Slot {
+    socket: Option<OwnedFd>,
+    /// Which of the slot's connections this is.
+    generation: u32,
+    /// What is being sent. Stays as it is while the kernel may read it.
+    sending: Vec<u8>,
+    /// Bytes sent since something was received, whose end the kernel does not tell.
+    untold: usize,
+    /// Whether the kernel will tell that it has taken all of `sending`.
+    awaited: bool,
+    /// What is to be sent after it.
+    queued: Vec<u8>,
+}
+
+/// Bytes in a buffer.
+#[derive(Clone, Copy)]
+struct Part {
+    buffer: u16,
+    start: usize,
+    length: usize,
+}
+
+/// What a completion is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Connect = 1,
+    Send = 2,
+    Receive = 3,
+}
+
+impl Backend for Uring {
+    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError> {
+        Self::with_slots(slots, kernel_time).map_err(|source| LoadError::System { doing: "set up io_uring", source })
+    }
+
+    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError> {
+        let socket = match begin(address, self.kernel_time)? {
+            Ok(socket) => socket,
+            Err(error) => return Ok(Err(error)),
+        };
+        let place = &mut self.slots[slot];
+        place.generation = (place.generation + 1) % GENERATIONS;
+        let poll = opcode::PollAdd::new(Fd(socket.as_raw_fd()), libc::POLLOUT as u32).build();
+        let poll = poll.user_data(data(Operation::Connect, slot, place.generation));
+        place.socket = Some(socket);
+        self.push(&poll)?;
+        Ok(Ok(()))
+    }
+
+    fn is_open(&self, slot: usize) -> bool {
+        self.slots[slot].socket.is_some()
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError> {
+        let place = &mut self.slots[slot];
+        if place.awaited {
+            place.queued.extend_from_slice(bytes);
+            return Ok(());
+        }
+        if place.untold > 0 {
+            // What is in the queue still points to the buffer.
+            self.submit()?;
+        }
+        let place = &mut self.slots[slot];
+        place.sending.clear();
+        place.sending.extend_from_slice(bytes);
+        self.push_send(slot)
+    }
+
+    fn has_sent(&self, slot: usize) -> bool {
+        !self.slots[slot].awaited
+    }
+
+    fn close(&mut self, slot: usize) {
+        let place = &mut self.slots[slot];
+        if let Some(socket) = place.socket.take() {
+            // The armed receive holds the socket too.
+            let _ = shutdown(&socket, Shutdown::Both);
+        }
+        place.awaited = false;
+        place.queued.clear();
+        place.untold = 0;
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
+        let timeout = Timespec::from(timeout);
+        match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
+            Ok(_) => {}
+            Err(error) => match error.raw_os_error() {
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
+                _ => return Err(LoadError::System { doing: "wait for events", source: error }),
+            },
+        }
+        self.told.extend(self.ring.completion());
+        self.told.reverse();
+        Ok(())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<Event>, LoadError> {
+        if let Some(part) = self.received.take() {
+            self.buffers.give(part.buffer);
+        }
+        while let Some(told) = self.told.pop() {
+            let (operation, slot, generation) = about(told.user_data());
+            let current = self.slots[slot].generation == generation && self.slots[slot].socket.is_some();
+            let what = if current { self.told(operation, slot, &told)? } else { None };
+            if let Some(buffer) = cqueue::buffer_select(told.flags())
+                && self.received.is_none()
+            {
+                self.buffers.give(buffer);
+            }
+            if let Some(what) = what {
+                return Ok(Some(Event { slot, what }));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn received(&self) -> &[u8] {
+        self.received.as_ref().map_or(&[], |part| self.buffers.part(part))
+    }
+}
+
+impl Uring {
+    fn with_slots(slots: usize, kernel_time: bool) -> io::Result<Self> {
+        let completions = (2 * slots as u32).clamp(4_096, 32_768).next_power_of_two();
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_coop_taskrun()
+            .setup_cqsize(completions)
+            .build(SUBMISSIONS)?;
+        let buffers = Buffers::new(&ring)?;
+        // SAFETY: a struct of integers and pointers, of which all zeros is a value.
+        let mut layout: Box<libc::msghdr> = Box::new(unsafe { mem::zeroed() });
+        layout.msg_controllen = size_of::<Control>() as _;
+        Ok(Self {
+            ring,
+            buffers,
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            kernel_time,
+            layout,
+            told: Vec::with_capacity(completions as usize),
+            received: None,
+        })
+    }
+
+    /// Whether this kernel, and whatever confines this process, allow what is needed. A ring that defers its work
+    /// (Linux 6.1) knows every operation used here.
+    pub fn probe() -> io::Result<()> {
+        Self::with_slots(1, false).map(drop)
+    }
+
+    /// What a completion means for the connection that it is about.
+    #[inline]
+    fn told(&mut self, operation: Operation, slot: usize, told: &cqueue::Entry) -> Result<Option<What>, LoadError> {
+        match operation {
+            Operation::Receive => self.told_receive(slot, told),
+            Operation::Connect => {
+                let Some(socket) = &self.slots[slot].socket else { return Ok(None) };
+                match sockopt::socket_error(socket).and_then(|made| made) {
+                    Ok(()) => {
+                        self.arm(slot)?;
+                        Ok(Some(What::Connected))
+                    }
+                    Err(error) => Ok(Some(What::Broken(error))),
+                }
+            }
+            Operation::Send => {
+                let place = &mut self.slots[slot];
+                // A connection that takes no more ends its receive too.
+                if told.result() >= 0 && place.awaited {
+                    place.awaited = false;
+                    place.untold = 0;
+                    place.sending.clear();
+                    if !place.queued.is_empty() {
+                        mem::swap(&mut place.sending, &mut place.queued);
+                        self.push_send(slot)?;
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    #[inline]
+    fn told_receive(&mut self, slot: usize, told: &cqueue::Entry) -> Result<Option<What>, LoadError> {
+        let result = told.result();
+        let Some(buffer) = cqueue::buffer_select(told.flags()).filter(|_| result >= 0) else {
+            return match -result {
+                0 => Ok(Some(What::Ended)),
+                libc::ENOBUFS => self.arm(slot).map(|()| None),
+                error => Ok(Some(What::Broken(Errno::from_raw_os_error(error)))),
+            };
+        };
+        let (part, came_at) = if self.kernel_time {
+            self.buffers.stamped(buffer, result as usize)
+        } else {
+            (Part { buffer, start: 0, length: result as usize }, None)
+        };
+        if part.length == 0 {
+            return Ok(Some(What::Ended));
+        }
+        self.received = Some(part);
+        self.slots[slot].untold = 0;
+        if !cqueue::more(told.flags()) {
+            self.arm(slot)?;
+        }
+        Ok(Some(What::Received { came_at, ends: false }))
+    }
+
+    /// Has the kernel receive whatever comes on a connection.
+    fn arm(&mut self, slot: usize) -> Result<(), LoadError> {
+        let place = &self.slots[slot];
+        let Some(socket) = &place.socket else { return Ok(()) };
+        let socket = Fd(socket.as_raw_fd());
+        let receive = if self.kernel_time {
+            opcode::RecvMsgMulti::new(socket, &raw const *self.layout, GROUP).build()
+        } else {
+            opcode::RecvMulti::new(socket, GROUP).build()
+        };
+        let receive = receive.user_data(data(Operation::Receive, slot, place.generation));
+        self.push(&receive)
+    }
+
+    #[inline]
+    fn push_send(&mut self, slot: usize) -> Result<(), LoadError> {
+        let place = &mut self.slots[slot];
+        let Some(socket) = &place.socket else { return Ok(()) };
+        let length = place.sending.len();
+        place.untold += length;
+        place.awaited = place.untold > SHORT;
+        let send = opcode::Send::new(Fd(socket.as_raw_fd()), place.sending.as_ptr(), length as u32)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build()
+            .user_data(data(Operation::Send, slot, place.generation));
+        let send = if place.awaited { send } else { send.flags(squeue::Flags::SKIP_SUCCESS) };
+        self.push(&send)
+    }
+
+    #[inline]
+    fn push(&mut self, entry: &squeue::Entry) -> Result<(), LoadError> {
+        // SAFETY: what the entry points to stays in its place until the kernel has done with it: a slot's bytes until
+        // the next request, the layout for as long as the ring.
+        let pushed = unsafe { self.ring.submission().push(entry) };
+        if pushed.is_err() || self.ring.submission().len() >= BATCH {
+            self.submit()?;
+        }
+        if pushed.is_err() {
+            return self.push(entry);
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self) -> Result<(), LoadError> {
+        match self.ring.submit() {
+            Ok(_) => Ok(()),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+                _ => Err(LoadError::System { doing: "hand operations to io_uring", source: error }),
+            },
+        }
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // The kernel is not to write into the buffers when they are gone.
+        let _ = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
+    }
+}
+
+/// Generations are told apart up to this number.
+const GENERATIONS: u32 = 1 << 24;
+
+fn data(operation: Operation, slot: usize, generation: u32) -> u64 {
+    (operation as u64) << 56 | u64::from(generation) << 32 | slot as u64
+}
+
+fn about(data: u64) -> (Operation, usize, u32) {
+    let operation = match data >> 56 {
+        1 => Operation::Connect,
+        2 => Operation::Send,
+        _ => Operation::Receive,
+    };
+    (operation, data as u32 as usize, (data >> 32) as u32 % GENERATIONS)
+}
+
+/// The buffers that the kernel chooses from: a ring of descriptions, and the memory behind them.
+struct Buffers {
+    memory: *mut u8,
+    /// The next description's place in the ring, ever rising.
+    tail: u16,
+}
+
+/// Bytes of the ring of descriptions; the buffers follow on the next page.
+const RING: usize = BUFFERS as usize * size_of::<BufRingEntry>();
+const MEMORY: usize = RING + BUFFERS as usize * BUFFER;
+
+impl Buffers {
+    fn new(ring: &IoUring) -> io::Result<Self> {
+        // SAFETY: new memory, of nobody else's.
+        let memory =
+            unsafe { mmap_anonymous(ptr::null_mut(), MEMORY, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)? };
+        let mut buffers = Self { memory: memory.cast(), tail: 0 };
+        // SAFETY: the memory is page-aligned, as long as said, and outlives the ring (see `Uring`'s drop).
+        unsafe { ring.submitter().register_buf_ring_with_flags(memory as u64, BUFFERS, GROUP, 0)? };
+        for buffer in 0..BUFFERS {
+            buffers.give(buffer);
+        }
+        Ok(buffers)
+    }
+
+    fn start(&self, buffer: u16) -> *mut u8 {
+        // SAFETY: within the memory.
+        unsafe { self.memory.add(RING + usize::from(buffer) * BUFFER) }
+    }
+
+    /// Gives a buffer (back) to the kernel.
+    #[inline]
+    fn give(&mut self, buffer: u16) {
+        let entries: *mut BufRingEntry = self.memory.cast();
+        // SAFETY: the entry lies in the ring; the kernel reads it only after the tail has passed it.
+        unsafe {
+            let entry = &mut *entries.add(usize::from(self.tail % BUFFERS));
+            entry.set_addr(self.start(buffer) as u64);
+            entry.set_len(BUFFER as u32);
+            entry.set_bid(buffer);
+        }
+        self.tail = self.tail.wrapping_add(1);
+        // SAFETY: the tail is an aligned u16 in the ring's first entry, shared with the kernel.
+        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(entries).cast_mut()) };
+        tail.store(self.tail, Ordering::Release);
+    }
+
+    fn part(&self, part: &Part) -> &[u8] {
+        // SAFETY: the kernel has written these bytes, and writes no more until the buffer is given back.
+        unsafe { std::slice::from_raw_parts(self.start(part.buffer).add(part.start), part.length) }
+    }
+
+    /// Takes apart what a receive with a timestamp wrote.
+    #[inline]
+    fn stamped(&self, buffer: u16, length: usize) -> (Part, Option<Duration>) {
+        // struct io_uring_recvmsg_out: the lengths of name, control and payload, and flags, four bytes each; no
+        // name was asked for.
+        const HEADER: usize = 16;
+        let start = HEADER + size_of::<Control>();
+        // SAFETY: the kernel has written header and control message, whose place is always as long as asked for.
+        let control: Control = unsafe { ptr::read_unaligned(self.start(buffer).add(HEADER).cast()) };
+        // SAFETY: as above; the second of the header's fields.
+        let control_length: u32 = unsafe { ptr::read_unaligned(self.start(buffer).add(4).cast()) };
+        let came_at = if control_length as usize == size_of::<Control>() { receive::told_time(&control) } else { None };
+        (Part { buffer, start, length: length.saturating_sub(start) }, came_at)
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`; the ring, which was dropped before, does not use it any more.
+        let _ = unsafe { munmap(self.memory.cast(), MEMORY) };
+    }
+}
