@@ -42,7 +42,7 @@ need_java() {
 case $purpose in
     known) ;;
     demo) need_java ;;
-    test) need_java; need "Ruby" ruby command -v ruby ;;
+    test) need_java; need "Ruby" ruby command -v ruby; need "nginx" nginx-light command -v nginx ;;
     bench) need "wrk" wrk command -v wrk; need "nginx" nginx-light command -v nginx; need "Python 3" python3 command -v python3 ;;
     *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known or bench" >&2; exit 2 ;;
 esac

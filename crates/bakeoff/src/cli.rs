@@ -1,5 +1,6 @@
 //! What is typed on the command line.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -123,8 +124,10 @@ pub struct Run {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
 pub struct Load {
-    /// What to ask for: `http://HOST:PORT/PATH`; `http://` may be left out.
+    /// What to ask for: `http://HOST:PORT/PATH` or `https://…`; `http://` may be left out.
     pub url: String,
+    #[command(flatten)]
+    pub transport: Transport,
     /// Connections, each of which asks again as soon as it is answered.
     #[arg(short, long, value_name = "COUNT", default_value_t = 10, value_parser = value_parser!(u32).range(1..))]
     pub connections: u32,
@@ -199,6 +202,36 @@ impl From<Engine> for model::Engine {
     }
 }
 
+/// How the server is reached, and what is spoken.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Transport")]
+pub struct Transport {
+    /// HTTP/2: over TLS by ALPN, else with prior knowledge. One request at a time on each connection.
+    #[arg(long)]
+    pub http2: bool,
+    /// Connect to this address instead of the URL's host; if given several times, to each in turn.
+    #[arg(long = "address", value_name = "IP[:PORT]", value_parser = address, conflicts_with = "unix")]
+    pub addresses: Vec<(IpAddr, Option<u16>)>,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub unix: Option<PathBuf>,
+    /// Certificates to trust instead of the platform's, in PEM.
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// A client certificate for servers that ask for one, in PEM, followed by those between it and its authority.
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// Its private key, in PEM [default: in the certificate's file].
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+    /// The name to ask for in TLS, and that the certificate has to be for [default: the URL's host].
+    #[arg(long, value_name = "NAME")]
+    pub sni: Option<String>,
+    /// Take any certificate, whoever it is for and whoever signed it. The result says so.
+    #[arg(short = 'k', long)]
+    pub insecure: bool,
+}
+
 #[derive(Debug, Args)]
 pub struct Report {
     /// Name of the run, or the beginning of one.
@@ -262,6 +295,15 @@ pub struct Import {
 pub struct Explain {
     /// The finding's id, such as `responses-differ`; all of them when absent.
     pub finding: Option<String>,
+}
+
+/// An IP address, an IPv6 one with or without brackets, maybe with a port.
+fn address(typed: &str) -> Result<(IpAddr, Option<u16>), String> {
+    let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(typed);
+    let alone = bare.parse().map(|address| (address, None));
+    alone
+        .or_else(|_| typed.parse().map(|address: SocketAddr| (address.ip(), Some(address.port()))))
+        .map_err(|_| "expected an IP address such as 127.0.0.2, 127.0.0.2:8080, ::1 or [::1]:8080".to_owned())
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

@@ -87,12 +87,25 @@ pub enum UsageError {
     },
     /// An address that cannot be loaded.
     #[error("cannot load {url}: {reason}")]
-    #[diagnostic(help("expected http://HOST:PORT/PATH"))]
+    #[diagnostic(help("expected http://HOST:PORT/PATH or https://HOST:PORT/PATH"))]
     Url {
         /// As typed.
         url: String,
         /// Why.
         reason: String,
+    },
+    /// TLS cannot be used as asked for.
+    #[error(transparent)]
+    #[diagnostic(help("--cacert, --cert and --key name files in PEM"))]
+    Tls(#[from] load::TlsError),
+    /// An option of TLS where none is spoken.
+    #[error("--{option} is about TLS, and {url} is in clear text")]
+    #[diagnostic(help("write the URL with https://"))]
+    ClearText {
+        /// The option.
+        option: &'static str,
+        /// As typed.
+        url: String,
     },
     /// Somebody else's server.
     #[error("{host} is neither this machine nor in a private network, and was not loaded")]

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rest = url.strip_prefix("http://").ok_or("expected a URL that starts with http://")?;
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let address = host.to_socket_addrs()?.next().ok_or("the host has no address")?;
-    let target = Target { address, host: host.to_owned() };
+    let target = Target::from(address);
 
     let request = Request { method: "GET".to_owned(), path: format!("/{path}"), headers: Vec::new(), body: None };
     let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any)?;

@@ -1,13 +1,21 @@
 //! One request, its whole answer.
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use model::load::Transport;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use thiserror::Error;
 
-use crate::request::{Ask, Target};
-use crate::response::{Framer, Malformed, Sink};
+use crate::request::Ask;
+use crate::response::Sink;
+use crate::target::{Address, Target};
+use crate::wire::{Wire, WireError};
 
 /// Longest body that is kept, bytes.
 const LONGEST_BODY: usize = 64 * 1024 * 1024;
@@ -21,6 +29,8 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
     /// The body, without its chunked coding; still compressed if it came so.
     pub body: Vec<u8>,
+    /// What was spoken.
+    pub transport: Transport,
 }
 
 impl Answer {
@@ -39,10 +49,12 @@ impl Answer {
 #[derive(Debug, Error)]
 pub enum AskError {
     /// No connection could be made.
-    #[error("cannot connect to {host}: {source}")]
+    #[error("cannot connect to {host}{}: {source}", at(host, address))]
     Connect {
         /// The target's host.
         host: String,
+        /// The address tried.
+        address: Address,
         /// The reason.
         source: io::Error,
     },
@@ -60,50 +72,96 @@ pub enum AskError {
         /// Bytes received.
         received: u64,
     },
-    /// The bytes are not an HTTP response.
-    #[error("the answer is not HTTP: {0}")]
-    Malformed(#[from] Malformed),
+    /// What came is no answer, or the two sides did not agree on how to speak.
+    #[error(transparent)]
+    Wire(WireError),
+    /// The target has no address.
+    #[error("the target has no address to connect to")]
+    NoAddress,
     /// The body is longer than is kept.
     #[error("the answer's body is longer than {} MB", LONGEST_BODY >> 20)]
     TooLong,
 }
 
-/// Sends `ask` on a connection of its own and waits at most `limit` in all for the whole answer,
-/// which is not judged.
+/// The address, where the host does not tell it.
+fn at(host: &str, address: &Address) -> String {
+    let address = address.to_string();
+    if address == host { String::new() } else { format!(" ({address})") }
+}
+
+/// Sends `ask` on a connection of its own to the target's first address and waits at most `limit` in all for the whole
+/// answer, which is not judged.
 pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskError> {
     let deadline = Instant::now() + limit;
-    let refused = |source| AskError::Connect { host: target.host.clone(), source };
-    let mut stream = TcpStream::connect_timeout(&target.address, limit).map_err(refused)?;
-    stream.set_nodelay(true).map_err(refused)?;
-    stream.set_write_timeout(Some(limit)).map_err(refused)?;
-    // A server may answer, and close, before it has the whole request: reading tells what came of it.
-    let _ = stream.write_all(ask.bytes());
-
-    let (mut framer, mut whole) = (Framer::default(), Whole::default());
-    let mut buffer = vec![0; 64 * 1024];
+    let socket = connect(target, limit)?;
     let mut received = 0;
+    let mut wire = Wire::new(target).map_err(AskError::Wire)?;
+    send_all(&socket, wire.unsent());
+    let (mut sent, mut whole) = (false, Whole::default());
+    let mut buffer = vec![0; 64 * 1024];
     loop {
+        if !sent && wire.is_ready() {
+            send_all(&socket, wire.send(ask).map_err(AskError::Wire)?);
+            sent = true;
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(AskError::TimedOut { limit, received });
         }
-        stream.set_read_timeout(Some(left)).map_err(refused)?;
-        let answered = match stream.read(&mut buffer) {
-            Ok(0) => Some(framer.close().ok_or(AskError::Closed { received })?),
-            Ok(bytes) => {
+        // Fails only for a time of nothing.
+        let _ = set_socket_timeout(&socket, Timeout::Recv, Some(left));
+        let answered = match recv(&socket, &mut buffer, RecvFlags::empty()) {
+            Ok((0, _)) => wire.close(&mut whole).map(Some),
+            Ok((bytes, _)) => {
                 received += bytes as u64;
-                framer.feed(&buffer[..bytes], ask.is_head(), &mut whole)?
+                let answered = wire.receive(&buffer[..bytes], ask.is_head(), &mut whole);
+                send_all(&socket, wire.unsent());
+                answered
             }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => None,
-                _ => return Err(AskError::Closed { received }),
-            },
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(_) => Err(WireError::Closed),
         };
         if whole.body.len() > LONGEST_BODY {
             return Err(AskError::TooLong);
         }
-        if let Some(answered) = answered {
-            return Ok(Answer { status: answered.status, headers: whole.headers, body: whole.body });
+        match answered {
+            Ok(None) => {}
+            Ok(Some(answered)) => {
+                let transport = wire.transport();
+                send_all(&socket, wire.farewell());
+                return Ok(Answer { status: answered.status, headers: whole.headers, body: whole.body, transport });
+            }
+            Err(WireError::Closed) => return Err(AskError::Closed { received }),
+            Err(error) => return Err(AskError::Wire(error)),
+        }
+    }
+}
+
+/// A connection that blocks, as long as `limit` at most.
+fn connect(target: &Target, limit: Duration) -> Result<OwnedFd, AskError> {
+    let made = |address: &Address| -> io::Result<OwnedFd> {
+        let socket: OwnedFd = match address {
+            Address::Tcp(address) => {
+                let stream = TcpStream::connect_timeout(address, limit)?;
+                stream.set_nodelay(true)?;
+                stream.into()
+            }
+            Address::Unix(path) => UnixStream::connect(path)?.into(),
+        };
+        set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+        Ok(socket)
+    };
+    let Some(address) = target.addresses.first() else { return Err(AskError::NoAddress) };
+    made(address).map_err(|source| AskError::Connect { host: target.host.clone(), address: address.clone(), source })
+}
+
+/// A server may answer, and close, before it has all of a request: reading tells what came of it.
+fn send_all(socket: &OwnedFd, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match send(socket, bytes, SendFlags::NOSIGNAL) {
+            Ok(taken) => bytes = &bytes[taken..],
+            Err(Errno::INTR) => {}
+            Err(_) => return,
         }
     }
 }
@@ -116,9 +174,8 @@ struct Whole {
 }
 
 impl Sink for Whole {
-    fn head(&mut self, head: &httparse::Response<'_, '_>) {
-        let text = |field: &httparse::Header<'_>| String::from_utf8_lossy(field.value).into_owned();
-        self.headers = head.headers.iter().map(|field| (field.name.to_owned(), text(field))).collect();
+    fn field(&mut self, name: &str, value: &[u8]) {
+        self.headers.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
     }
 
     fn body(&mut self, bytes: &[u8]) {

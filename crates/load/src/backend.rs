@@ -3,13 +3,14 @@
 mod epoll;
 mod uring;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use model::Engine;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, SendFlags, SocketAddrAny, SocketFlags, SocketType, connect, send, socket_with, sockopt,
+};
 
 use crate::LoadError;
 use crate::receive;
@@ -39,7 +40,7 @@ pub(crate) trait Backend: Sized {
 
     /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`] will follow. The inner
     /// error says that it could not even begin.
-    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError>;
+    fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError>;
 
     /// Whether a slot has a connection, made or in the making.
     fn is_open(&self, slot: usize) -> bool;
@@ -51,8 +52,8 @@ pub(crate) trait Backend: Sized {
     /// Whether the kernel has taken all that was handed over.
     fn has_sent(&self, slot: usize) -> bool;
 
-    /// Ends a slot's connection, if it has one.
-    fn close(&mut self, slot: usize);
+    /// Ends a slot's connection, if it has one, with these last bytes where the kernel takes them at once.
+    fn close(&mut self, slot: usize, last: &[u8]);
 
     /// Sleeps until there is an event, at most so long.
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError>;
@@ -90,16 +91,26 @@ pub(crate) enum What {
 }
 
 /// A socket that has begun to connect; the inner error says why it could not.
-fn begin(address: &SocketAddr, kernel_time: bool) -> Result<Result<OwnedFd, Errno>, LoadError> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+fn begin(address: &SocketAddrAny, kernel_time: bool) -> Result<Result<OwnedFd, Errno>, LoadError> {
+    let family = address.address_family();
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
-    sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
-    if kernel_time {
-        receive::ask_for_timestamps(&socket);
+    // A Unix socket neither waits to send more at once, nor tells when bytes came.
+    if family != AddressFamily::UNIX {
+        sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
+        if kernel_time {
+            receive::ask_for_timestamps(&socket);
+        }
     }
     match connect(&socket, address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(Ok(socket)),
         Err(error) => Ok(Err(error)),
+    }
+}
+
+/// Sends the last bytes of a connection. Whether the other side still listens does not matter.
+fn send_last(socket: &OwnedFd, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        let _ = send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
     }
 }

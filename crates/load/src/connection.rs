@@ -7,6 +7,8 @@ use model::Failure;
 
 use crate::request::Ask;
 use crate::response::{Answered, Framer, Ignore};
+use crate::target::Target;
+use crate::wire::Wire;
 
 /// Waits before connecting again after a failure: doubled with each failure in a row between these two.
 const SHORTEST_BACK_OFF: Duration = Duration::from_millis(1);
@@ -19,7 +21,7 @@ pub(crate) enum State {
     Idle,
     /// Waiting until it may connect again, or until its user has thought.
     Waiting,
-    /// Being made; fails at the deadline.
+    /// Being made, until the two sides have agreed on TLS where it is spoken; fails at the deadline.
     Connecting { deadline: Duration },
     /// Between the first byte of a request and the last of its answer; fails at the deadline.
     Asking { deadline: Duration },
@@ -69,7 +71,9 @@ pub(crate) struct Connection {
     free_since: Duration,
     /// When its first byte was handed to the kernel.
     sent_at: Duration,
-    framer: Framer,
+    /// Index of the address that it goes to.
+    address: usize,
+    wire: Wire,
     failures_in_a_row: u32,
 }
 
@@ -80,7 +84,8 @@ impl Connection {
             task: Task::default(),
             free_since: Duration::MAX,
             sent_at: Duration::ZERO,
-            framer: Framer::default(),
+            address: 0,
+            wire: Wire::Plain(Framer::default()),
             failures_in_a_row: 0,
         }
     }
@@ -101,35 +106,81 @@ impl Connection {
         Some(self.sent_at.saturating_sub(intended))
     }
 
-    /// Takes a request for which a connection has to be made first.
-    pub fn connect_for(&mut self, task: Task, deadline: Duration) {
-        self.task = task;
-        self.free_since = Duration::MAX;
-        self.state = State::Connecting { deadline };
-        self.framer.reset();
+    /// Index of the address of the connection made last.
+    pub fn address(&self) -> usize {
+        self.address
     }
 
-    /// Starts sending a request.
+    /// Takes a request for which a connection has to be made first, to this address.
+    pub fn connect_for(&mut self, task: Task, address: usize, deadline: Duration) {
+        self.task = task;
+        self.address = address;
+        self.free_since = Duration::MAX;
+        self.state = State::Connecting { deadline };
+    }
+
+    /// Notes that it has been made, as far as the kernel goes.
+    pub fn connected(&mut self, target: &Target) -> Result<(), Failure> {
+        self.wire.renew(target).map_err(|error| error.failure())
+    }
+
+    /// Takes bytes that came before it was ready.
+    pub fn agree(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.wire.receive(bytes, false, &mut Ignore) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(Failure::Malformed),
+            Err(error) => Err(error.failure()),
+        }
+    }
+
+    /// Whether a request can be sent.
+    pub fn is_ready(&self) -> bool {
+        self.wire.is_ready()
+    }
+
+    /// Starts a request, whose bytes are then to be sent.
     pub fn start(&mut self, task: Task, now: Duration, deadline: Duration) {
         self.task = task;
         self.sent_at = now;
         self.state = State::Asking { deadline };
     }
 
+    /// The bytes of `ask`, the one in hand, as they are to be sent.
+    #[inline]
+    pub fn send<'a>(&'a mut self, ask: &'a Ask) -> Result<&'a [u8], Failure> {
+        self.wire.send(ask).map_err(|error| error.failure())
+    }
+
+    /// What is to be sent beside requests, after bytes came.
+    #[inline]
+    pub fn unsent(&self) -> &[u8] {
+        self.wire.unsent()
+    }
+
+    /// Takes bytes that came while nothing is asked; says whether the connection can still be used.
+    pub fn received_unasked(&mut self, bytes: &[u8]) -> bool {
+        self.wire.receive_unasked(bytes)
+    }
+
+    /// The last bytes to be sent before it is closed.
+    pub fn farewell(&mut self) -> &[u8] {
+        self.wire.farewell()
+    }
+
     /// Takes received bytes; says how the request ended when they end it.
     pub fn received(&mut self, bytes: &[u8], ask: &Ask) -> Option<Ended> {
-        match self.framer.feed(bytes, ask.is_head(), &mut Ignore) {
+        match self.wire.receive(bytes, ask.is_head(), &mut Ignore) {
             Ok(None) => None,
             Ok(Some(answered)) => Some(self.judge(answered, ask)),
-            Err(_) => Some(Failure::Malformed.into()),
+            Err(error) => Some(error.failure().into()),
         }
     }
 
     /// Takes the orderly end of the connection.
     pub fn closed(&mut self, ask: &Ask) -> Ended {
-        match self.framer.close() {
-            Some(answered) => self.judge(answered, ask),
-            None => Failure::Closed.into(),
+        match self.wire.close(&mut Ignore) {
+            Ok(answered) => self.judge(answered, ask),
+            Err(error) => error.failure().into(),
         }
     }
 
@@ -174,7 +225,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{LengthRule, Target};
+    use crate::request::LengthRule;
     use model::study::{Expect, Request};
 
     fn ask() -> Ask {
@@ -225,7 +276,7 @@ mod tests {
         const MS: Duration = Duration::from_millis(1);
         let due = |ms: u32| Task { ask: 0, intended: Some(ms * MS) };
         let mut connection = Connection::new();
-        connection.connect_for(due(10), Duration::MAX);
+        connection.connect_for(due(10), 0, Duration::MAX);
         connection.start(due(10), 12 * MS, Duration::MAX);
         assert_eq!(connection.lateness(), None);
         assert_eq!(connection.finish(20 * MS), Took { service: 8 * MS, response: Some(10 * MS) });

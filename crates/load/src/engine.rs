@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::{Failure, Interval};
+use rustix::io::Errno;
+use rustix::net::SocketAddrAny;
 use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
@@ -15,7 +17,8 @@ use crate::backend::{Backend, Event, What};
 use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
-use crate::request::{Ask, Target};
+use crate::request::Ask;
+use crate::target::{Address, Target};
 
 /// Longest sleep, and so the time in which a stop flag is noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -24,8 +27,8 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) struct Job<'a> {
     pub target: &'a Target,
     pub asks: &'a [Ask],
-    /// Index of the first ask; the others follow in turn.
-    pub first_ask: usize,
+    /// Index of the first ask, and of the first address; the others follow in turn.
+    pub first: usize,
     pub connections: usize,
     pub arrivals: Source<'a>,
     pub time_limit: Duration,
@@ -38,19 +41,33 @@ pub(crate) struct Job<'a> {
 }
 
 /// What a thread has to tell when it has finished.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Finished {
-    /// Connections opened.
-    pub opened: u64,
+    /// How much of the load each address had.
+    pub addresses: Vec<Had>,
     /// Whether the kernel told when answers came.
     pub kernel_time: bool,
+}
+
+/// What an address had of a load.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Had {
+    /// Connections opened.
+    pub opened: u64,
+    /// Requests that ended.
+    pub ended: u64,
 }
 
 /// Does the job, giving away an interval a second.
 pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
+    let kernel = job.target.addresses.iter().map(Address::to_kernel).collect::<Result<Vec<_>, _>>();
+    let addresses = kernel.map_err(LoadError::system("use the address of a Unix socket"))?;
     let engine = Engine {
+        finished: Finished { addresses: vec![Had::default(); addresses.len()], kernel_time: false },
+        next_address: job.first % addresses.len(),
+        addresses,
         backend: B::new(job.connections, job.kernel_time)?,
         connections: (0..job.connections).map(|_| Connection::new()).collect(),
         next_sweep: TICK.min(job.time_limit),
@@ -61,7 +78,6 @@ pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Resu
         timers: BinaryHeap::new(),
         started: 0,
         live: 0,
-        finished: Finished::default(),
     };
     engine.run()
 }
@@ -69,6 +85,9 @@ pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Resu
 struct Engine<'a, B, Emit> {
     job: Job<'a>,
     backend: B,
+    /// Where connections go, and the next of them.
+    addresses: Vec<SocketAddrAny>,
+    next_address: usize,
     /// By slot.
     connections: Vec<Connection>,
     recorder: Recorder<Emit>,
@@ -117,6 +136,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         };
         self.roll(over_at);
         self.recorder.waiting(self.job.arrivals.waiting());
+        (0..self.connections.len()).for_each(|index| self.close(index));
         self.recorder.finish(over_at);
         Ok(self.finished)
     }
@@ -201,23 +221,30 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         let pace = self.job.arrivals.pace(now, self.started);
         let Pace::Send(intended) = pace else {
             if pace == Pace::End {
-                self.backend.close(index);
+                self.close(index);
             }
             self.set_free(index);
             return Ok(());
         };
-        let ask = (self.job.first_ask + self.started as usize) % self.job.asks.len();
+        let ask = (self.job.first + self.started as usize) % self.job.asks.len();
         let task = Task { ask, intended };
         self.started += 1;
         if self.backend.is_open(index) {
             self.start(index, task, now)
         } else {
-            self.connections[index].connect_for(task, now + self.job.time_limit);
-            match self.backend.connect(index, &self.job.target.address)? {
+            let address = self.next_address;
+            self.next_address = (address + 1) % self.addresses.len();
+            self.connections[index].connect_for(task, address, now + self.job.time_limit);
+            match self.backend.connect(index, &self.addresses[address])? {
                 Ok(()) => Ok(()),
-                Err(_) => self.ended(index, &Failure::Connect.into(), None, true),
+                Err(error) => self.ended(index, &unconnected(error).into(), None, true),
             }
         }
+    }
+
+    /// Ends a slot's connection, if it has one.
+    fn close(&mut self, index: usize) {
+        self.backend.close(index, self.connections[index].farewell());
     }
 
     /// Notes that a slot has nothing to do.
@@ -237,14 +264,27 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         let ask = &self.job.asks[task.ask];
         match (connection.state(), what) {
             (State::Connecting { .. }, What::Connected) => {
-                self.finished.opened += 1;
-                self.start(slot, task, self.now())
+                self.finished.addresses[connection.address()].opened += 1;
+                let begun = connection.connected(self.job.target);
+                self.go_on_connecting(slot, begun)
             }
-            (State::Connecting { .. }, _) => self.ended(slot, &Failure::Connect.into(), None, true),
+            (State::Connecting { .. }, What::Received { .. }) => {
+                let bytes = self.backend.received();
+                self.recorder.received(bytes.len());
+                let agreed = connection.agree(bytes);
+                self.go_on_connecting(slot, agreed)
+            }
+            (State::Connecting { .. }, What::Ended) => {
+                let ended = connection.closed(ask);
+                self.ended(slot, &ended, None, true)
+            }
+            (State::Connecting { .. }, What::Broken(error)) => self.ended(slot, &unconnected(error).into(), None, true),
             (State::Asking { .. }, What::Received { came_at, ends }) => {
                 let bytes = self.backend.received();
                 self.recorder.received(bytes.len());
-                match connection.received(bytes, ask) {
+                let ended = connection.received(bytes, ask);
+                self.send_unsent(slot)?;
+                match ended {
                     Some(ended) => self.ended(slot, &ended, came_at, ends),
                     None => Ok(()),
                 }
@@ -254,13 +294,35 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
                 self.ended(slot, &ended, None, true)
             }
             (State::Asking { .. }, _) => self.ended(slot, &Failure::Closed.into(), None, true),
+            (State::Idle | State::Waiting, What::Received { ends: false, .. })
+                if connection.received_unasked(self.backend.received()) =>
+            {
+                self.send_unsent(slot)
+            }
             // A connection that ends while nothing is asked is no failure, and one that says something unasked can
             // not be trusted: the next request makes another.
             (State::Idle | State::Waiting, _) => {
-                self.backend.close(slot);
+                self.close(slot);
                 Ok(())
             }
         }
+    }
+
+    /// Starts the request for which a connection is made, as soon as that is ready.
+    fn go_on_connecting(&mut self, index: usize, so_far: Result<(), Failure>) -> Result<(), LoadError> {
+        self.send_unsent(index)?;
+        if let Err(failure) = so_far {
+            return self.ended(index, &failure.into(), None, true);
+        }
+        let connection = &self.connections[index];
+        if connection.is_ready() { self.start(index, connection.task(), self.now()) } else { Ok(()) }
+    }
+
+    /// Sends what a connection has to say beside its requests.
+    #[inline]
+    fn send_unsent(&mut self, index: usize) -> Result<(), LoadError> {
+        let unsent = self.connections[index].unsent();
+        if unsent.is_empty() { Ok(()) } else { self.backend.send(index, unsent) }
     }
 
     /// Starts a request on a connection that is open.
@@ -270,7 +332,10 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         if let Some(lateness) = connection.lateness() {
             self.recorder.late(lateness);
         }
-        self.backend.send(index, self.job.asks[task.ask].bytes())
+        match connection.send(&self.job.asks[task.ask]) {
+            Ok(bytes) => self.backend.send(index, bytes),
+            Err(failure) => self.ended(index, &failure.into(), None, true),
+        }
     }
 
     /// Counts a request that ended, and has its slot go on. `came_at` is what the kernel says of the end.
@@ -290,19 +355,29 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         }
         self.finished.kernel_time |= came_at.is_some();
         let connection = &mut self.connections[index];
+        self.finished.addresses[connection.address()].ended += 1;
         let took = connection.finish(now.saturating_sub(came_at.map_or(Duration::ZERO, receive::age)));
         self.recorder.ended(now, took, ended);
         // A server may answer before it has the whole request: what is left of it can go nowhere then.
         if hung_up || !ended.reusable || !self.backend.has_sent(index) {
-            self.backend.close(index);
+            self.close(index);
         }
         let wait = match ended.answered {
             Some(_) => self.job.arrivals.think(now, self.started),
-            None => Some(connection.back_off()),
+            None => Some(self.connections[index].back_off()),
         };
         let Some(wait) = wait else { return self.next(index, now) };
-        connection.wait();
+        self.connections[index].wait();
         self.timers.push(Reverse((now.saturating_add(wait), index)));
         Ok(())
+    }
+}
+
+/// Why no connection could be made.
+fn unconnected(error: Errno) -> Failure {
+    match error {
+        // Every port that this machine may use towards that address is in use (connect(2)).
+        Errno::ADDRNOTAVAIL => Failure::NoPorts,
+        _ => Failure::Connect,
     }
 }

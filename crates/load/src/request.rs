@@ -1,25 +1,14 @@
 //! What is asked of a server, written out before the load begins, and what a good answer to it is.
 
-use std::net::SocketAddr;
-
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::{Method, Uri};
 use model::Failure;
 use model::study::{Expect, Request};
 use thiserror::Error;
 
-/// Where requests go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// The address connected to.
-    pub address: SocketAddr,
-    /// The value of the `Host` field, such as `127.0.0.1:8080`.
-    pub host: String,
-}
-
-impl From<SocketAddr> for Target {
-    fn from(address: SocketAddr) -> Self {
-        Self { address, host: address.to_string() }
-    }
-}
+use crate::http2::Asked;
+use crate::target::{Protocol, Target};
 
 /// Lengths in bytes that a good answer's body may have, after removal of any chunked coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +37,11 @@ impl LengthRule {
 }
 
 /// One kind of request: its bytes, and how its answers are judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Ask {
     bytes: Box<[u8]>,
+    /// The same for HTTP/2, where the target speaks it.
+    http2: Option<Box<Asked>>,
     status: Option<u16>,
     length: LengthRule,
     head: bool,
@@ -85,6 +76,7 @@ impl Ask {
     pub fn new(request: &Request, expect: &Expect, target: &Target, length: LengthRule) -> Result<Self, RequestError> {
         Ok(Self {
             bytes: render(request, &target.host)?.into(),
+            http2: (target.protocol == Protocol::Http2).then(|| asked(request, target)).transpose()?.map(Into::into),
             status: expect.status,
             length,
             head: request.method == "HEAD",
@@ -113,9 +105,14 @@ impl Ask {
         Self { length, ..self }
     }
 
-    /// The request as sent: head and body.
+    /// The request as sent over HTTP/1.1: head and body.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The request as sent over HTTP/2.
+    pub(crate) fn http2(&self) -> Option<&Asked> {
+        self.http2.as_deref()
     }
 
     /// Whether answers come without a body whatever their head says.
@@ -153,15 +150,49 @@ fn render(request: &Request, host: &str) -> Result<Vec<u8>, RequestError> {
         }
         text.extend([name, ": ", value, "\r\n"]);
     }
-    // RFC 9110 §8.6: a method that gives meaning to a body says so when there is none.
-    let says_length = body.is_some() || matches!(method.as_str(), "POST" | "PUT" | "PATCH");
     let body = body.as_deref().unwrap_or_default();
-    if says_length {
+    if says_length(request) {
         text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
     }
     text += "\r\n";
     text += body;
     Ok(text.into_bytes())
+}
+
+/// A request that [`render`] has accepted, for HTTP/2 (RFC 9113 §8.3.1): fields about the connection are left out (§8.2.2).
+fn asked(request: &Request, target: &Target) -> Result<Asked, RequestError> {
+    const OF_THE_CONNECTION: [&str; 6] = ["host", "connection", "keep-alive", "proxy-connection", "te", "upgrade"];
+    let Request { method, path, headers, body } = request;
+    let refused = |name: &str, value: &str| RequestError::Header { name: name.to_owned(), length: value.len() };
+    let own_host = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value.as_str());
+    let host = own_host.unwrap_or(&target.host);
+    let authority = host.parse::<http::uri::Authority>().map_err(|_| refused("host", host))?;
+    let uri = Uri::builder()
+        .scheme(if target.tls.is_some() { "https" } else { "http" })
+        .authority(authority)
+        .path_and_query(path.as_str())
+        .build()
+        .map_err(|_| RequestError::Path(path.clone()))?;
+    let mut asked = http::Request::new(());
+    *asked.method_mut() = Method::from_bytes(method.as_bytes()).map_err(|_| RequestError::Method(method.clone()))?;
+    *asked.uri_mut() = uri;
+    for (name, value) in headers {
+        if OF_THE_CONNECTION.iter().any(|left_out| name.eq_ignore_ascii_case(left_out)) {
+            continue;
+        }
+        let field = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused(name, value))?;
+        asked.headers_mut().append(field, HeaderValue::from_str(value).map_err(|_| refused(name, value))?);
+    }
+    if says_length(request) {
+        let length = body.as_deref().map_or(0, str::len);
+        asked.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
+    Ok(Asked { request: asked, body: Bytes::from(body.clone().unwrap_or_default()) })
+}
+
+/// Whether a request says how long its body is (RFC 9110 §8.6): a method that gives meaning to one says so when there is none.
+fn says_length(request: &Request) -> bool {
+    request.body.is_some() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
 }
 
 /// RFC 9110 §5.6.2.
@@ -172,6 +203,7 @@ fn is_token(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
 
     fn request(method: &str, path: &str) -> Request {
         Request { method: method.to_owned(), path: path.to_owned(), headers: Vec::new(), body: None }

@@ -8,7 +8,7 @@ use httparse::{EMPTY_HEADER, ParserConfig, Status};
 use thiserror::Error;
 
 /// Longest head that is accepted, bytes.
-const LONGEST_HEAD: usize = 64 * 1024;
+pub(crate) const LONGEST_HEAD: usize = 64 * 1024;
 
 /// Most header fields that are accepted in a head.
 const MOST_FIELDS: usize = 128;
@@ -49,8 +49,8 @@ pub(crate) struct Answered {
 
 /// Sees the parts of a response that framing itself does not keep.
 pub(crate) trait Sink {
-    /// The final head, once.
-    fn head(&mut self, head: &httparse::Response<'_, '_>);
+    /// The next field of the final head.
+    fn field(&mut self, name: &str, value: &[u8]);
     /// The next bytes of the body.
     fn body(&mut self, bytes: &[u8]);
 }
@@ -59,7 +59,7 @@ pub(crate) trait Sink {
 pub(crate) struct Ignore;
 
 impl Sink for Ignore {
-    fn head(&mut self, _: &httparse::Response<'_, '_>) {}
+    fn field(&mut self, _: &str, _: &[u8]) {}
     fn body(&mut self, _: &[u8]) {}
 }
 
@@ -181,6 +181,11 @@ impl Framer {
         }
     }
 
+    /// Whether nothing has come of another response.
+    pub fn is_at_rest(&self) -> bool {
+        matches!(self.stage, Stage::Head) && self.partial.is_empty()
+    }
+
     /// Forgets whatever came, for a new connection.
     pub fn reset(&mut self) {
         self.stage = Stage::Head;
@@ -238,7 +243,9 @@ impl Framer {
         self.status = status;
         self.stage = body.stage;
         self.keep_alive = body.keep_alive;
-        sink.head(&head);
+        for field in head.headers.iter() {
+            sink.field(field.name, field.value);
+        }
         Ok(Some(length))
     }
 }

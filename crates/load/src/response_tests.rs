@@ -7,7 +7,7 @@ use proptest::prelude::*;
 struct Keep(Vec<u8>);
 
 impl Sink for Keep {
-    fn head(&mut self, _: &httparse::Response<'_, '_>) {}
+    fn field(&mut self, _: &str, _: &[u8]) {}
     fn body(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use model::load::AddressUse;
 use model::{Engine, Histogram, Interval, Tally};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -15,7 +16,8 @@ use crate::arrivals::{Arrivals, Stop, share};
 use crate::backend::{self, Backend, Epoll, Uring};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
-use crate::request::{Ask, Target};
+use crate::request::Ask;
+use crate::target::{Address, Target};
 
 /// File descriptors left to the rest of the program.
 const SPARE_DESCRIPTORS: u64 = 128;
@@ -24,12 +26,13 @@ const SPARE_DESCRIPTORS: u64 = 128;
 ///
 /// How requests are counted:
 /// - Service time goes from the request's first byte written to the answer's last byte received, in µs. Making a
-///   connection is no part of it. Only good answers have one.
+///   connection, TLS's handshake included, is no part of it. Only good answers have one.
 /// - Response time, which an open loop has, goes from the moment at which the request was meant to be sent. So the
 ///   wait for a connection, and the making of one, are part of it. Only good answers have one.
 /// - An answer of the wrong status or length is a failure; its connection goes on if its framing allows.
 /// - A connection that closes before an answer is complete is a failure, even if no byte of the answer came: it
 ///   is never tried again in silence. A connection closed at the end of an answer is no failure.
+/// - Each new connection goes to the next of the target's addresses, and makes a full handshake where TLS is spoken.
 /// - After a failure without an answer, a slot waits before it connects again: 1 ms, doubled up to 100 ms.
 /// - Requests in flight when the load is over are abandoned and in no tally, except under [`Stop::Count`], which
 ///   waits for all of them. Their connections are closed like all others. In an open loop they are unanswered, as
@@ -103,6 +106,8 @@ pub struct Summary {
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
     pub client_cpu_s: f64,
+    /// The target's addresses, and how much of the load each had.
+    pub addresses: Vec<AddressUse>,
     /// Connections that were made; more than asked for when some had to be replaced.
     pub connections_opened: u64,
     /// Whether the kernel told when answers came ([`Load::kernel_time`]).
@@ -145,7 +150,7 @@ impl Summary {
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The load asks nothing.
-    #[error("a load needs at least one request, one connection, one thread and a time limit above zero")]
+    #[error("a load needs at least one request, one address, one connection, one thread and a time limit above zero")]
     Nothing,
     /// The rates of an open loop are none.
     #[error("an open loop needs rates in requests/s that are finite, 0 or more, and not all 0")]
@@ -186,7 +191,8 @@ type Told = (usize, Option<Interval>);
 /// the summary. It should not take longer than that: intervals wait for it in memory. `stop` is looked at ten
 /// times a second or more; it and [`Flow::Stop`] end the load early, which is no error.
 pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) -> Flow) -> Result<Summary, LoadError> {
-    if load.asks.is_empty() || load.connections == 0 || load.threads == 0 || load.time_limit.is_zero() {
+    let numbers = [load.asks.len(), load.target.addresses.len(), load.connections as usize, load.threads];
+    if numbers.contains(&0) || load.time_limit.is_zero() {
         return Err(LoadError::Nothing);
     }
     if let Arrivals::Open(profile) = &load.arrivals
@@ -204,7 +210,7 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         Job {
             target: &load.target,
             asks: &load.asks,
-            first_ask: index,
+            first: index,
             connections: share(load.connections.into(), parts, part) as usize,
             arrivals: load.arrivals.share(load.stop, load.seed, parts, part),
             time_limit: load.time_limit,
@@ -219,7 +225,9 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         Engine::Epoll => work::<Epoll>,
         Engine::IoUring => work::<Uring>,
     };
-    let mut summary = Summary { open, engine, ..Summary::default() };
+    let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
+    let addresses = load.target.addresses.iter().map(unused).collect();
+    let mut summary = Summary { open, engine, addresses, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);
@@ -238,8 +246,12 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         drop(halting);
         for worker in workers {
             let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            summary.connections_opened += finished.opened;
             summary.kernel_time |= finished.kernel_time;
+            for (sum, had) in summary.addresses.iter_mut().zip(finished.addresses) {
+                sum.opened += had.opened;
+                sum.ended += had.ended;
+                summary.connections_opened += had.opened;
+            }
         }
         Ok(())
     })?;

@@ -21,6 +21,16 @@ pub enum Failure {
     Closed,
     /// No connection could be made. Never sent: it has no latency.
     Connect,
+    /// No connection could be made, since this machine has no port left to make it from. Never sent.
+    NoPorts,
+    /// The two sides did not agree on TLS, or one broke its rules.
+    Tls,
+    /// The server ended the request's stream (HTTP/2's `RST_STREAM`).
+    Reset,
+    /// The server refused the request's stream unseen (HTTP/2's `REFUSED_STREAM`).
+    Refused,
+    /// The server was ending the connection and left the request unseen (HTTP/2's `GOAWAY`).
+    GoAway,
     /// No complete answer within the time limit.
     TimedOut,
 }
@@ -34,6 +44,11 @@ impl Failure {
             Self::Malformed => "not HTTP",
             Self::Closed => "connection closed",
             Self::Connect => "no connection",
+            Self::NoPorts => "no local port left",
+            Self::Tls => "TLS failed",
+            Self::Reset => "stream reset",
+            Self::Refused => "stream refused",
+            Self::GoAway => "connection given up by the server",
             Self::TimedOut => "timed out",
         }
     }

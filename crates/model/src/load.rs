@@ -35,8 +35,10 @@ pub struct LoadRecord {
     pub url: String,
     /// HTTP method.
     pub method: String,
-    /// The address connected to.
-    pub address: String,
+    /// The addresses connected to, and how much of the load each had.
+    pub addresses: Vec<AddressUse>,
+    /// What was spoken.
+    pub transport: Transport,
     /// Connections kept open, and so the most requests in flight.
     pub connections: u32,
     /// Threads that made the load.
@@ -51,6 +53,39 @@ pub struct LoadRecord {
     pub length: Option<u64>,
     /// What was seen, about a second each.
     pub intervals: Vec<Interval>,
+}
+
+/// One of a server's addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressUse {
+    /// An IP address with its port, or `unix:` and the path of a Unix socket.
+    pub address: String,
+    /// Connections opened to it.
+    pub opened: u64,
+    /// Requests that ended on them, well or not, or for which none could be made.
+    pub ended: u64,
+}
+
+/// What is spoken on a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transport {
+    /// `HTTP/1.1` or `HTTP/2`.
+    pub http: String,
+    /// What was agreed on by TLS; `None` in clear text.
+    pub tls: Option<TlsFacts>,
+}
+
+/// What client and server agreed on by TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsFacts {
+    /// Such as `TLS 1.3`.
+    pub version: String,
+    /// Cipher suite, such as `TLS13_AES_256_GCM_SHA384`.
+    pub cipher: String,
+    /// The protocol chosen by ALPN, such as `h2`; `None` where the server chose none.
+    pub alpn: Option<String>,
+    /// Whether the server had to prove who it is; not with `--insecure`.
+    pub verified: bool,
 }
 
 impl LoadRecord {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use model::interval::OpenLoop;
+use model::load::{AddressUse, TlsFacts, Transport};
 use model::{Engine, Finding, Histogram, Interval, LoadRecord, text};
 use serde::Serialize;
 
@@ -28,6 +29,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         record.status,
         record.length.map_or_else(String::new, |length| format!(" and {}", text::plural(length, "byte")))
     ));
+    page.line(&transport(record));
     page.heading("Requests");
     let bytes = record.intervals.iter().map(|interval| interval.bytes).sum::<u64>() as f64;
     page.line(&format!("  good     {:>12}  {}", text::count(tally.good), number::rate(per_second(tally.good as f64))));
@@ -40,6 +42,16 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     }
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
     page.line(&format!("  client   {:>12.2}  cores, by {}", record.client_cores(), record.engine));
+    if record.addresses.len() > 1 {
+        page.heading("Addresses");
+        for AddressUse { address, opened, ended } in &record.addresses {
+            page.line(&format!(
+                "  {address}: {} opened, {} ended",
+                text::plural(*opened, "connection"),
+                text::plural(*ended, "request")
+            ));
+        }
+    }
     page.heading("Service time: from a request's sending to the last byte of its answer");
     page.line(&times(&service));
     if let Some(open) = record.open() {
@@ -63,7 +75,8 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
     pretty(&Whole {
         url: &record.url,
         method: &record.method,
-        address: &record.address,
+        addresses: &record.addresses,
+        transport: &record.transport,
         connections: record.connections,
         threads: record.threads,
         engine: record.engine,
@@ -128,6 +141,24 @@ fn shape(record: &LoadRecord) -> String {
     }
 }
 
+/// `HTTP/2, TLS 1.3 (TLS13_AES_256_GCM_SHA384, ALPN h2), to 127.0.0.1:443`
+fn transport(record: &LoadRecord) -> String {
+    let Transport { http, tls } = &record.transport;
+    let tls = tls.as_ref().map_or_else(
+        || "in clear text".to_owned(),
+        |TlsFacts { version, cipher, alpn, verified }| {
+            let alpn = alpn.as_ref().map_or_else(String::new, |alpn| format!(", ALPN {alpn}"));
+            let doubt = if *verified { "" } else { ", certificate NOT verified" };
+            format!("{version} ({cipher}{alpn}){doubt}")
+        },
+    );
+    let to = match record.addresses.as_slice() {
+        [only] => format!(", to {}", only.address),
+        _ => String::new(),
+    };
+    format!("{http}, {tls}{to}")
+}
+
 /// `p50 1.20 ms  p90 …  max …`, as far as the number of answers supports it.
 fn times(histogram: &Histogram) -> String {
     if histogram.count() == 0 {
@@ -145,7 +176,8 @@ fn times(histogram: &Histogram) -> String {
 struct Whole<'a> {
     url: &'a str,
     method: &'a str,
-    address: &'a str,
+    addresses: &'a [AddressUse],
+    transport: &'a Transport,
     connections: u32,
     threads: usize,
     engine: Engine,

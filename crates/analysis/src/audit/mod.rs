@@ -176,6 +176,8 @@ fn percent(fraction: f64) -> String {
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use model::load::Transport;
+
     use super::*;
 
     /// What a rule finds: severities and subjects.
@@ -206,9 +208,11 @@ pub(crate) mod testing {
         LoadRecord {
             url: "http://127.0.0.1:8080/".into(),
             method: "GET".into(),
-            address: "127.0.0.1:8080".into(),
+            addresses: Vec::new(),
+            transport: Transport { http: "HTTP/1.1".into(), tls: None },
             connections: 10,
             threads: 1,
+            engine: model::Engine::Epoll,
             rate: None,
             status: 200,
             length: Some(20),

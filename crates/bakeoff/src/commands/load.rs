@@ -1,16 +1,16 @@
 //! `bakeoff load`: one server that is running already, loaded once. Nothing is compared and nothing is stored.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal, Write as _};
-use std::net::IpAddr;
+use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use load::{Arrivals, Ask, Flow, LengthRule, Load, Profile, Spacing, Stop, Target};
+use load::{Address, Answer, Arrivals, Ask, AskError, Flow, LengthRule, Load, Profile, Spacing, Stop, Target};
 use miette::IntoDiagnostic as _;
+use model::load::Transport;
 use model::study::{Expect, Request};
 use model::{Interval, LoadRecord};
 use url::Url;
@@ -18,18 +18,20 @@ use url::Url;
 use crate::exit::{self, UsageError};
 use crate::{cli, interrupt, output};
 
+use super::target;
+
 /// How long a load takes when neither its time nor its number of requests is given.
 const UNASKED: Duration = Duration::from_secs(10);
 /// Seconds that the live line looks back.
 const SHOWN: usize = 30;
 
 pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
-    let url = http(&typed.url)?;
-    let target = target(&url)?;
-    if !is_near(target.address.ip()) && !typed.yes && !confirmed(&target)? {
+    let url = target::url(&typed.url)?;
+    let mut target = target::target(&url, &typed.transport)?;
+    if !target::is_near(&target) && !typed.yes && !target::confirmed(&target)? {
         return Err(UsageError::Foreign { host: target.host }.into());
     }
-    let (ask, status, length) = checked(typed, &url, &target)?;
+    let Checked { ask, status, length, transport } = checked(typed, &url, &mut target)?;
     let stop = match (typed.requests, typed.duration) {
         (Some(count), _) => Stop::Count(count),
         (None, time) => Stop::After(time.unwrap_or(UNASKED)),
@@ -41,7 +43,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         threads: typed.threads,
         time_limit: typed.timeout,
         engine: typed.engine.map(Into::into),
-        ..Load::new(target.clone(), vec![ask], stop)
+        ..Load::new(target, vec![ask], stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let live = Live::new(quiet);
@@ -57,7 +59,8 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let record = LoadRecord {
         url: typed.url.clone(),
         method: typed.method.clone(),
-        address: target.address.to_string(),
+        addresses: summary.addresses,
+        transport,
         connections: typed.connections,
         threads: typed.threads,
         engine: summary.engine,
@@ -93,53 +96,17 @@ fn tell(record: &LoadRecord, typed: &cli::Load) -> miette::Result<()> {
     typed.hgrm.as_deref().map_or(Ok(()), |path: &Path| output::write(path, &report::load_hgrm(record)))
 }
 
-fn http(typed: &str) -> Result<Url, UsageError> {
-    let refused = |reason: String| UsageError::Url { url: typed.to_owned(), reason };
-    // As ab, wrk and curl take it.
-    let whole = if typed.contains("://") { typed.to_owned() } else { format!("http://{typed}") };
-    let url = Url::parse(&whole).map_err(|error| refused(error.to_string()))?;
-    match url.scheme() {
-        "http" => Ok(url),
-        "https" => Err(refused("TLS is not built yet".to_owned())),
-        other => Err(refused(format!("{other} is not http"))),
-    }
+/// The request, and what is known of its answers before the load.
+struct Checked {
+    ask: Ask,
+    status: u16,
+    length: Option<u64>,
+    transport: Transport,
 }
 
-fn target(url: &Url) -> Result<Target, UsageError> {
-    let refused = |reason: String| UsageError::Url { url: url.to_string(), reason };
-    let addresses = url.socket_addrs(|| None).map_err(|error| refused(error.to_string()))?;
-    let address = *addresses.first().ok_or_else(|| refused("its host has no address".to_owned()))?;
-    let host = url.host_str().unwrap_or_default();
-    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    Ok(Target { address, host })
-}
-
-/// Whether an address is this machine's or a private network's (RFC 1918, RFC 4193, RFC 3927, RFC 4291 §2.5.6).
-fn is_near(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.is_loopback() || address.is_private() || address.is_link_local(),
-        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
-    }
-}
-
-/// Asks whoever sits at the terminal; without one the answer is no.
-fn confirmed(target: &Target) -> miette::Result<bool> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Ok(false);
-    }
-    eprint!(
-        "{} ({}) is neither this machine nor in a private network. Load it? [y/N] ",
-        target.host,
-        target.address.ip()
-    );
-    io::stderr().flush().into_diagnostic()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).into_diagnostic()?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-/// The request, whose answers are all checked against the first ones: their status, and their length where two agree on it.
-fn checked(typed: &cli::Load, url: &Url, target: &Target) -> miette::Result<(Ask, u16, Option<u64>)> {
+/// The request, whose answers are all checked against the first ones, one of each address: their status, and their
+/// length where they agree on it.
+fn checked(typed: &cli::Load, url: &Url, target: &mut Target) -> miette::Result<Checked> {
     let path = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
     let mut headers = typed.headers.clone();
     if typed.no_keepalive {
@@ -147,13 +114,41 @@ fn checked(typed: &cli::Load, url: &Url, target: &Target) -> miette::Result<(Ask
     }
     let request = Request { method: typed.method.clone(), path, headers, body: typed.body.clone() };
     let any = Ask::new(&request, &Expect::default(), target, LengthRule::Any).into_diagnostic()?;
-    let answer = || load::ask(target, &any, typed.timeout).into_diagnostic();
-    let [first, second] = [answer()?, answer()?];
-    let lengths = [first.body.len() as u64, second.body.len() as u64];
-    let length = (lengths[0] == lengths[1] && !typed.any_length).then_some(lengths[0]);
+    let (first, others) = first_answers(typed, target, &any).into_diagnostic()?;
+    let wanted = first.body.len() as u64;
+    let agree = others.iter().all(|other| other.body.len() as u64 == wanted);
+    let length = (agree && !typed.any_length).then_some(wanted);
     let expect = Expect { status: Some(first.status), ..Expect::default() };
     let rule = length.map_or(LengthRule::Any, LengthRule::Exact);
-    Ok((Ask::new(&request, &expect, target, rule).into_diagnostic()?, first.status, length))
+    let ask = Ask::new(&request, &expect, target, rule).into_diagnostic()?;
+    Ok(Checked { ask, status: first.status, length, transport: first.transport })
+}
+
+/// An answer of each address, and of the first another if there is no other address. Of the addresses that a name has
+/// (`localhost` may have two), those at which nothing listens are left out.
+fn first_answers(typed: &cli::Load, target: &mut Target, ask: &Ask) -> Result<(Answer, Vec<Answer>), AskError> {
+    let is_name = typed.transport.addresses.is_empty();
+    let ask_at = |address: &Address| {
+        let only = Target { addresses: vec![address.clone()], ..target.clone() };
+        load::ask(&only, ask, typed.timeout)
+    };
+    let (mut answers, mut used, mut refused) = (Vec::new(), Vec::new(), None);
+    for address in &target.addresses {
+        match ask_at(address) {
+            Ok(answer) => {
+                answers.push(answer);
+                used.push(address.clone());
+            }
+            Err(error @ AskError::Connect { .. }) if is_name => refused = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    if let [only] = used.as_slice() {
+        answers.push(ask_at(only)?);
+    }
+    target.addresses = used;
+    let others = answers.split_off(answers.len().min(1));
+    answers.pop().map(|first| (first, others)).ok_or(refused.unwrap_or(AskError::NoAddress))
 }
 
 /// What is seen while the load goes on: a line that is drawn over and over on a terminal, else a line a second.
@@ -224,26 +219,6 @@ fn sparkline(intervals: &[Interval]) -> String {
 mod tests {
     use super::*;
     use model::{Histogram, Tally};
-
-    #[test]
-    fn only_this_machine_and_private_networks_are_near() {
-        let near =
-            ["127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"];
-        assert!(near.iter().all(|address| is_near(address.parse().unwrap())));
-        let far = ["8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8"];
-        assert!(far.iter().all(|address| !is_near(address.parse().unwrap())));
-    }
-
-    #[test]
-    fn an_address_is_taken_as_other_tools_take_it() {
-        let parts = |typed| http(typed).and_then(|url| target(&url)).map(|target| (target.host, target.address.port()));
-        assert_eq!(parts("http://127.0.0.1:8080/x?y").unwrap(), ("127.0.0.1:8080".to_owned(), 8080));
-        assert_eq!(parts("127.0.0.1/x").unwrap(), ("127.0.0.1".to_owned(), 80));
-        assert_eq!(parts("http://[::1]:81").unwrap(), ("[::1]:81".to_owned(), 81));
-        for wrong in ["ftp://127.0.0.1/", "https://127.0.0.1/", "http://", "http://127.0.0.1:port/"] {
-            assert!(parts(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn bars_grow_with_the_median() {

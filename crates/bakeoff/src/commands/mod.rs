@@ -6,3 +6,4 @@ pub mod load;
 pub mod report;
 pub mod run;
 pub mod stored;
+pub mod target;

@@ -95,10 +95,12 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::load::Transport;
 
     fn answer(status: u16, body: &str) -> Answer {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-        Answer { status, headers, body: body.as_bytes().to_vec() }
+        let transport = Transport { http: "HTTP/1.1".into(), tls: None };
+        Answer { status, headers, body: body.as_bytes().to_vec(), transport }
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! life; bytes are sent at once, without asking whether they may be; a read that did not fill the buffer is not
 //! followed by one that finds nothing, since the event itself says whether the stream ended.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
@@ -13,9 +12,9 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{SendFlags, send, sockopt};
+use rustix::net::{SendFlags, SocketAddrAny, send, sockopt};
 
-use super::{Backend, Event, What, begin};
+use super::{Backend, Event, What, begin, send_last};
 use crate::LoadError;
 use crate::receive;
 
@@ -75,7 +74,7 @@ impl Backend for Epoll {
         })
     }
 
-    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError> {
+    fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {
             Ok(socket) => socket,
             Err(error) => return Ok(Err(error)),
@@ -109,9 +108,11 @@ impl Backend for Epoll {
         self.slots[slot].unsent.is_empty()
     }
 
-    fn close(&mut self, slot: usize) {
+    fn close(&mut self, slot: usize, last: &[u8]) {
         let place = &mut self.slots[slot];
-        place.socket = None;
+        if let Some(socket) = place.socket.take() {
+            send_last(&socket, last);
+        }
         place.unsent.clear();
         if self.reading.as_ref().is_some_and(|reading| reading.slot == slot) {
             self.reading = None;

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::mem;
-use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 use std::ptr;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -16,9 +15,9 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-use rustix::net::{Shutdown, shutdown, sockopt};
+use rustix::net::{Shutdown, SocketAddrAny, shutdown, sockopt};
 
-use super::{Backend, Event, What, begin};
+use super::{Backend, Event, What, begin, send_last};
 use crate::LoadError;
 use crate::receive::{self, Control};
 
@@ -53,6 +52,8 @@ pub(crate) struct Uring {
     told: Vec<cqueue::Entry>,
     /// What the last event holds.
     received: Option<Part>,
+    /// How often operations were handed over.
+    handed_over: u64,
 }
 
 #[derive(Default)]
@@ -64,6 +65,8 @@ struct Slot {
     sending: Vec<u8>,
     /// Bytes sent since something was received, whose end the kernel does not tell.
     untold: usize,
+    /// How often operations were to be handed over for the last send to be among them.
+    sent_with: u64,
     /// Whether the kernel will tell that it has taken all of `sending`.
     awaited: bool,
     /// What is to be sent after it.
@@ -91,7 +94,7 @@ impl Backend for Uring {
         Self::with_slots(slots, kernel_time).map_err(|source| LoadError::System { doing: "set up io_uring", source })
     }
 
-    fn connect(&mut self, slot: usize, address: &SocketAddr) -> Result<Result<(), Errno>, LoadError> {
+    fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {
             Ok(socket) => socket,
             Err(error) => return Ok(Err(error)),
@@ -116,7 +119,7 @@ impl Backend for Uring {
             place.queued.extend_from_slice(bytes);
             return Ok(());
         }
-        if place.untold > 0 {
+        if place.sent_with > self.handed_over {
             // What is in the queue still points to the buffer.
             self.submit()?;
         }
@@ -130,9 +133,15 @@ impl Backend for Uring {
         !self.slots[slot].awaited
     }
 
-    fn close(&mut self, slot: usize) {
+    fn close(&mut self, slot: usize, last: &[u8]) {
+        if self.slots[slot].sent_with > self.handed_over {
+            // What is in the queue still names the socket by its number, which the next one may get. A ring that
+            // takes nothing now says so again when something is waited for.
+            let _ = self.submit();
+        }
         let place = &mut self.slots[slot];
         if let Some(socket) = place.socket.take() {
+            send_last(&socket, last);
             // The armed receive holds the socket too.
             let _ = shutdown(&socket, Shutdown::Both);
         }
@@ -144,9 +153,11 @@ impl Backend for Uring {
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
         let timeout = Timespec::from(timeout);
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-            Ok(_) => {}
+            Ok(_) => self.handed_over += 1,
             Err(error) => match error.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
+                // Without an event in time all was handed over nevertheless.
+                Some(libc::ETIME) => self.handed_over += 1,
+                Some(libc::EINTR | libc::EBUSY) => {}
                 _ => return Err(LoadError::System { doing: "wait for events", source: error }),
             },
         }
@@ -203,6 +214,7 @@ impl Uring {
             layout,
             told: Vec::with_capacity(completions as usize),
             received: None,
+            handed_over: 0,
         })
     }
 
@@ -290,6 +302,7 @@ impl Uring {
         let Some(socket) = &place.socket else { return Ok(()) };
         let length = place.sending.len();
         place.untold += length;
+        place.sent_with = self.handed_over + 1;
         place.awaited = place.untold > SHORT;
         let send = opcode::Send::new(Fd(socket.as_raw_fd()), place.sending.as_ptr(), length as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
@@ -315,7 +328,10 @@ impl Uring {
 
     fn submit(&mut self) -> Result<(), LoadError> {
         match self.ring.submit() {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.handed_over += 1;
+                Ok(())
+            }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
                 _ => Err(LoadError::System { doing: "hand operations to io_uring", source: error }),

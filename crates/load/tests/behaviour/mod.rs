@@ -1,5 +1,8 @@
 //! Loads against real servers whose behaviour is known. What is asserted is counts, never times.
 
+mod nginx;
+mod transports;
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +13,7 @@ use std::time::Duration;
 use knownserver::{ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
 use load::{
     Arrivals, Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Profile, Spacing, Stage, Stop, Summary,
-    Target, Think,
+    Target, Think, WireError,
 };
 use model::study::{Expect, Request};
 use model::{BodyLength, Failure, Interval};
@@ -530,7 +533,7 @@ fn one_ask_says_why_there_is_no_answer() {
     };
     assert!(matches!(failure(refusing(), LIMIT), AskError::Connect { .. }));
     assert!(matches!(failure(faulty(Fault::CloseMidBody).addr(), LIMIT), AskError::Closed { received: 1.. }));
-    assert!(matches!(failure(faulty(Fault::Garbage).addr(), LIMIT), AskError::Malformed(_)));
+    assert!(matches!(failure(faulty(Fault::Garbage).addr(), LIMIT), AskError::Wire(WireError::Malformed(_))));
     let silent = faulty(Fault::NeverAnswer);
     assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), AskError::TimedOut { received: 0, .. }));
 }
