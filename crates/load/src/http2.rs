@@ -118,7 +118,9 @@ impl Http2 {
     pub fn receive(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<Answered>, Http2Error> {
         self.recognise(bytes)?;
         self.pipe.borrow_mut().received(bytes);
-        self.go_on(sink)
+        let answered = self.go_on(sink);
+        // h2 may refuse a frame by its length, which comes before its type.
+        if self.seen > TYPE_AT { answered } else { answered.map_err(|_| Http2Error::NotHttp2) }
     }
 
     /// Takes the end of the connection.
@@ -266,3 +268,7 @@ impl AsyncWrite for End {
         Poll::Ready(Ok(()))
     }
 }
+
+#[cfg(test)]
+#[path = "http2_tests.rs"]
+mod tests;

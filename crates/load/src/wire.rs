@@ -346,3 +346,7 @@ impl Http {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;
