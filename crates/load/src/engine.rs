@@ -274,10 +274,6 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
                 let agreed = connection.agree(bytes);
                 self.go_on_connecting(slot, agreed)
             }
-            (State::Connecting { .. }, What::Ended) => {
-                let ended = connection.closed(ask);
-                self.ended(slot, &ended, None, true)
-            }
             (State::Connecting { .. }, What::Broken(error)) => self.ended(slot, &unconnected(error).into(), None, true),
             (State::Asking { .. }, What::Received { came_at, ends }) => {
                 let bytes = self.backend.received();
@@ -289,7 +285,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
                     None => Ok(()),
                 }
             }
-            (State::Asking { .. }, What::Ended) => {
+            (State::Connecting { .. } | State::Asking { .. }, What::Ended) => {
                 let ended = connection.closed(ask);
                 self.ended(slot, &ended, None, true)
             }

@@ -227,7 +227,7 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     };
     let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
     let addresses = load.target.addresses.iter().map(unused).collect();
-    let mut summary = Summary { open, engine, addresses, ..Summary::default() };
+    let mut summary = Summary { open, addresses, engine, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);

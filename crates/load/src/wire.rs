@@ -208,7 +208,7 @@ impl Layers {
         let tls = target.tls.as_ref().map(Tls::session).transpose()?;
         let http = match target.protocol {
             Protocol::Http1 => Http::One(Framer::default()),
-            Protocol::Http2 => Http::Two(Http2::new()?),
+            Protocol::Http2 => Http::Two(Http2::new()?.into()),
         };
         let mut layers = Self { is_ready: tls.is_none(), tls, http, unsent: Vec::new() };
         layers.flush();
@@ -296,7 +296,7 @@ impl Layers {
 #[derive(Debug)]
 enum Http {
     One(Framer),
-    Two(Http2),
+    Two(Box<Http2>),
 }
 
 impl Http {

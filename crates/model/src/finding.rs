@@ -62,11 +62,13 @@ pub enum FindingId {
     Stall,
     /// Those who would have asked during a stall are missing from the latencies.
     CoordinatedOmission,
+    /// The client had no port left to connect from.
+    OutOfPorts,
 }
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -83,6 +85,7 @@ impl FindingId {
         Self::TooShort,
         Self::Stall,
         Self::CoordinatedOmission,
+        Self::OutOfPorts,
     ];
 
     /// The id printed in reports and taken by `bakeoff explain`.
@@ -104,6 +107,7 @@ impl FindingId {
             Self::TooShort => "too-short",
             Self::Stall => "stall",
             Self::CoordinatedOmission => "coordinated-omission",
+            Self::OutOfPorts => "out-of-ports",
         }
     }
 

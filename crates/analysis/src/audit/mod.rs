@@ -7,6 +7,7 @@ pub mod errors;
 pub mod host_noise;
 pub mod not_replicated;
 pub mod not_steady;
+pub mod out_of_ports;
 pub mod quick_mode;
 pub mod responses_differ;
 pub mod setting_is_default;
@@ -118,8 +119,14 @@ pub fn veto_all(record: &StudyRecord, found: &[Found]) -> bool {
 /// A rule about one load by itself.
 pub type LoadRule = fn(&LoadRecord) -> Option<Found>;
 
-const OF_A_LOAD: [LoadRule; 5] =
-    [errors::of_a_load, client_saturated::of_a_load, stall::rule, coordinated_omission::rule, too_short::rule];
+const OF_A_LOAD: [LoadRule; 6] = [
+    out_of_ports::rule,
+    errors::of_a_load,
+    client_saturated::of_a_load,
+    stall::rule,
+    coordinated_omission::rule,
+    too_short::rule,
+];
 
 /// Everything that the rules for a load by itself find, gravest first.
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
@@ -152,6 +159,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::TooShort => page!("too-short"),
         FindingId::Stall => page!("stall"),
         FindingId::CoordinatedOmission => page!("coordinated-omission"),
+        FindingId::OutOfPorts => page!("out-of-ports"),
     }
 }
 

@@ -7,5 +7,8 @@ mod common;
 mod faults;
 mod interrupted;
 mod load;
+#[path = "../../../load/tests/behaviour/nginx.rs"]
+mod nginx;
 mod run;
 mod settings;
+mod transports;
