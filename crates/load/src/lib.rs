@@ -1,5 +1,5 @@
-//! The client: asks a server for the same things again and again, over HTTP/1.1 on connections that are kept, and
-//! records what came of every request.
+//! The client: asks a server for the same things again and again, over HTTP/1.1 or HTTP/2 on connections that are kept,
+//! and records what came of every request.
 //!
 //! A [`Load`] says what is asked, over how many connections, when and until when; [`run`] does it and hands over one
 //! [`model::Interval`] a second. [`ask()`] gets one whole answer.
@@ -28,8 +28,8 @@
 //!
 //! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` is one thread's loop;
 //! `backend` moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows
-//! one connection without touching a socket; `receive` reads, and asks the kernel when bytes came; `response` finds
-//! where a response ends; `recorder` makes intervals.
+//! one connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive`
+//! reads, and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals.
 
 mod arrivals;
 mod ask;
