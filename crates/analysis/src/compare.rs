@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use model::{
-    CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
+    Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
     VariantIndex,
 };
 
@@ -52,9 +52,9 @@ impl Primary {
         self.read(&logs(&differences(record, blocks, variant, value)), record, boundaries)
     }
 
-    /// Where these differences stand. Those of a tail decide nothing.
+    /// Where these differences stand. Those of a closed loop's tail decide nothing.
     fn read(&self, differences: &[f64], record: &StudyRecord, boundaries: &Boundaries) -> Option<(Effect, Decision)> {
-        if is_tail(self.metric) {
+        if !is_judged(record, self.metric, self.cell) {
             return sequential::interval(differences, boundaries).map(|effect| (effect, Decision::GoOn));
         }
         sequential::settle(differences, boundaries, self.margin, record.plan.schedule.min_blocks)
@@ -139,7 +139,10 @@ pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Bou
                 cell,
                 variant,
                 typical: [typical(BASELINE), typical(variant)],
-                interpretation: interpret(effect.as_ref().zip(decision), metric),
+                interpretation: interpret(
+                    effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)),
+                    metric,
+                ),
                 effect,
                 differences,
             });
@@ -160,15 +163,34 @@ fn typical(
     robust::median(&values)
 }
 
-/// Whether the metric speaks of the slow tail, which a closed loop cannot judge: while the server stalls, its users
-/// wait and the requests that would have suffered are never sent.
-pub fn is_tail(metric: Metric) -> bool {
-    matches!(metric, Metric::P90 | Metric::P99)
+/// Whether a verdict can be given on this metric of a cell, or of all: a closed loop cannot judge the slow tail.
+pub fn is_judged(record: &StudyRecord, metric: Metric, cell: Option<CellIndex>) -> bool {
+    !metric.is_tail() || cells(record, cell).all(|cell| cell.shape.arrivals.is_open())
+}
+
+/// What the latency of a cell, or of all together, is called.
+pub fn latency_name(record: &StudyRecord, cell: Option<CellIndex>) -> &'static str {
+    let open = cells(record, cell).filter(|cell| cell.shape.arrivals.is_open()).count();
+    match open {
+        0 => "service time",
+        open if open == cells(record, cell).count() => "response time",
+        _ => "latency",
+    }
+}
+
+fn cells(record: &StudyRecord, cell: Option<CellIndex>) -> impl Iterator<Item = &Cell> {
+    record
+        .plan
+        .cells
+        .iter()
+        .enumerate()
+        .filter(move |(index, _)| cell.is_none_or(|cell| cell == *index))
+        .map(|(_, cell)| cell)
 }
 
 /// How an effect and what was decided from it read, which direction is better being the metric's own.
 fn interpret(decided: Option<(&Effect, Decision)>, metric: Metric) -> Interpretation {
-    match decided.filter(|_| !is_tail(metric)) {
+    match decided {
         None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
         Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
         Some((effect, Decision::Different)) if improves(effect, metric) => Interpretation::Better,
@@ -239,6 +261,25 @@ mod tests {
         assert_eq!(of(Metric::CpuPerRequest).interpretation, Interpretation::Better);
         assert_eq!(of(Metric::P90).interpretation, Interpretation::Undecided);
         assert_eq!(of(Metric::StartUp).interpretation, Interpretation::Equivalent);
+    }
+
+    #[test]
+    fn an_open_loop_has_tails_and_they_are_judged() {
+        let mut record = fixture::open(9, 0.1);
+        record.study.decide.primary = Metric::P90;
+        let comparisons = compare(&record);
+        assert_eq!((comparisons[0].metric, comparisons[0].role), (Metric::P90, Role::Primary));
+        // Of response time: service time is the same on both sides.
+        assert!((comparisons[0].effect.unwrap().estimate + 0.1).abs() < 0.02, "{:?}", comparisons[0]);
+        assert_eq!(comparisons[0].interpretation, Interpretation::Better);
+        assert_eq!(latency_name(&record, None), "response time");
+        // One closed loop among them, and all together say nothing of the tail any more.
+        record.plan.cells[0] = fixture::record(5, 0.0).plan.cells[0].clone();
+        let comparisons = compare(&record);
+        assert_eq!(comparisons[0].interpretation, Interpretation::Undecided);
+        assert_eq!((latency_name(&record, None), latency_name(&record, Some(0))), ("latency", "service time"));
+        let of = |cell| comparisons.iter().find(|c| c.metric == Metric::P90 && c.cell == Some(cell)).unwrap();
+        assert_eq!([0, 1].map(|cell| of(cell).interpretation), [Interpretation::Undecided, Interpretation::Better]);
     }
 
     #[test]

@@ -24,9 +24,7 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
         .workloads
         .iter()
         .enumerate()
-        .flat_map(|(workload, w)| {
-            w.concurrency.iter().map(move |concurrency| Cell { workload, concurrency: *concurrency })
-        })
+        .flat_map(|(workload, w)| w.shapes.iter().map(move |shape| Cell { workload, shape: shape.clone() }))
         .collect();
     let schedule = Schedule {
         warm_up: timing.warm_up,
@@ -109,7 +107,7 @@ mod tests {
     fn study(variants: usize, concurrency: Vec<u32>) -> Study {
         let mut study = fixture::study();
         study.variants = (0..variants).map(|_| study.variants[0].clone()).collect();
-        study.workloads[0].concurrency = concurrency;
+        study.workloads[0].shapes = concurrency.into_iter().map(model::Shape::users).collect();
         study
     }
 

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use model::interval::OpenLoop;
 use model::study::{
     AskedSetting, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind, Timing,
     Variant, WarmUp, Workload,
 };
 use model::{
-    AnswerSample, BodyLength, CellRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts, Metric, Mode, Outcome,
-    Phase, ServerUse, Setting, SettingResult, SettingSource, Study, StudyRecord, Tally, TrialRecord, WarmUpCut,
-    WarmUpRecord,
+    AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts, Metric, Mode,
+    Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Study, StudyRecord, Tally,
+    TrialRecord, WarmUpCut, WarmUpRecord,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -51,7 +52,7 @@ pub fn study() -> Study {
             name: "pages".to_owned(),
             request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
             expect: Expect::default(),
-            concurrency: vec![1, 20],
+            shapes: vec![Shape::users(1), Shape::users(20)],
         }],
         hooks: Hooks::default(),
         quick: Timing { max_blocks: 6, ..timing.clone() },
@@ -117,6 +118,31 @@ pub fn record_of(study: Study, blocks: usize, effect: f64, noise: f64, seed: u64
         trial
     });
     record.trials = run.collect();
+    record
+}
+
+/// A run as [`record`] has it, of open loops at 1,000 and 4,000 requests/s: throughput and service time are the same for all,
+/// response times are shorter by `effect`.
+pub fn open(blocks: usize, effect: f64) -> StudyRecord {
+    let mut study = study();
+    study.workloads[0].shapes = [1_000.0, 4_000.0]
+        .map(|rate| Shape { connections: 500, arrivals: Arrivals::Open(Profile::constant(rate)) })
+        .to_vec();
+    study.decide.primary = Metric::P50;
+    let mut record = record_of(study, blocks, effect, 0.01, 3);
+    for trial in &mut record.trials {
+        for measured in &mut trial.cells {
+            let rate = [1_000.0, 4_000.0][measured.cell];
+            let faster = measured.intervals[0].tally.good as f64 / rate;
+            *measured = cell(measured.cell, rate);
+            for interval in &mut measured.intervals {
+                let mut open = OpenLoop { due: rate as u64, ..OpenLoop::default() };
+                (0..open.due).for_each(|i| open.response.record(((20_000 + 10 * (i % 100)) as f64 / faster) as u64));
+                (0..open.due).for_each(|i| open.lateness.record(20 + i % 20));
+                interval.open = Some(open);
+            }
+        }
+    }
     record
 }
 

@@ -42,9 +42,9 @@ impl Numbers {
     pub fn of(trial: &TrialRecord) -> Self {
         let launch = Metric::ALL.into_iter().filter(|metric| !metric.is_per_cell());
         let cells = trial.cells.iter().flat_map(|cell| {
-            let service = service(cell);
+            let latency = latency(cell);
             Metric::ALL.into_iter().filter(|metric| metric.is_per_cell()).map(move |metric| {
-                let value = quantile_of(metric).map_or_else(|| in_cell(cell, metric), |q| quantile(&service, q));
+                let value = metric.quantile().map_or_else(|| in_cell(cell, metric), |q| quantile(&latency, q));
                 (cell.cell, metric, value)
             })
         });
@@ -69,17 +69,7 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Throughput => throughput(cell),
         Metric::CpuPerRequest => cpu_per_request(cell),
-        _ => quantile(&service(cell), quantile_of(metric)?),
-    }
-}
-
-/// The quantile that a metric is, 0..=1.
-fn quantile_of(metric: Metric) -> Option<f64> {
-    match metric {
-        Metric::P50 => Some(0.5),
-        Metric::P90 => Some(0.9),
-        Metric::P99 => Some(0.99),
-        Metric::Throughput | Metric::CpuPerRequest | Metric::StartUp | Metric::Memory => None,
+        _ => quantile(&latency(cell), metric.quantile()?),
     }
 }
 
@@ -89,16 +79,16 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
     (seconds > 0.0).then(|| interval::tally(&cell.intervals).good as f64 / seconds)
 }
 
-/// A quantile of service time in µs, from the merged histogram; `None` with fewer than 100 answers beyond it.
-fn quantile(service: &Histogram, q: f64) -> Option<f64> {
-    service.supported_quantile(q).map(|us| us as f64)
+/// A quantile of latency in µs, from the merged histogram; `None` with fewer than 100 answers beyond it.
+fn quantile(latency: &Histogram, q: f64) -> Option<f64> {
+    latency.supported_quantile(q).map(|us| us as f64)
 }
 
-/// Service times of a measured cell.
-pub fn service(cell: &CellRecord) -> Histogram {
+/// Latencies of a measured cell ([`model::Interval::latency`]).
+pub fn latency(cell: &CellRecord) -> Histogram {
     let mut merged = Histogram::new();
     for interval in &cell.intervals {
-        merged.merge(&interval.service);
+        merged.merge(interval.latency());
     }
     merged
 }

@@ -71,7 +71,7 @@ impl Pace {
             }
         };
         let warm_up = record.warm_up_cut.map_or(warm_up, |cut| cut.seconds..cut.seconds);
-        let measuring = schedule.measure.as_secs_f64() * record.plan.cells.len() as f64;
+        let measuring = record.plan.cells.iter().map(|cell| cell.length(schedule.measure).as_secs_f64()).sum();
         let over = |load: Range<f64>, more: f64| overhead.start + load.start + more..overhead.end + load.end + more;
         Self { pilot: over(pilot, 0.0), trial: over(warm_up, measuring) }
     }

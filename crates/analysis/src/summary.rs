@@ -51,7 +51,7 @@ pub fn cells(record: &StudyRecord) -> Vec<CellName> {
         .map(|cell| CellName {
             name: cell.name(&record.study.workloads),
             workload: workload(cell.workload).to_owned(),
-            concurrency: cell.concurrency,
+            concurrency: (!cell.shape.arrivals.is_open()).then_some(cell.shape.connections),
         })
         .collect()
 }
@@ -73,15 +73,15 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         launches.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell).collect();
     let throughputs: Vec<f64> = measured.iter().filter_map(|cell| metrics::throughput(cell)).collect();
     let throughput = robust::median(&throughputs)?;
-    let (mut tally, mut service, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
+    let (mut tally, mut latency, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
     for interval in measured.iter().flat_map(|cell| &cell.intervals) {
         tally.merge(&interval.tally);
-        service.merge(&interval.service);
+        latency.merge(interval.latency());
         client_cpu_s += interval.client_cpu_s;
     }
     let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(cell)).collect();
     let percentile =
-        |percent: &f64| service.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
+        |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {
         variant,
         cell,

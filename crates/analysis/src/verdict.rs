@@ -2,8 +2,8 @@
 
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
-    Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, StudyRecord, VariantIndex, Verdict,
-    text,
+    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, StudyRecord, VariantIndex,
+    Verdict, text,
 };
 
 use crate::audit::{self, Context, Found, confounded};
@@ -101,7 +101,7 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, used: usize) -> Verdi
     let schedule = &record.plan.schedule;
     let primary = Primary::of(record);
     let least = FIRST_LOOK.max(schedule.min_blocks as usize);
-    let reason = if compare::is_tail(primary.metric) {
+    let reason = if !compare::is_judged(record, primary.metric, primary.cell) {
         format!(
             "A closed loop gives no verdict on {}: while the server stalls, its users wait and ask nothing.",
             primary.metric
@@ -126,7 +126,8 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, used: usize) -> Verdi
 /// The verdict as a sentence; `names` are the variant's and the baseline's. `more` is the fact that a veto rests on, or what
 /// would settle an undecided question.
 fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Option<&str>) -> String {
-    let metric = record.study.decide.primary;
+    let primary = Primary::of(record);
+    let metric = primary.metric;
     let cell = record.study.decide.cell.as_ref().filter(|_| metric.is_per_cell());
     let at = cell.map_or_else(String::new, |cell| format!(" at {cell}"));
     let rope = text::margin(record.study.decide.rope);
@@ -139,7 +140,9 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Opt
             } else {
                 String::new()
             };
-            format!("{}{at} {}, {} blocks{caveat}", difference(metric, effect, names), size_span(effect), effect.blocks)
+            let latency = compare::latency_name(record, primary.cell);
+            let difference = difference(metric, latency, effect, names);
+            format!("{difference}{at} {}, {} blocks{caveat}", size_span(effect), effect.blocks)
         }
         Verdict::Equivalent { effect } => format!(
             "{name} and {baseline} are equivalent within ±{rope}{at}: {}, {} blocks",
@@ -147,7 +150,9 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Opt
             effect.blocks
         ),
         Verdict::Inconclusive { effect: Some(effect), needs } => {
-            let more = more.filter(|_| !compare::is_tail(metric)).map_or_else(String::new, |more| format!(" {more}"));
+            let more = more
+                .filter(|_| compare::is_judged(record, metric, primary.cell))
+                .map_or_else(String::new, |more| format!(" {more}"));
             let direction = if metric.polarity() == model::Polarity::HigherIsBetter {
                 "higher is better"
             } else {
@@ -226,19 +231,19 @@ fn quick_caveat(record: &StudyRecord, verdict: &Verdict) -> String {
     }
 }
 
-/// "on is 4.8 % faster than off", whatever the metric.
-fn difference(metric: Metric, effect: &Effect, [name, baseline]: [&str; 2]) -> String {
+/// "on is 4.8 % faster than off", whatever the metric; `latency` is what a latency is called here.
+fn difference(metric: Metric, latency: &str, effect: &Effect, [name, baseline]: [&str; 2]) -> String {
     let (up, down) = metric.comparatives();
     let word = if effect.estimate > 0.0 { up } else { down };
     let size = format!("{} %", text::percent_digits(effect.estimate));
     match metric {
         Metric::Throughput => format!("{name} is {size} {word} than {baseline}"),
-        Metric::P50 => format!("the median service time of {name} is {size} {word} than that of {baseline}"),
+        Metric::P50 => format!("the median {latency} of {name} is {size} {word} than that of {baseline}"),
         Metric::P90 => {
-            format!("the 90th percentile of service time of {name} is {size} {word} than that of {baseline}")
+            format!("the 90th percentile of {latency} of {name} is {size} {word} than that of {baseline}")
         }
         Metric::P99 => {
-            format!("the 99th percentile of service time of {name} is {size} {word} than that of {baseline}")
+            format!("the 99th percentile of {latency} of {name} is {size} {word} than that of {baseline}")
         }
         Metric::CpuPerRequest => format!("{name} needs {size} {word} CPU per request than {baseline}"),
         Metric::StartUp => format!("{name} is ready {size} {word} than {baseline}"),
@@ -268,14 +273,23 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
         ));
     }
     let shown = |metric| comparisons.iter().any(|comparison| comparison.metric == metric);
-    if shown(Metric::P90) || shown(Metric::P99) {
+    let shapes = || record.plan.cells.iter().map(|cell| &cell.shape.arrivals);
+    if shapes().any(|shape| !shape.is_open()) && (shown(Metric::P90) || shown(Metric::P99)) {
         limits.push(
-            "The load is a closed loop: percentiles are of service time, and no verdict on tail latency is given, because while \
-             the server stalls its users wait and ask nothing."
+            "In a closed loop percentiles are of service time, and no verdict on tail latency is given, because while the server \
+             stalls its users wait and ask nothing."
                 .to_owned(),
         );
     }
-    if shown(Metric::Throughput) && shown(Metric::P50) {
+    if shapes().any(Arrivals::is_open) && shown(Metric::Throughput) {
+        limits.push(
+            "In an open loop the rate is the study's: throughput says only whether a variant keeps up with it. Latency counts \
+             from when a request was due."
+                .to_owned(),
+        );
+    }
+    let asks_at_once = |shape: &Arrivals| matches!(shape, Arrivals::Closed { think: None, .. });
+    if shapes().any(asks_at_once) && shown(Metric::Throughput) && shown(Metric::P50) {
         limits.push(
             "In a closed loop without think time mean latency is users / throughput (Little's law): throughput and latency \
              are one result, not two that confirm each other."
@@ -348,6 +362,23 @@ mod tests {
         assert_eq!((report.variants.len(), report.cells.len(), report.measurements.len()), (2, 2, 4));
         assert_eq!((report.blocks.len(), report.warm_ups.len(), report.differences.len()), (9, 22, 1));
         assert!(report.limits.iter().any(|limit| limit.contains("Little's law")));
+    }
+
+    #[test]
+    fn a_rate_that_all_keep_up_with() {
+        let report = analyse(&fixture::open(9, 0.05));
+        let judgement = &report.judgements[0];
+        assert!(matches!(judgement.verdict, Verdict::Better { .. }), "{judgement:?}");
+        assert!(judgement.sentence.starts_with("the median response time of on is "), "{}", judgement.sentence);
+        assert_eq!(report.findings, []);
+        assert!(report.limits.iter().any(|limit| limit.contains("keeps up")), "{:?}", report.limits);
+        assert!(!report.limits.iter().any(|limit| limit.contains("Little's law")), "{:?}", report.limits);
+        assert_eq!(
+            report.cells.iter().map(|cell| (&*cell.name, cell.concurrency)).collect::<Vec<_>>(),
+            [("pages@1000/s", None), ("pages@4000/s", None)]
+        );
+        let same = analyse(&fixture::open(20, 0.0));
+        assert!(matches!(same.judgements[0].verdict, Verdict::Equivalent { .. }), "{:?}", same.judgements);
     }
 
     #[test]

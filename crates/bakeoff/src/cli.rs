@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use model::Mode;
+use model::{Mode, Think};
 
 use crate::exit::{self, FailOn};
 use crate::output;
@@ -128,9 +128,13 @@ pub struct Load {
     pub url: String,
     #[command(flatten)]
     pub transport: Transport,
-    /// Connections, each of which asks again as soon as it is answered.
-    #[arg(short, long, value_name = "COUNT", default_value_t = 10, value_parser = value_parser!(u32).range(1..))]
-    pub connections: u32,
+    /// Connections, each of which asks again as soon as it is answered. Several numbers, as in 1,10,50, are steps, each of
+    /// which takes --duration.
+    #[arg(short, long, value_name = "COUNT", default_value = "10", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
+    pub connections: Vec<u32>,
+    /// How long each of them thinks after an answer: 2s, or exp:2s for random times of that mean (exponential).
+    #[arg(long, value_name = "TIME", conflicts_with = "open", value_parser = think)]
+    pub think: Option<Think>,
     /// End after exactly so many requests.
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
@@ -139,13 +143,16 @@ pub struct Load {
     pub duration: Option<Duration>,
     /// Requests due per second in all, whatever the server does: an open loop, in which response time counts from when a
     /// request was due. The connections are the most that are used.
-    #[arg(short = 'R', long, value_name = "PER SECOND", value_parser = rate)]
+    #[arg(short = 'R', long, value_name = "PER SECOND", group = "open", value_parser = rate)]
     pub rate: Option<f64>,
+    /// An open loop whose rate moves: 200:10s,200:30s goes from 0 to 200/s in 10 s and stays there for 30 s; 0s jumps.
+    #[arg(long, value_name = "RATE:TIME,…", group = "open", conflicts_with_all = ["requests", "duration"], value_delimiter = ',', value_parser = stage)]
+    pub stages: Vec<(f64, Duration)>,
     /// Requests due at random times instead of evenly spaced ones (a Poisson process).
-    #[arg(long, requires = "rate")]
+    #[arg(long, requires = "open")]
     pub poisson: bool,
     /// Seed of the random times.
-    #[arg(long, requires = "poisson", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
     /// A header field; may be given several times.
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
@@ -177,7 +184,7 @@ pub struct Load {
     /// As JSON.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
-    /// As CSV, a row a second.
+    /// As CSV, a row a second, or one for each step or stage.
     #[arg(long)]
     pub csv: bool,
     /// Write the distribution of service times for HdrHistogram's tools too.
@@ -316,6 +323,19 @@ fn rate(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
         .ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+/// `RATE:TIME`
+fn stage(text: &str) -> Result<(f64, Duration), String> {
+    let (to, over) = text.split_once(':').ok_or("expected RATE:TIME, such as 200:10s")?;
+    let to = to.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
+    Ok((to.ok_or("expected a rate of 0 or more before the colon")?, duration(over)?))
+}
+
+/// `2s` or `exp:2s`
+fn think(text: &str) -> Result<Think, String> {
+    text.strip_prefix("exp:")
+        .map_or_else(|| duration(text).map(Think::Fixed), |mean| duration(mean).map(Think::Exponential))
 }
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -11,7 +11,7 @@ use store::StoreError;
 use study::StudyError;
 use thiserror::Error;
 
-use crate::progress::minutes;
+use crate::progress::{exactly, minutes};
 
 /// All went well, or no verdict that the user asked to fail on.
 pub const FINE: u8 = 0;
@@ -107,6 +107,17 @@ pub enum UsageError {
         /// As typed.
         url: String,
     },
+    /// Steps or stages that seconds cannot tell apart.
+    #[error("{} is no whole number of seconds", exactly(*length))]
+    #[diagnostic(help("what is seen is told second by second: give each step or stage whole seconds"))]
+    NoWholeSeconds {
+        /// The length of one.
+        length: Duration,
+    },
+    /// Several numbers of connections without a meaning.
+    #[error("several numbers of connections are steps of a closed loop, each of which takes --duration")]
+    #[diagnostic(help("give one number, or leave out --rate, --stages and --requests"))]
+    NoSteps,
     /// Somebody else's server.
     #[error("{host} is neither this machine nor in a private network, and was not loaded")]
     #[diagnostic(help("load only what is yours; --yes does it without asking back"))]

@@ -158,7 +158,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
     /// Gives requests to slots that have nothing to do, as long as there are both.
     fn dispatch(&mut self, now: Duration) -> Result<(), LoadError> {
         self.roll(now);
-        while self.job.arrivals.wants_connection(now, self.started)
+        while self.job.arrivals.wants_connection(now, self.started, self.live)
             && let Some(index) = self.take_free()
         {
             self.live += 1;
@@ -192,7 +192,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
     /// How long nothing is to be done if nothing happens.
     fn sleep(&self) -> Duration {
         let timer = self.timers.peek().map(|Reverse((until, _))| *until);
-        let wakes = [timer, self.job.arrivals.next_due(), self.job.arrivals.end()];
+        let wakes = [timer, self.job.arrivals.next_change(), self.job.arrivals.end()];
         let first = self.next_sweep.min(self.recorder.interval_end());
         let wake = wakes.into_iter().flatten().fold(first, Duration::min);
         wake.saturating_sub(self.now()).min(TICK)
@@ -218,7 +218,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
 
     /// Gives a slot its next request, if it is to have one.
     fn next(&mut self, index: usize, now: Duration) -> Result<(), LoadError> {
-        let pace = self.job.arrivals.pace(now, self.started);
+        let pace = self.job.arrivals.pace(now, self.started, self.live);
         let Pace::Send(intended) = pace else {
             if pace == Pace::End {
                 self.close(index);

@@ -48,14 +48,14 @@ mod target;
 mod tls;
 mod wire;
 
-pub use arrivals::{Arrivals, Stop, Think};
+pub use arrivals::{Stop, users_at};
 pub use ask::{Answer, AskError, ask};
 pub use backend::engine;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
 pub use response::Malformed;
 pub use run::{Flow, Load, LoadError, OpenSummary, Summary, run};
-pub use schedule::{Profile, Spacing, Stage, Starts};
+pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};
 pub use wire::WireError;

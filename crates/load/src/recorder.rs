@@ -54,8 +54,8 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     }
 
     /// Notes how many requests wait for a connection.
-    pub fn waiting(&mut self, requests: usize) {
-        self.waiting = requests as u64;
+    pub fn waiting(&mut self, requests: u64) {
+        self.waiting = requests;
     }
 
     /// Counts a request that ended at `now`.

@@ -7,16 +7,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Engine, Histogram, Interval, Tally};
+use model::{Arrivals, Engine, Histogram, Interval, Tally};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
-use crate::arrivals::{Arrivals, Stop, share};
+use crate::arrivals::{Source, Stop, share};
 use crate::backend::{self, Backend, Epoll, Uring};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::Ask;
+use crate::schedule::is_sound;
 use crate::target::{Address, Target};
 
 /// File descriptors left to the rest of the program.
@@ -37,6 +38,8 @@ const SPARE_DESCRIPTORS: u64 = 128;
 /// - Requests in flight when the load is over are abandoned and in no tally, except under [`Stop::Count`], which
 ///   waits for all of them. Their connections are closed like all others. In an open loop they are unanswered, as
 ///   is all that was due and never sent.
+/// - Where the number of users falls, those who go wait for the answer that they have asked for; their connections stay open,
+///   for whoever comes next.
 /// - An open loop opens a connection when something is due and none is free, up to the number allowed. Of several
 ///   threads each has its share of the connections and of what is due.
 #[derive(Debug, Clone)]
@@ -71,7 +74,7 @@ impl Load {
             target,
             asks,
             connections: 1,
-            arrivals: Arrivals::Closed { think: None },
+            arrivals: Arrivals::default(),
             seed: 1,
             stop,
             threads: 1,
@@ -196,7 +199,7 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         return Err(LoadError::Nothing);
     }
     if let Arrivals::Open(profile) = &load.arrivals
-        && !profile.is_sound()
+        && !is_sound(profile)
     {
         return Err(LoadError::Rates);
     }
@@ -212,14 +215,14 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
             asks: &load.asks,
             first: index,
             connections: share(load.connections.into(), parts, part) as usize,
-            arrivals: load.arrivals.share(load.stop, load.seed, parts, part),
+            arrivals: Source::share(&load.arrivals, load.stop, load.seed, parts, part),
             time_limit: load.time_limit,
             kernel_time: load.kernel_time,
             began,
             stops: [stop, &halt],
         }
     };
-    let open = matches!(load.arrivals, Arrivals::Open(_)).then(OpenSummary::default);
+    let open = load.arrivals.is_open().then(OpenSummary::default);
     let engine = backend::choose(load.engine)?;
     let work = match engine {
         Engine::Epoll => work::<Epoll>,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::{Profile, Spacing, Stage};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,101 +10,57 @@ use rand_chacha::ChaCha8Rng;
 /// are to add no arrival.
 const TOLERANCE: f64 = 1e-6;
 
-/// How many requests are due when, stage after stage. After the last stage none is due any more.
+/// The intended start of every arrival, from the beginning of the load, in order. `seed` matters only where something is
+/// drawn; equal seeds give equal arrivals. Gaps of mean 1 are mapped through the inverse of the cumulative rate
+/// (Çinlar 1975, §4.7).
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use load::{Profile, Stage};
+/// use model::{Profile, Spacing};
 ///
 /// let length = Duration::from_secs(10);
-/// let up_then_level = [Stage { from: 0.0, to: 200.0, length }, Stage { from: 200.0, to: 200.0, length }];
-/// let profile = Profile { stages: up_then_level.into(), ..Profile::constant(200.0) };
-/// assert_eq!(profile.starts(1).count(), 1_000 + 2_000);
-/// assert_eq!(profile.starts(1).nth(1_000), Some(length));
+/// let up_then_level = Profile::through([(200.0, length), (200.0, length)], Spacing::Even);
+/// assert_eq!(load::intended_starts(&up_then_level, 1).count(), 1_000 + 2_000);
+/// assert_eq!(load::intended_starts(&up_then_level, 1).nth(1_000), Some(length));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
-    /// The stages, one after the other.
-    pub stages: Vec<Stage>,
-    /// How arrivals keep to the rate.
-    pub spacing: Spacing,
+pub fn intended_starts(profile: &Profile, seed: u64) -> Starts<'_> {
+    let mut draws = match profile.spacing {
+        Spacing::Even => None,
+        Spacing::Poisson => Some(ChaCha8Rng::seed_from_u64(seed)),
+    };
+    let count = draws.as_mut().map_or(0.0, exponential);
+    Starts { profile, count, draws }
 }
 
-/// A time in which the rate moves evenly.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stage {
-    /// Rate at its beginning, requests/s, 0 or more.
-    pub from: f64,
-    /// Rate at its end, requests/s, 0 or more.
-    pub to: f64,
-    /// Its length.
-    pub length: Duration,
+/// Whether every rate is one, and some request may be due.
+pub(crate) fn is_sound(profile: &Profile) -> bool {
+    let mut rates = profile.stages.iter().flat_map(|stage| [stage.from, stage.to]);
+    rates.clone().all(|rate| rate.is_finite() && rate >= 0.0) && rates.any(|rate| rate > 0.0)
 }
 
-/// How arrivals keep to a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spacing {
-    /// Each at the moment at which the rate has added up to one more request; the first at the beginning.
-    Even,
-    /// As of many users who know nothing of each other: a Poisson process of this rate. Gaps of mean 1 are mapped
-    /// through the inverse of the cumulative rate (Çinlar 1975, §4.7).
-    Poisson,
-}
-
-impl Profile {
-    /// `rate` requests/s for ever, evenly spaced.
-    pub fn constant(rate: f64) -> Self {
-        Self { stages: vec![Stage { from: rate, to: rate, length: Duration::MAX }], spacing: Spacing::Even }
-    }
-
-    /// The intended start of every arrival, from the beginning of the load, in order. `seed` matters only where
-    /// something is drawn; equal seeds give equal arrivals.
-    pub fn starts(&self, seed: u64) -> Starts<'_> {
-        let mut draws = match self.spacing {
-            Spacing::Even => None,
-            Spacing::Poisson => Some(ChaCha8Rng::seed_from_u64(seed)),
-        };
-        let count = draws.as_mut().map_or(0.0, exponential);
-        Starts { profile: self, count, draws }
-    }
-
-    /// Whether every rate is one, and some request may be due.
-    pub(crate) fn is_sound(&self) -> bool {
-        let mut rates = self.stages.iter().flat_map(|stage| [stage.from, stage.to]);
-        rates.clone().all(|rate| rate.is_finite() && rate >= 0.0) && rates.any(|rate| rate > 0.0)
-    }
-
-    /// When the cumulative rate goes beyond `count`, to the nanosecond; `None` when it never does.
-    fn when(&self, count: f64) -> Option<Duration> {
-        let (mut begin, mut left) = (Duration::ZERO, count);
-        for stage in &self.stages {
-            let within = stage.arrivals();
-            if left + TOLERANCE < within {
-                return Some(begin.saturating_add(Duration::try_from_secs_f64(stage.time_of(left)).ok()?));
-            }
-            left = if left > within + TOLERANCE { left - within } else { 0.0 };
-            begin = begin.saturating_add(stage.length);
+/// When the cumulative rate goes beyond `count`, to the nanosecond; `None` when it never does.
+fn when(profile: &Profile, count: f64) -> Option<Duration> {
+    let (mut begin, mut left) = (Duration::ZERO, count);
+    for stage in &profile.stages {
+        let within = stage.due_within(stage.length);
+        if left + TOLERANCE < within {
+            return Some(begin.saturating_add(Duration::try_from_secs_f64(time_of(stage, left)).ok()?));
         }
-        None
+        left = if left > within + TOLERANCE { left - within } else { 0.0 };
+        begin = begin.saturating_add(stage.length);
     }
+    None
 }
 
-impl Stage {
-    /// Arrivals in it: the integral of its rate.
-    fn arrivals(self) -> f64 {
-        f64::midpoint(self.from, self.to) * self.length.as_secs_f64()
+/// Seconds into a stage at which the integral of its rate is `count`, which is less than the whole stage's.
+fn time_of(stage: &Stage, count: f64) -> f64 {
+    if count <= 0.0 {
+        return 0.0;
     }
-
-    /// Seconds into it at which the integral of its rate is `count`, which is less than [`Self::arrivals`].
-    fn time_of(self, count: f64) -> f64 {
-        if count <= 0.0 {
-            return 0.0;
-        }
-        let slope = (self.to - self.from) / self.length.as_secs_f64();
-        // The root of slope/2·t² + from·t = count in the form that loses no digits when the slope is small.
-        2.0 * count / (self.from + (self.from * self.from + 2.0 * slope * count).max(0.0).sqrt())
-    }
+    let slope = (stage.to - stage.from) / stage.length.as_secs_f64();
+    // The root of slope/2·t² + from·t = count in the form that loses no digits when the slope is small.
+    2.0 * count / (stage.from + (stage.from * stage.from + 2.0 * slope * count).max(0.0).sqrt())
 }
 
 /// The intended starts of a [`Profile`]'s arrivals, in order.
@@ -126,7 +83,7 @@ impl Iterator for Starts<'_> {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let start = self.profile.when(self.count);
+        let start = when(self.profile, self.count);
         self.step();
         start
     }
@@ -184,12 +141,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_count_by_any_time_is_exact(
-            stages in proptest::collection::vec((0_u32..1_000, 0_u32..1_000, 1_u32..3_000), 1..5),
+            stages in proptest::collection::vec((0_u32..1_000, 0_u32..1_000, 0_u32..3_000), 1..5),
             share in 0.0..=1.0_f64,
         ) {
             let whole: u32 = stages.iter().map(|stage| stage.2).sum();
             let until = (f64::from(whole) * share) as u32;
-            let starts: Vec<Duration> = profile(&stages).starts(1).collect();
+            let starts: Vec<Duration> = intended_starts(&profile(&stages), 1).collect();
             prop_assert!(starts.is_sorted());
             prop_assert_eq!(starts.len(), due_before(&stages, whole));
             // An arrival that is due within half a nanosecond of the time may be told as due at it.
@@ -202,7 +159,7 @@ mod tests {
         #[test]
         fn a_constant_rate_never_drifts(rate in 1_u32..2_000_000, seconds in 0_u64..1_000_000, more in 0_u64..1_000) {
             let number = u64::from(rate) * seconds + more;
-            let start = Profile::constant(rate.into()).when(number as f64).unwrap().as_nanos();
+            let start = when(&Profile::constant(rate.into()), number as f64).unwrap().as_nanos();
             // Less than a nanosecond off, days after the beginning.
             let exact = u128::from(number) * 1_000_000_000;
             prop_assert!((start * u128::from(rate)).abs_diff(exact) < u128::from(rate));
@@ -212,10 +169,10 @@ mod tests {
         fn passing_over_arrivals_changes_none(seed in any::<u64>(), step in 1_usize..9, poisson in any::<bool>()) {
             let spacing = if poisson { Spacing::Poisson } else { Spacing::Even };
             let profile = Profile { spacing, ..profile(&[(100, 900, 500), (0, 0, 100), (900, 0, 500)]) };
-            let whole: Vec<Duration> = profile.starts(seed).collect();
+            let whole: Vec<Duration> = intended_starts(&profile, seed).collect();
             prop_assert!(whole.is_sorted());
             for first in 0..step {
-                let part: Vec<Duration> = profile.starts(seed).skip(first).step_by(step).collect();
+                let part: Vec<Duration> = intended_starts(&profile, seed).skip(first).step_by(step).collect();
                 let expected: Vec<Duration> = whole.iter().copied().skip(first).step_by(step).collect();
                 prop_assert_eq!(part, expected);
             }
@@ -224,17 +181,18 @@ mod tests {
 
     #[test]
     fn even_arrivals_begin_at_once_and_keep_clear_of_pauses() {
-        let starts: Vec<Duration> = profile(&[(4, 4, 500), (0, 0, 1_000), (2, 2, 1_000)]).starts(1).collect();
+        let starts: Vec<Duration> =
+            intended_starts(&profile(&[(4, 4, 500), (0, 0, 1_000), (2, 2, 1_000)]), 1).collect();
         assert_eq!(starts, [0, 250, 1_500, 2_000].map(Duration::from_millis));
-        assert_eq!(profile(&[(0, 0, 1_000), (1, 1, 1_000)]).starts(1).collect::<Vec<_>>(), [SECOND]);
+        assert_eq!(intended_starts(&profile(&[(0, 0, 1_000), (1, 1, 1_000)]), 1).collect::<Vec<_>>(), [SECOND]);
     }
 
     #[test]
     fn a_ramp_is_the_root_of_its_parabola() {
         // Up to 2/s over 2 s: t²/2 arrivals after t s. Down again: the same, seen from the end.
-        let up: Vec<Duration> = profile(&[(0, 2, 2_000)]).starts(1).collect();
+        let up: Vec<Duration> = intended_starts(&profile(&[(0, 2, 2_000)]), 1).collect();
         assert_eq!(up, [0.0, 2.0_f64.sqrt()].map(Duration::from_secs_f64));
-        let down: Vec<Duration> = profile(&[(2, 0, 2_000)]).starts(1).collect();
+        let down: Vec<Duration> = intended_starts(&profile(&[(2, 0, 2_000)]), 1).collect();
         assert_eq!(down, [0.0, 2.0 - 2.0_f64.sqrt()].map(Duration::from_secs_f64));
     }
 
@@ -242,7 +200,7 @@ mod tests {
     fn poisson_arrivals_have_the_rate_and_the_gaps() {
         const N: usize = 40_000;
         let constant = Profile { spacing: Spacing::Poisson, ..Profile::constant(1_000.0) };
-        let starts: Vec<f64> = constant.starts(7).take(N).map(|start| start.as_secs_f64()).collect();
+        let starts: Vec<f64> = intended_starts(&constant, 7).take(N).map(|start| start.as_secs_f64()).collect();
         // Five standard errors; the draws are fixed by the seed, so this cannot fail by chance.
         let error = 5.0 / (N as f64).sqrt();
         assert!((starts[N - 1] / 40.0 - 1.0).abs() < error);
@@ -250,7 +208,7 @@ mod tests {
         assert!((long - (-1.0_f64).exp()).abs() < error);
         // A ramp from 0 has a quarter of its arrivals in its first half.
         let ramp = Profile { spacing: Spacing::Poisson, ..profile(&[(0, 1_000, 80_000)]) };
-        let starts: Vec<Duration> = ramp.starts(7).collect();
+        let starts: Vec<Duration> = intended_starts(&ramp, 7).collect();
         let first = starts.partition_point(|start| *start < 40 * SECOND) as f64 / starts.len() as f64;
         assert!((first - 0.25).abs() < error);
     }
@@ -258,7 +216,7 @@ mod tests {
     #[test]
     fn one_seed_one_schedule() {
         let profile = Profile { spacing: Spacing::Poisson, ..Profile::constant(100.0) };
-        let starts = |seed| profile.starts(seed).take(1_000).collect::<Vec<_>>();
+        let starts = |seed| intended_starts(&profile, seed).take(1_000).collect::<Vec<_>>();
         assert_eq!(starts(3), starts(3));
         assert_ne!(starts(3), starts(4));
     }
@@ -266,9 +224,9 @@ mod tests {
     #[test]
     fn rates_that_are_none_are_found() {
         let with = |from: f64, to: f64| Profile { stages: vec![Stage { from, to, length: SECOND }], ..profile(&[]) };
-        assert!(Profile::constant(0.001).is_sound() && with(0.0, 1.0).is_sound());
+        assert!(is_sound(&Profile::constant(0.001)) && is_sound(&with(0.0, 1.0)));
         for wrong in [with(0.0, 0.0), with(-1.0, 1.0), with(1.0, f64::NAN), with(f64::INFINITY, 1.0), profile(&[])] {
-            assert!(!wrong.is_sound(), "{wrong:?}");
+            assert!(!is_sound(&wrong), "{wrong:?}");
         }
     }
 }

@@ -48,6 +48,8 @@ pub enum FindingId {
     Confounded,
     /// The load generator was the bottleneck.
     ClientSaturated,
+    /// Requests of an open loop were due faster than they were answered.
+    RateNotKept,
     /// Something else used the host.
     HostNoise,
     /// Too few launches for any verdict.
@@ -68,7 +70,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -78,6 +80,7 @@ impl FindingId {
         Self::SettingUnverified,
         Self::Confounded,
         Self::ClientSaturated,
+        Self::RateNotKept,
         Self::HostNoise,
         Self::NotReplicated,
         Self::NotSteady,
@@ -100,6 +103,7 @@ impl FindingId {
             Self::SettingUnverified => "setting-unverified",
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",
+            Self::RateNotKept => "rate-not-kept",
             Self::HostNoise => "host-noise",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",

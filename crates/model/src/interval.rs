@@ -178,6 +178,13 @@ pub struct Interval {
     pub host: Option<HostUse>,
 }
 
+impl Interval {
+    /// What a user waits for a good answer: service time in a closed loop, response time in an open one.
+    pub fn latency(&self) -> &Histogram {
+        self.open.as_ref().map_or(&self.service, |open| &open.response)
+    }
+}
+
 /// Seconds that these intervals took together.
 pub fn seconds(intervals: &[Interval]) -> f64 {
     intervals.iter().map(|interval| interval.length_s).sum()
@@ -189,6 +196,41 @@ pub fn tally(intervals: &[Interval]) -> Tally {
         whole.merge(&interval.tally);
         whole
     })
+}
+
+/// These intervals, which follow each other, as one; what was seen of server and host is left out. `None` of none.
+pub fn joined(intervals: &[Interval]) -> Option<Interval> {
+    let first = intervals.first()?;
+    Some(Interval {
+        start_s: first.start_s,
+        length_s: seconds(intervals),
+        tally: tally(intervals),
+        bins: intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect(),
+        service: service(intervals),
+        open: open(intervals),
+        bytes: intervals.iter().map(|interval| interval.bytes).sum(),
+        client_cpu_s: intervals.iter().map(|interval| interval.client_cpu_s).sum(),
+        server: None,
+        host: None,
+    })
+}
+
+/// Service time of the good answers of all of these intervals.
+pub fn service(intervals: &[Interval]) -> Histogram {
+    intervals.iter().fold(Histogram::new(), |mut whole, interval| {
+        whole.merge(&interval.service);
+        whole
+    })
+}
+
+/// What an open loop adds to all of these intervals, its backlog being that of the end; `None` in a closed loop.
+pub fn open(intervals: &[Interval]) -> Option<OpenLoop> {
+    let mut parts = intervals.iter().filter_map(|interval| interval.open.as_ref());
+    let first = parts.next()?.clone();
+    Some(parts.fold(first, |mut whole, part| {
+        whole.merge(part);
+        OpenLoop { backlog: part.backlog, ..whole }
+    }))
 }
 
 /// Length of one of [`Interval::bins`], seconds.
@@ -240,5 +282,11 @@ mod tests {
         let interval = Interval { open: Some(open), ..closed };
         let text = serde_json::to_string(&interval).unwrap();
         assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), interval);
+
+        // The backlog is a length, which does not add up over time.
+        let later = Interval { start_s: 1.0, length_s: 0.5, ..interval.clone() };
+        let joined = joined(&[interval, later]).unwrap();
+        assert_eq!((joined.start_s, joined.length_s, joined.bins.len()), (0.0, 1.5, 20));
+        assert_eq!(joined.open.map(|open| (open.due, open.backlog)), Some((12, 2)));
     }
 }

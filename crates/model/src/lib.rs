@@ -17,6 +17,7 @@ pub mod metric;
 pub mod plan;
 pub mod record;
 pub mod report;
+pub mod shape;
 pub mod study;
 pub mod text;
 pub mod verdict;
@@ -33,5 +34,6 @@ pub use record::{
     TrialRecord, WarmUpRecord,
 };
 pub use report::Report;
+pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Role, Verdict};

@@ -1,12 +1,13 @@
 //! One load of a server that was running already.
 
 use std::fmt;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::OpenLoop;
-use crate::{Histogram, Interval, Tally, interval};
+use crate::{Arrivals, Histogram, Interval, Tally, interval};
 
 /// The kernel's way by which a client moves its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,8 +46,8 @@ pub struct LoadRecord {
     pub threads: usize,
     /// How the client moved its bytes.
     pub engine: Engine,
-    /// Requests due per second in all; `None` in a closed loop.
-    pub rate: Option<f64>,
+    /// What made requests start.
+    pub arrivals: Arrivals,
     /// The status that a good answer has.
     pub status: u16,
     /// The length of a good answer's body, bytes; `None` where any is good.
@@ -101,21 +102,26 @@ impl LoadRecord {
 
     /// Service time of all good answers.
     pub fn service(&self) -> Histogram {
-        self.intervals.iter().fold(Histogram::new(), |mut whole, interval| {
-            whole.merge(&interval.service);
-            whole
-        })
+        interval::service(&self.intervals)
+    }
+
+    /// What was seen in each step or stage of the load, with its name; in a load that asks as much all the time there is one.
+    /// An interval belongs to the part in which it begins. Parts that were not reached are left out.
+    pub fn parts(&self) -> Vec<(String, Interval)> {
+        let mut left = &self.intervals[..];
+        let mut end = Duration::ZERO;
+        let mut part = |(name, length)| {
+            end = end.saturating_add(length);
+            let (own, rest) = left.split_at(left.partition_point(|interval| interval.start_s < end.as_secs_f64()));
+            left = rest;
+            Some((name, interval::joined(own)?))
+        };
+        self.arrivals.parts(self.connections).into_iter().filter_map(&mut part).collect()
     }
 
     /// What an open loop adds, its backlog being that of the end; `None` in a closed loop.
     pub fn open(&self) -> Option<OpenLoop> {
-        let mut parts = self.intervals.iter().filter_map(|interval| interval.open.as_ref());
-        let first = parts.next()?.clone();
-        let whole = parts.fold(first, |mut whole, part| {
-            whole.merge(part);
-            OpenLoop { backlog: part.backlog, ..whole }
-        });
-        Some(whole)
+        interval::open(&self.intervals)
     }
 
     /// Requests that were due in an open loop and had not ended when it was over.

@@ -21,11 +21,11 @@ pub enum Polarity {
 pub enum Metric {
     /// Good answers per second.
     Throughput,
-    /// Median service time, µs.
+    /// Median latency, µs: service time in a closed loop, response time in an open one.
     P50,
-    /// 90th percentile of service time, µs.
+    /// 90th percentile of that latency, µs.
     P90,
-    /// 99th percentile of service time, µs.
+    /// 99th percentile of that latency, µs.
     P99,
     /// CPU time of the server's whole process tree per good answer, µs.
     CpuPerRequest,
@@ -74,6 +74,22 @@ impl Metric {
             Self::Throughput => Polarity::HigherIsBetter,
             _ => Polarity::LowerIsBetter,
         }
+    }
+
+    /// The quantile of latency that it is, 0..=1.
+    pub fn quantile(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(0.5),
+            Self::P90 => Some(0.9),
+            Self::P99 => Some(0.99),
+            Self::Throughput | Self::CpuPerRequest | Self::StartUp | Self::Memory => None,
+        }
+    }
+
+    /// Whether it speaks of the slow tail, which a closed loop cannot judge: while the server stalls, its users wait, and
+    /// the requests that would have suffered are never sent.
+    pub fn is_tail(self) -> bool {
+        matches!(self, Self::P90 | Self::P99)
     }
 
     /// Whether a launch yields one value per cell (else one per launch).

@@ -6,6 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Shape;
+
 /// Index into [`crate::Study::variants`]; 0 is the baseline.
 pub type VariantIndex = usize;
 /// Index into [`Plan::cells`].
@@ -43,7 +45,7 @@ pub enum Mode {
 pub struct Schedule {
     /// How the warm-up ends.
     pub warm_up: crate::study::WarmUp,
-    /// Measurement of one cell.
+    /// Measurement of one cell whose load does not end by itself.
     pub measure: Duration,
     /// Blocks before any verdict.
     pub min_blocks: u32,
@@ -90,20 +92,26 @@ impl fmt::Display for TrialKey {
     }
 }
 
-/// A workload at one concurrency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A workload under one load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Index into [`crate::Study::workloads`].
     pub workload: usize,
-    /// Users of the closed loop.
-    pub concurrency: u32,
+    /// The load.
+    #[serde(alias = "concurrency")]
+    pub shape: Shape,
 }
 
 impl Cell {
-    /// The name of the cell in study files and reports: `workload@concurrency`.
-    pub fn name(self, workloads: &[crate::study::Workload]) -> String {
+    /// The name of the cell in study files and reports: `pages@20`, `pages@300/s`, `pages@stages`.
+    pub fn name(&self, workloads: &[crate::study::Workload]) -> String {
         let workload = workloads.get(self.workload).map_or("?", |workload| workload.name.as_str());
-        format!("{workload}@{}", self.concurrency)
+        format!("{workload}@{}", self.shape.name())
+    }
+
+    /// How long it is measured, where that is `measure` for loads that do not end by themselves.
+    pub fn length(&self, measure: Duration) -> Duration {
+        self.shape.arrivals.length().unwrap_or(measure)
     }
 }
 

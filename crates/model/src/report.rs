@@ -34,7 +34,7 @@ pub struct Report {
     pub limits: Vec<String>,
     /// The variants, baseline first.
     pub variants: Vec<VariantSummary>,
-    /// Names of the cells (`workload@concurrency`), in the plan's order.
+    /// Names of the cells (such as `pages@20`), in the plan's order.
     pub cells: Vec<CellName>,
     /// Which metric decides.
     pub primary: Metric,
@@ -110,12 +110,12 @@ pub struct FailedTrial {
 /// A cell's name and parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellName {
-    /// `workload@concurrency`.
+    /// Such as `pages@20` or, in an open loop, `pages@300/s`.
     pub name: String,
     /// The workload's name.
     pub workload: String,
-    /// Users of the closed loop.
-    pub concurrency: u32,
+    /// Users of a closed loop; absent in an open loop.
+    pub concurrency: Option<u32>,
 }
 
 /// What one variant did in one cell, over all used launches. Times in µs.
@@ -133,7 +133,7 @@ pub struct Measurement {
     pub throughput: f64,
     /// Lowest and highest launch.
     pub throughput_range: [f64; 2],
-    /// Service time by percentile, from the merged histogram; only those that the count supports.
+    /// Latency by percentile, service time in a closed loop and response time in an open one, from the merged histogram; only those that the count supports.
     pub percentiles: Vec<Percentile>,
     /// Median over launches of server CPU per good answer, µs, where it could be read.
     pub cpu_per_request: Option<f64>,
@@ -146,7 +146,7 @@ pub struct Measurement {
 pub struct Percentile {
     /// 0..=100.
     pub percent: f64,
-    /// Service time, µs.
+    /// Latency, µs.
     pub us: u64,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::Metric;
+use crate::{Metric, Shape};
 
 /// A question about servers, and how it is to be answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -238,7 +238,7 @@ pub struct Hooks {
     pub cleanup: Option<String>,
 }
 
-/// One kind of request, and how many users make it.
+/// One kind of request, and the loads that are made of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Its name.
@@ -247,8 +247,9 @@ pub struct Workload {
     pub request: Request,
     /// What a good answer is.
     pub expect: Expect,
-    /// Closed loop: numbers of users, each measured in a cell of its own.
-    pub concurrency: Vec<u32>,
+    /// The loads under which it is measured, each in a cell of its own.
+    #[serde(alias = "concurrency")]
+    pub shapes: Vec<Shape>,
 }
 
 /// One HTTP request.
@@ -306,7 +307,7 @@ pub enum WarmUp {
 pub struct Decide {
     /// The metric that decides.
     pub primary: Metric,
-    /// The cell that decides, as `workload@concurrency`; the mean of the logs over all cells when absent.
+    /// The cell that decides, such as `pages@20` or `pages@300/s`; the mean of the logs over all cells when absent.
     pub cell: Option<String>,
     /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
     pub rope: f64,

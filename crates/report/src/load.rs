@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use model::interval::OpenLoop;
 use model::load::{AddressUse, TlsFacts, Transport};
-use model::{Engine, Finding, Histogram, Interval, LoadRecord, text};
+use model::{Arrivals, Engine, Finding, Histogram, Interval, LoadRecord, Spacing, Think, text};
 use serde::Serialize;
 
 use crate::json::pretty;
-use crate::number;
 use crate::terminal::{Page, Style};
+use crate::{number, tables};
 
 /// Percentiles that are shown where the number of requests supports them.
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
@@ -22,10 +22,8 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
     page.line(&format!("{} {}", record.method, record.url));
     page.line(&format!(
-        "{}, {}, {}; answers with status {}{}",
+        "{}; answers with status {}{}",
         shape(record),
-        text::plural(record.connections.into(), "connection"),
-        number::seconds(seconds),
         record.status,
         record.length.map_or_else(String::new, |length| format!(" and {}", text::plural(length, "byte")))
     ));
@@ -58,12 +56,17 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         page.heading("Response time: from when a request was due");
         page.line(&times(&open.response));
         page.line(&format!(
-            "  due {}, unanswered at the end {}",
+            "  due {}, unanswered at the end {}, of these never sent {}",
             text::count(open.due),
-            text::count(record.unanswered())
+            text::count(record.unanswered()),
+            text::count(open.backlog)
         ));
         page.heading("Lateness: the client's own, where a connection was free");
         page.line(&times(&open.lateness));
+    }
+    let parts = record.parts();
+    if parts.len() > 1 {
+        page.table(&tables::parts(&parts, record.arrivals.is_open()));
     }
     page.findings(&findings.iter().collect::<Vec<_>>());
     page.text
@@ -80,7 +83,10 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         connections: record.connections,
         threads: record.threads,
         engine: record.engine,
-        rate: record.rate,
+        rate: match &record.arrivals {
+            Arrivals::Closed { .. } => None,
+            Arrivals::Open(profile) => profile.constant_rate(),
+        },
         seconds: record.seconds(),
         good: tally.good,
         failed: tally.failed(),
@@ -92,26 +98,36 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         open: record.open().map(|open| Open {
             due: open.due,
             unanswered: record.unanswered(),
+            unsent: open.backlog,
             response_us: Times::of(&open.response),
             lateness_us: Times::of(&open.lateness),
         }),
-        intervals: record.intervals.iter().map(Second::of).collect(),
+        parts: record.parts().iter().map(|(load, whole)| Part::of(load, whole)).collect(),
+        intervals: record.intervals.iter().map(Span::of).collect(),
         findings,
     })
 }
 
-/// A row a second: times in µs. What only an open loop has is empty in a closed one.
+/// A row a second or, where the load has steps or stages, a row for each of them: times in µs. `load` is its number of users
+/// or its rate. What only an open loop has is empty in a closed one.
 pub fn load_csv(record: &LoadRecord) -> String {
     let mut rows = String::from(
-        "start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
+        "load,start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
          response_p50_us,response_p99_us,response_max_us\n",
     );
-    for interval in &record.intervals {
-        let Second { start_s, length_s, good, failed, bytes, client_cpu_s, service_us } = Second::of(interval);
+    let mut row = |load: &str, interval: &Interval| {
+        let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(interval);
         let open = interval.open.as_ref().map_or_else(|| ",,,,".to_owned(), open_fields);
         let service = service_us.fields();
         // Writing to a String cannot fail.
-        let _ = writeln!(rows, "{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open}");
+        let _ = writeln!(
+            rows,
+            "{load},{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open}"
+        );
+    };
+    match &record.parts()[..] {
+        [(load, _)] => record.intervals.iter().for_each(|interval| row(load, interval)),
+        parts => parts.iter().for_each(|(load, whole)| row(load, whole)),
     }
     rows
 }
@@ -134,11 +150,30 @@ pub fn load_hgrm(record: &LoadRecord) -> String {
     lines
 }
 
+/// `closed loop, 10 connections, 10.0 s`, `open loop at 300/s, …`, `open loop of 2 stages, …`.
 fn shape(record: &LoadRecord) -> String {
-    match record.rate {
-        None => "closed loop".to_owned(),
-        Some(rate) => format!("open loop at {}", number::rate(rate)),
-    }
+    let random = |spacing| if spacing == Spacing::Poisson { ", at random (Poisson)" } else { "" };
+    let kind = match &record.arrivals {
+        Arrivals::Closed { steps, think } => {
+            let steps = if steps.is_empty() { String::new() } else { format!(" of {} steps", steps.len()) };
+            let think = match think {
+                None => String::new(),
+                Some(Think::Fixed(time)) => format!(", thinking {}", number::micros(time.as_secs_f64() * 1e6)),
+                Some(Think::Exponential(mean)) => {
+                    format!(", thinking {} on average", number::micros(mean.as_secs_f64() * 1e6))
+                }
+            };
+            format!("closed loop{steps}{think}")
+        }
+        Arrivals::Open(profile) => {
+            let random = random(profile.spacing);
+            profile.constant_rate().map_or_else(
+                || format!("open loop of {}{random}", text::plural(profile.stages.len() as u64, "stage")),
+                |rate| format!("open loop at {}{random}", number::rate(rate)),
+            )
+        }
+    };
+    format!("{kind}, {}, {}", text::plural(record.connections.into(), "connection"), number::seconds(record.seconds()))
 }
 
 /// `HTTP/2, TLS 1.3 (TLS13_AES_256_GCM_SHA384, ALPN h2), to 127.0.0.1:443`
@@ -192,7 +227,8 @@ struct Whole<'a> {
     service_us: Times,
     #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<Open>,
-    intervals: Vec<Second>,
+    parts: Vec<Part<'a>>,
+    intervals: Vec<Span>,
     findings: &'a [Finding],
 }
 
@@ -201,12 +237,34 @@ struct Whole<'a> {
 struct Open {
     due: u64,
     unanswered: u64,
+    unsent: u64,
     response_us: Times,
     lateness_us: Times,
 }
 
+/// A step or a stage.
 #[derive(Serialize)]
-struct Second {
+struct Part<'a> {
+    /// Its number of users, or its rate.
+    load: &'a str,
+    /// Good answers per second.
+    per_second: f64,
+    client_cores: f64,
+    #[serde(flatten)]
+    span: Span,
+}
+
+impl<'a> Part<'a> {
+    fn of(load: &'a str, whole: &Interval) -> Self {
+        let per_second = |amount: f64| amount / whole.length_s;
+        let client_cores = per_second(whole.client_cpu_s);
+        Self { load, per_second: per_second(whole.tally.good as f64), client_cores, span: Span::of(whole) }
+    }
+}
+
+/// A second, or a part of the load.
+#[derive(Serialize)]
+struct Span {
     start_s: f64,
     length_s: f64,
     good: u64,
@@ -214,9 +272,11 @@ struct Second {
     bytes: u64,
     client_cpu_s: f64,
     service_us: Times,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_us: Option<Times>,
 }
 
-impl Second {
+impl Span {
     fn of(interval: &Interval) -> Self {
         Self {
             start_s: interval.start_s,
@@ -226,6 +286,7 @@ impl Second {
             bytes: interval.bytes,
             client_cpu_s: interval.client_cpu_s,
             service_us: Times::of(&interval.service),
+            response_us: interval.open.as_ref().map(|open| Times::of(&open.response)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
 
 use model::report::Measurement;
-use model::{Comparison, Metric, Report};
+use model::{Comparison, Interval, Metric, Report};
 
 use crate::number;
 use crate::words::{self, Tone};
@@ -294,6 +294,32 @@ pub fn versions(report: &Report) -> Table {
 }
 
 /// A value as it is written, or the sign that there is none.
+/// The steps or stages of a load. Latency is service time in a closed loop, response time in an open one.
+pub fn parts(parts: &[(String, Interval)], is_open: bool) -> Table {
+    let latency = if is_open { "response time" } else { "service time" };
+    let mut table = Table::new(if is_open { "Stage by stage" } else { "Step by step" })
+        .noted(format!("Percentiles are of {latency}, as far as the number of answers supports them."))
+        .names(if is_open { "rate" } else { "users" })
+        .numbers("good")
+        .numbers("p50")
+        .numbers("p99")
+        .numbers("failed")
+        .numbers("client cores");
+    let row = |(load, whole): &(String, Interval)| {
+        let percentile = |q| or_none(whole.latency().supported_quantile(q), |us| number::micros(us as f64));
+        vec![
+            load.as_str().into(),
+            number::rate(whole.tally.good as f64 / whole.length_s).into(),
+            percentile(0.5),
+            percentile(0.99),
+            number::share(whole.tally.failed_share()).into(),
+            format!("{:.2}", whole.client_cpu_s / whole.length_s).into(),
+        ]
+    };
+    table.groups.push(Group { head: None, rows: parts.iter().map(row).collect() });
+    table
+}
+
 fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
     value.map_or_else(|| number::NONE.into(), |value| write(value).into())
 }

@@ -108,7 +108,7 @@ impl Page {
         }
     }
 
-    fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &Table) {
         if table.is_empty() {
             return;
         }

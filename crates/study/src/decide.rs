@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use model::Metric;
+use model::histogram::LEAST_BEYOND;
 use model::study::{Decide, Timing, WarmUp, Workload};
+use model::{Arrivals, Metric, Shape, text};
 
 use crate::file::{StudyFile, WarmUpKeys};
 use crate::problem::{Problem, Problems, did_you_mean, quoted};
-use crate::value::{At, Deciding, Length};
+use crate::value::{At, Length};
 
 const PILOT_CAP: Duration = Duration::from_secs(180);
 const MEASURE: Duration = Duration::from_secs(20);
@@ -17,6 +18,9 @@ const ROPE: f64 = 0.02;
 /// Fewer blocks support no verdict; the boundaries of the sequential test end with the most.
 const FEWEST_BLOCKS: u32 = 5;
 const MOST_BLOCKS: u32 = 30;
+/// Share of requests on top of those that a quantile needs: some are not answered when the measurement ends, and random
+/// arrivals are now more, now fewer.
+const RESERVE: f64 = 0.05;
 /// Measurements and warm-ups are seen second by second.
 const ONE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -101,22 +105,19 @@ fn blocks(written: Option<&At<i64>>, default: u32, problems: &mut Problems) -> u
 /// When the question counts as answered.
 pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Problems) -> Decide {
     let keys = &file.decide;
-    // Cells of a workload that is wrong are not known yet.
-    let cells_are_known =
-        workloads.len() == file.workload.len() && workloads.iter().all(|workload| !workload.concurrency.is_empty());
-    let primary = keys.primary.as_ref().map_or(Metric::Throughput, |metric| metric.value.0);
-    if let Some(metric) = keys.primary.as_ref().filter(|metric| !metric.value.can_decide()) {
-        problems.add(
-            Problem::new(format!("a closed loop gives no verdict on `{primary}`"))
-                .at(metric.place, "while the server stalls, its users wait and ask nothing")
-                .help(format!("reports show {primary} anyway; to decide, use one of {}", quoted(&Deciding::NAMES))),
-        );
-    }
+    let cells: Vec<(String, &Shape)> = workloads
+        .iter()
+        .flat_map(|workload| workload.shapes.iter().map(|shape| (format!("{}@{}", workload.name, shape.name()), shape)))
+        .collect();
+    let deciding: Vec<&(String, &Shape)> =
+        cells.iter().filter(|(name, _)| keys.cell.as_ref().is_none_or(|cell| cell.value == *name)).collect();
+    let is_open = deciding.iter().any(|(_, shape)| shape.arrivals.is_open());
+    let usual = if is_open { Metric::P50 } else { Metric::Throughput };
+    let primary = keys.primary.as_ref().map_or(usual, |metric| metric.value);
     if let Some(cell) = &keys.cell {
-        let cells: Vec<String> = workloads
-            .iter()
-            .flat_map(|workload| workload.concurrency.iter().map(move |users| format!("{}@{users}", workload.name)))
-            .collect();
+        // Cells of a workload that is wrong are not known yet.
+        let are_known =
+            workloads.len() == file.workload.len() && workloads.iter().all(|workload| !workload.shapes.is_empty());
         if let (Some(metric), false) = (&keys.primary, primary.is_per_cell()) {
             problems.add(
                 Problem::new(format!("`{primary}` is one number a launch, not one a cell"))
@@ -124,13 +125,21 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
                     .at(cell.place, "has no value of its own")
                     .help("remove `cell`"),
             );
-        } else if cells_are_known && !cells.contains(&cell.value) {
-            let names: Vec<&str> = cells.iter().map(String::as_str).collect();
+        } else if are_known && deciding.is_empty() {
+            let names: Vec<&str> = cells.iter().map(|(name, _)| name.as_str()).collect();
             problems.add(
                 Problem::new(format!("there is no cell `{}`", cell.value))
-                    .at(cell.place, "not a `workload@users` of this study")
+                    .at(cell.place, "not a cell of this study, which is a workload and its load")
                     .help(did_you_mean(cell, &names)),
             );
+        }
+    }
+    if let Some(metric) = &keys.primary {
+        for (name, shape) in deciding {
+            let wrong = if shape.arrivals.is_open() { of_open(file, name, shape, metric) } else { of_closed(metric) };
+            if let Some(problem) = wrong {
+                problems.add(problem);
+            }
         }
     }
     Decide {
@@ -138,4 +147,43 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
         cell: keys.cell.as_ref().map(|cell| cell.value.clone()),
         rope: keys.rope.as_ref().map_or(ROPE, |rope| rope.value.0),
     }
+}
+
+/// Why a metric cannot decide in a closed loop.
+fn of_closed(metric: &At<Metric>) -> Option<Problem> {
+    metric.value.is_tail().then(|| {
+        Problem::new(format!("a closed loop gives no verdict on `{}`", metric.value))
+            .at(metric.place, "while the server stalls, its users wait and ask nothing")
+            .help(format!(
+                "reports show {} anyway; to decide by it, write `rate` in place of `concurrency`, or use one of {}",
+                metric.value,
+                quoted(&["throughput", "p50", "cpu-per-request", "start-up", "memory"])
+            ))
+    })
+}
+
+/// Why a metric cannot decide in this cell, which is of an open loop.
+fn of_open(file: &StudyFile, cell: &str, shape: &Shape, metric: &At<Metric>) -> Option<Problem> {
+    if metric.value == Metric::Throughput {
+        return Some(
+            Problem::new("an open loop gives no verdict on `throughput`")
+                .at(metric.place, format!("the rate of `{cell}` is the study's, whatever the server does"))
+                .help("use `p50`, `p90`, `p99` or `cpu-per-request`; or write `concurrency` in place of `rate`"),
+        );
+    }
+    let Arrivals::Open(profile) = &shape.arrivals else { return None };
+    let least = (1.0 + RESERVE) * f64::from(LEAST_BEYOND) / (1.0 - metric.value.quantile()?);
+    let length = profile.length().or(file.measure.duration.as_ref().map(|length| length.value.0)).unwrap_or(MEASURE);
+    let due = profile.due_within(length);
+    (due + 1e-6 < least).then(|| {
+        let count = |requests: f64| text::count(requests.round() as u64);
+        let problem = Problem::new(format!("too few requests for `{}`", metric.value))
+            .at(metric.place, format!("needs {} in a measurement; `{cell}` has {}", count(least), count(due)));
+        problem.help(match profile.constant_rate() {
+            Some(rate) => {
+                format!("write `duration = \"{}s\"` or more in `[measure]`, or a higher rate", (least / rate).ceil())
+            }
+            None => "write longer stages, or higher rates".to_owned(),
+        })
+    })
 }

@@ -1,10 +1,11 @@
 //! The study file as it is written: keys, their forms, their meaning. `schema/study.schema.json` is made from this.
 
 use indexmap::IndexMap;
+use model::Metric;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::value::{At, Counts, Deciding, Length, Share, Text};
+use crate::value::{At, Length, Numbers, Share, Text, Thinking};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;
@@ -132,11 +133,11 @@ pub(crate) struct ServiceKeys {
     pub stop_within: Option<At<Length>>,
 }
 
-/// One kind of request, and how many users make it. Exactly one of `get`, `head`, `post`, `put`, `patch`, `delete` holds the path.
+/// One kind of request, and the load that is made of it: `concurrency`, `rate` or `stages`. Exactly one of `get`, `head`, `post`, `put`, `patch`, `delete` holds the path.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadKeys {
-    /// Its name; with a number of users it names a cell: `name@20`.
+    /// Its name; with a load it names a cell: `name@20`, `name@300/s`, `name@stages`.
     pub name: At<String>,
     /// Path and query of a GET.
     pub get: Option<At<String>>,
@@ -158,8 +159,35 @@ pub(crate) struct WorkloadKeys {
     /// What a good answer is. Default: any 2xx or 3xx status.
     #[serde(default)]
     pub expect: ExpectKeys,
-    /// Users who ask without pause, each as soon as it is answered: 1 to 10,000. Each number of a list is measured on its own.
-    pub concurrency: Option<At<Counts>>,
+    /// Closed loop: users, each of whom asks again as soon as it is answered and has thought: 1 to 10,000. Each number of a
+    /// list is measured on its own.
+    pub concurrency: Option<At<Numbers<i64>>>,
+    /// How long a user thinks after an answer: `"2s"`, or `{ exponential = "2s" }` for random times of that mean.
+    /// Default: not at all.
+    pub think: Option<At<Thinking>>,
+    /// Open loop: requests due per second, whatever the server does; latency counts from when a request was due. Each number
+    /// of a list is measured on its own.
+    pub rate: Option<At<Numbers<f64>>>,
+    /// Open loop whose rate moves: each stage leads evenly from the rate of the one before (the first from 0) to another. The
+    /// measurement lasts as long as the stages.
+    pub stages: Option<At<Vec<StageKeys>>>,
+    /// Open loop: requests due at random times, as of many users who know nothing of each other (a Poisson process), instead
+    /// of evenly spaced ones. Default: false.
+    pub poisson: Option<At<bool>>,
+    /// Open loop: the most connections open at once, 1 to 10,000; what is due while all are busy waits. Default: 500.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub connections: Option<At<i64>>,
+}
+
+/// A part of an open loop in which the rate moves evenly.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StageKeys {
+    /// The rate at its end, requests/s.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub to: At<f64>,
+    /// How long it takes; `"0s"` jumps.
+    pub over: At<Length>,
 }
 
 /// What a good answer is.
@@ -222,9 +250,9 @@ pub(crate) struct QuickKeys {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DecideKeys {
-    /// The metric that decides. Default: throughput.
-    pub primary: Option<At<Deciding>>,
-    /// The cell that decides, as `workload@users`. Default: the mean of the logarithms over all cells.
+    /// The metric that decides. Default: throughput; p50 where an open loop decides.
+    pub primary: Option<At<Metric>>,
+    /// The cell that decides, such as `pages@20` or `pages@300/s`. Default: the mean of the logarithms over all cells.
     pub cell: Option<At<String>>,
     /// Differences smaller than this do not matter (region of practical equivalence). Default: 2%.
     pub rope: Option<At<Share>>,

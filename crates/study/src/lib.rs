@@ -16,6 +16,7 @@ mod memory;
 mod placeholder;
 mod problem;
 mod schema;
+mod shapes;
 mod value;
 mod variants;
 mod workload;

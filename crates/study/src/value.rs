@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
 use miette::SourceSpan;
-use model::Metric;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// A value and where the file has it.
@@ -207,41 +208,6 @@ impl JsonSchema for Share {
     }
 }
 
-/// A metric to decide by. The tails are read as well, so that they can be refused with the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deciding(pub Metric);
-
-impl Deciding {
-    /// Names of the metrics that can decide: a closed loop asks nothing while the server stalls, so that its tails cannot.
-    pub const NAMES: [&'static str; 5] = ["throughput", "p50", "cpu-per-request", "start-up", "memory"];
-
-    /// Whether a verdict can be given on it.
-    pub fn can_decide(self) -> bool {
-        Self::NAMES.contains(&self.0.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Deciding {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Metric::from_name(&name).map(Self).ok_or_else(|| D::Error::unknown_variant(&name, &Self::NAMES))
-    }
-}
-
-impl JsonSchema for Deciding {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Deciding".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::NAMES })
-    }
-}
-
 /// Digits, with a fraction or without: no sign, no exponent, no `inf`.
 fn unsigned(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -274,65 +240,170 @@ fn parsed<'de, D: Deserializer<'de>, T>(
     deserializer.deserialize_any(FormVisitor { expected, parse })
 }
 
-/// One whole number, or a list of them.
-#[derive(Debug, Clone)]
-pub struct Counts(pub Vec<At<i64>>);
+/// How long users think: `"2s"`, or `{ exponential = "2s" }`.
+#[derive(Debug, Clone, Copy)]
+pub enum Thinking {
+    /// Always so long.
+    Fixed(Length),
+    /// At random, with this mean.
+    Exponential(Length),
+}
 
-impl<'de> Deserialize<'de> for Counts {
+/// The form of random times.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Random {
+    /// Their mean.
+    exponential: Length,
+}
+
+impl<'de> Deserialize<'de> for Thinking {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let At { value, place } = At::<OneOrMany>::deserialize(deserializer)?;
-        Ok(match value {
-            OneOrMany::One(count) => Self(vec![At { value: count, place }]),
-            OneOrMany::Many(counts) => Self(counts),
-        })
+        struct ThinkingVisitor;
+
+        impl<'de> Visitor<'de> for ThinkingVisitor {
+            type Value = Thinking;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(r#"a length of time such as "2s", or { exponential = "2s" }"#)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Thinking, E> {
+                Length::parse(text).map(Thinking::Fixed).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Thinking, A::Error> {
+                let Random { exponential } = Random::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Thinking::Exponential(exponential))
+            }
+        }
+
+        deserializer.deserialize_any(ThinkingVisitor)
     }
 }
 
-impl JsonSchema for Counts {
+impl JsonSchema for Thinking {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Counts".into()
+        "Thinking".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [Length::json_schema(generator), Random::json_schema(generator)] })
+    }
+}
+
+/// One number, or a list of them.
+#[derive(Debug, Clone)]
+pub struct Numbers<T>(pub Vec<At<T>>);
+
+/// A number as a list may hold it.
+pub trait Number: Sized {
+    /// What is expected in place of something else.
+    const EXPECTED: &'static str;
+    /// The schema of one.
+    fn schema() -> Schema;
+    /// A whole number.
+    fn whole(number: i64) -> Self;
+    /// One with a fraction, where there may be one.
+    fn with_fraction(number: f64) -> Option<Self>;
+}
+
+impl Number for i64 {
+    const EXPECTED: &'static str = "a whole number such as 20, or a list such as [1, 20]";
+
+    fn schema() -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": 10_000 })
+    }
+
+    fn whole(number: i64) -> Self {
+        number
+    }
+
+    fn with_fraction(_: f64) -> Option<Self> {
+        None
+    }
+}
+
+impl Number for f64 {
+    const EXPECTED: &'static str = "a number such as 300, or a list such as [100, 300]";
+
+    fn schema() -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000 })
+    }
+
+    fn whole(number: i64) -> Self {
+        number as Self
+    }
+
+    fn with_fraction(number: f64) -> Option<Self> {
+        Some(number)
+    }
+}
+
+impl<'de, T: Number + Deserialize<'de>> Deserialize<'de> for Numbers<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let At { value, place } = At::<OneOrMany<T>>::deserialize(deserializer)?;
+        Ok(match value {
+            OneOrMany::One(number) => Self(vec![At { value: number, place }]),
+            OneOrMany::Many(numbers) => Self(numbers),
+        })
+    }
+}
+
+impl<T: Number> JsonSchema for Numbers<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Numbers".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let count = json_schema!({ "type": "integer", "minimum": 1, "maximum": 10_000 });
-        json_schema!({ "anyOf": [count, { "type": "array", "items": count, "minItems": 1, "uniqueItems": true }] })
+        let one = T::schema();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }] })
     }
 }
 
-enum OneOrMany {
-    One(i64),
-    Many(Vec<At<i64>>),
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<At<T>>),
 }
 
-impl<'de> Deserialize<'de> for OneOrMany {
+impl<'de, T: Number + Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CountsVisitor;
+        struct NumbersVisitor<T>(PhantomData<T>);
 
-        impl<'de> Visitor<'de> for CountsVisitor {
-            type Value = OneOrMany;
+        impl<'de, T: Number + Deserialize<'de>> Visitor<'de> for NumbersVisitor<T> {
+            type Value = OneOrMany<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number such as 20, or a list such as [1, 20]")
+                f.write_str(T::EXPECTED)
             }
 
-            fn visit_i64<E: Error>(self, count: i64) -> Result<OneOrMany, E> {
-                Ok(OneOrMany::One(count))
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(OneOrMany::One(T::whole(number)))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrMany, A::Error> {
-                let mut counts = Vec::new();
-                while let Some(count) = list.next_element()? {
-                    counts.push(count);
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                let wrong = || E::invalid_type(Unexpected::Float(number), &self);
+                T::with_fraction(number).map(OneOrMany::One).ok_or_else(wrong)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = list.next_element()? {
+                    numbers.push(number);
                 }
-                Ok(OneOrMany::Many(counts))
+                Ok(OneOrMany::Many(numbers))
             }
         }
 
-        deserializer.deserialize_any(CountsVisitor)
+        deserializer.deserialize_any(NumbersVisitor(PhantomData))
     }
 }
 

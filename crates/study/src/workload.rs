@@ -7,10 +7,8 @@ use crate::file::{ExpectKeys, Table, WorkloadKeys};
 use crate::launch::{not_a_path, twice};
 use crate::placeholder::Placeholders;
 use crate::problem::{Problem, Problems};
+use crate::shapes::shapes;
 use crate::value::At;
-
-/// Most users of a closed loop.
-const MOST_USERS: i64 = 10_000;
 
 /// Fields that frame a request: the client sets them itself.
 const OWN_HEADERS: [&str; 2] = ["content-length", "transfer-encoding"];
@@ -32,9 +30,9 @@ pub(crate) fn workloads(keys: &[At<WorkloadKeys>], problems: &mut Problems) -> V
     }
     let resolve = |workload: &At<WorkloadKeys>| {
         let request = request(workload, problems);
-        let concurrency = concurrency(workload, problems);
+        let shapes = shapes(workload, problems);
         let expect = expect(&workload.expect, problems);
-        Some(Workload { name: workload.name.value.clone(), request: request?, expect, concurrency })
+        Some(Workload { name: workload.name.value.clone(), request: request?, expect, shapes })
     };
     keys.iter().filter_map(resolve).collect()
 }
@@ -163,31 +161,4 @@ fn expect(keys: &ExpectKeys, problems: &mut Problems) -> Expect {
     }
     let text = |key: &Option<At<String>>| key.as_ref().map(|text| text.value.clone());
     Expect { status, json: text(&keys.json), contains: text(&keys.contains) }
-}
-
-fn concurrency(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Vec<u32> {
-    const CURE: &str = "write how many users ask at once, each number once: `concurrency = [1, 20]`";
-    let counts = keys.concurrency.as_ref().map_or(&[][..], |counts| &counts.value.0);
-    if counts.is_empty() {
-        let place = keys.concurrency.as_ref().map_or(keys.name.place, |counts| counts.place);
-        let message = format!("workload `{}` has no number of users", keys.name.value);
-        problems.add(Problem::new(message).at(place, "no `concurrency`").help(CURE));
-    }
-    for (index, count) in counts.iter().enumerate() {
-        if !(1..=MOST_USERS).contains(&count.value) {
-            problems.add(
-                Problem::new(format!("{} users cannot ask", count.value))
-                    .at(count.place, format!("not from 1 to {MOST_USERS}"))
-                    .help(CURE),
-            );
-        } else if let Some(first) = counts[..index].iter().find(|other| other.value == count.value) {
-            problems.add(
-                Problem::new(format!("{} users twice", count.value))
-                    .at(first.place, "here")
-                    .at(count.place, "and here")
-                    .help(CURE),
-            );
-        }
-    }
-    counts.iter().map(|count| count.value as u32).collect()
 }

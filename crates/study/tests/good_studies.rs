@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::Metric;
 use model::study::{JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp};
-use model::{Study, study as words};
+use model::{Arrivals, Metric, Profile, Shape, Spacing, Study, Think, study as words};
 
 fn parse(text: &str) -> Study {
     study::parse(text, "study.toml", Path::new("/study"))
@@ -67,7 +66,7 @@ fn the_invokedynamic_study() {
     assert_eq!(*program, JrubyProgram::Main("app/Server.java".into()));
     assert_eq!(on.server.env["PORT"], "{port}");
     assert_eq!(on.server.ready.sign, ReadySign::Get("/go/pipelines.json".into()));
-    assert_eq!(study.workloads[0].concurrency, [1, 20]);
+    assert_eq!(study.workloads[0].shapes, [1, 20].map(Shape::users));
     assert_eq!(study.workloads[0].expect.json.as_deref(), Some("$.pipelines"));
 }
 
@@ -107,7 +106,7 @@ fn everything_else_has_a_default() {
         words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 5, max_blocks: 5 }
     );
     assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02 });
-    assert_eq!(study.workloads[0].concurrency, [20]);
+    assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
     assert_eq!(study.workloads[0].expect, words::Expect::default());
     assert_eq!(study.hooks, words::Hooks::default());
 }
@@ -139,6 +138,34 @@ blocks = { max = 10 }
     assert_eq!(study.quick.warm_up, WarmUp::Fixed(Duration::from_secs(5)));
     assert_eq!((study.decide.primary, study.decide.cell.as_deref()), (Metric::P50, Some("front@20")));
     assert!((study.decide.rope - 0.005).abs() < 1e-12);
+}
+
+#[test]
+fn loads_have_shapes() {
+    let study = |load: &str, decide: &str| parse(&format!("{}{decide}", SMALL.replace("concurrency = 20", load)));
+    let shapes = |load: &str| study(load, "").workloads[0].shapes.clone();
+    let open = |connections, profile| Shape { connections, arrivals: Arrivals::Open(profile) };
+    let seconds = Duration::from_secs;
+    let thinking =
+        |think| Shape { connections: 20, arrivals: Arrivals::Closed { think: Some(think), steps: Vec::new() } };
+    assert_eq!(shapes("concurrency = 20\nthink = \"2s\""), [thinking(Think::Fixed(seconds(2)))]);
+    assert_eq!(
+        shapes("concurrency = 20\nthink = { exponential = \"2s\" }"),
+        [thinking(Think::Exponential(seconds(2)))]
+    );
+    let rates = shapes("rate = [100, 0.5]");
+    assert_eq!(rates, [open(500, Profile::constant(100.0)), open(500, Profile::constant(0.5))]);
+    assert_eq!(rates.iter().map(Shape::name).collect::<Vec<_>>(), ["100/s", "0.5/s"]);
+    let poisson = Profile { spacing: Spacing::Poisson, ..Profile::constant(300.0) };
+    assert_eq!(shapes("rate = 300\npoisson = true\nconnections = 64"), [open(64, poisson)]);
+    let stages = shapes("stages = [{ to = 200, over = \"10s\" }, { to = 200, over = \"30s\" }]");
+    let profile = Profile::through([(200.0, seconds(10)), (200.0, seconds(30))], Spacing::Even);
+    assert_eq!(stages, [open(500, profile)]);
+
+    // In an open loop throughput decides nothing, and the tail may.
+    assert_eq!(study("rate = 300", "").decide.primary, Metric::P50);
+    let tail = "[measure]\nduration = \"40s\"\n[decide]\nprimary = \"p99\"\ncell = \"front@300/s\"";
+    assert_eq!(study("rate = 300", tail).decide.primary, Metric::P99);
 }
 
 #[test]

@@ -186,6 +186,40 @@ wrong! {
         underlines ["10001"], suggests "concurrency = [1, 20]";
     users_twice: "[1, 20]" => "[20, 1, 20]",
         underlines ["20", "20"], suggests "each number once";
+    two_kinds_of_load: "concurrency = [1, 20]" => "concurrency = [1, 20]\nrate = 300",
+        underlines ["[1, 20]", "300"], suggests "a `[[workload]]` for each";
+    thinking_in_an_open_loop: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\nthink = \"2s\"\n\n[decide]",
+        underlines ["\"2s\""], suggests "write `concurrency` in place of";
+    poisson_users: "concurrency = [1, 20]" => "concurrency = [1, 20]\npoisson = true",
+        underlines ["true"], suggests "or write `rate`";
+    cap_of_users: "concurrency = [1, 20]" => "concurrency = [1, 20]\nconnections = 100",
+        underlines ["100"], suggests "each user has a connection";
+    no_such_think: "concurrency = [1, 20]" => "concurrency = [1, 20]\nthink = 2",
+        underlines ["2"], suggests "{ exponential = \"2s\" }";
+    no_such_random_think: "concurrency = [1, 20]" => "concurrency = [1, 20]\nthink = { mean = \"2s\" }",
+        underlines ["mean"], suggests "exponential";
+    rate_of_nothing: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = [300, 0]\n\n[decide]",
+        underlines ["0"], suggests "rate = [100, 300]";
+    rate_of_a_text: "concurrency = [1, 20]" => "rate = \"300/s\"",
+        underlines ["\"300/s\""], suggests "a number such as 300";
+    rate_twice: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = [300, 300.0]\n\n[decide]",
+        underlines ["300", "300.0"], suggests "each number once";
+    too_many_connections: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\nconnections = 20000\n\n[decide]",
+        underlines ["20000"], suggests "the default is 500";
+    stages_too_short: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ to = 5, over = \"100ms\" }]\n\n[decide]",
+        underlines ["[{ to = 5, over = \"100ms\" }]"], suggests "over = \"10s\"";
+    stages_of_nothing: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ to = 0, over = \"10s\" }]\n\n[decide]",
+        underlines ["[{ to = 0, over = \"10s\" }]"], suggests "to which rate";
+    stages_below_nothing: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ to = -1, over = \"10s\" }, { to = 9, over = \"10s\" }]\n\n[decide]",
+        underlines ["-1"], suggests "to which rate";
+    stage_of_another_form: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ target = 200, duration = \"10s\" }]\n\n[decide]",
+        underlines ["target"], suggests "`to`, `over`";
+    rate_decides_throughput: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\n\n[decide]\nprimary = \"throughput\"",
+        underlines ["\"throughput\""], suggests "use `p50`";
+    too_few_for_a_tail: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\n\n[decide]\nprimary = \"p99\"",
+        underlines ["\"p99\""], suggests "duration = \"35s\"";
+    too_few_in_stages: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ to = 20, over = \"10s\" }]\n\n[decide]\nprimary = \"p50\"",
+        underlines ["\"p50\""], suggests "longer stages";
     too_few_blocks: "min = 5" => "min = 3",
         underlines ["3"], suggests "fewer than 5";
     blocks_crossed: "min = 5, max = 30" => "min = 20, max = 10",

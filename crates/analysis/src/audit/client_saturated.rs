@@ -1,6 +1,6 @@
 //! The load generator was the bottleneck.
 
-use model::{FindingId, LoadRecord, Outcome, Severity, StudyRecord};
+use model::{CellRecord, FindingId, Histogram, Interval, LoadRecord, Outcome, Severity, StudyRecord};
 
 use super::{Context, Found, cell_name, launches, name};
 use crate::{metrics, robust};
@@ -14,50 +14,67 @@ const LATE_SHARE: f64 = 0.05;
 const SOME: f64 = 0.2;
 
 /// For each variant and cell: invalid when the client used more than 0.7 of its one core in the median launch, a
-/// warning when it did in a fifth of them.
+/// warning when it did in a fifth of them. In an open loop invalid as well when it was late itself ([`late`]), in all
+/// launches together.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
-            let cores: Vec<f64> = launches(record, variant)
+            let measured: Vec<&CellRecord> = launches(record, variant)
                 .filter(|trial| trial.outcome == Outcome::Completed)
                 .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
-                .map(metrics::client_cores)
                 .collect();
+            let cores: Vec<f64> = measured.iter().map(|cell| metrics::client_cores(cell)).collect();
             let Some(typical) = robust::median(&cores) else { continue };
             let busy = cores.iter().filter(|cores| **cores > CLIENT_CORES).count();
-            let severity = if typical > CLIENT_CORES {
+            let late = late(measured.iter().flat_map(|cell| &cell.intervals));
+            let severity = if typical > CLIENT_CORES || late.is_some() {
                 Severity::Invalid
             } else if busy as f64 >= SOME * cores.len() as f64 {
                 Severity::Warning
             } else {
                 continue;
             };
-            all.push(
-                Found::new(
-                    FindingId::ClientSaturated,
-                    severity,
-                    format!("{}, {}", name(record, variant), cell_name(record, cell)),
-                    "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
-                    "Give the client a faster or a quieter core, or ask for something that costs the server more.",
-                )
-                .about(variant)
-                .with("client CPU, median launch", format!("{typical:.2} cores of 1"))
-                .with("launches above 0.7", format!("{busy} of {}", cores.len())),
-            );
+            let found = Found::new(
+                FindingId::ClientSaturated,
+                severity,
+                format!("{}, {}", name(record, variant), cell_name(record, cell)),
+                "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
+                "Give the client a faster or a quieter core, or ask for something that costs the server more.",
+            )
+            .about(variant)
+            .with("client CPU, median launch", format!("{typical:.2} cores of 1"))
+            .with("launches above 0.7", format!("{busy} of {}", cores.len()));
+            all.push(with_lateness(found, late));
         }
     }
     all
 }
 
-/// Invalid when the client's threads used more than 0.7 of a core each, or when an open loop's client was late itself: when
-/// the 99th percentile of its lateness is above 1 ms and above a twentieth of the median response time.
+/// The 99th percentile of an open loop's own lateness, µs, where it is too much: above 1 ms, and above a twentieth of the
+/// median response time.
+fn late<'a>(intervals: impl Iterator<Item = &'a Interval>) -> Option<u64> {
+    let (mut lateness, mut response) = (Histogram::new(), Histogram::new());
+    for open in intervals.filter_map(|interval| interval.open.as_ref()) {
+        lateness.merge(&open.lateness);
+        response.merge(&open.response);
+    }
+    let late = lateness.supported_quantile(0.99)?;
+    (late as f64 > LATE_US.max(LATE_SHARE * response.quantile(0.5) as f64)).then_some(late)
+}
+
+fn with_lateness(found: Found, late: Option<u64>) -> Found {
+    match late {
+        Some(late) => found.with("its own lateness, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
+        None => found,
+    }
+}
+
+/// Invalid when the client's threads used more than 0.7 of a core each, or when an open loop's client was late itself
+/// ([`late`]).
 pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
     let cores = load.client_cores() / load.threads as f64;
-    let late = load.open().and_then(|open| {
-        let late = open.lateness.supported_quantile(0.99)?;
-        (late as f64 > LATE_US.max(LATE_SHARE * open.response.quantile(0.5) as f64)).then_some(late)
-    });
+    let late = late(load.intervals.iter());
     if cores <= CLIENT_CORES && late.is_none() {
         return None;
     }
@@ -69,10 +86,7 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
         "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
     )
     .with("client CPU", format!("{cores:.2} cores of 1 a thread"));
-    Some(match late {
-        Some(late) => found.with("its own lateness, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
-        None => found,
-    })
+    Some(with_lateness(found, late))
 }
 
 #[cfg(test)]
@@ -85,7 +99,6 @@ mod tests {
     fn a_client_that_is_late_itself_vetoes() {
         let mut late = load(100, 100);
         assert_eq!(of_a_load(&late), None);
-        late.rate = Some(100.0);
         for interval in &mut late.intervals {
             let mut open = model::interval::OpenLoop { due: 100, ..Default::default() };
             (0..100).for_each(|_| open.response.record(30_000));
@@ -97,6 +110,17 @@ mod tests {
         late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
         late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
         assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_client_that_is_late_in_a_study_vetoes() {
+        let mut record = fixture::open(6, 0.0);
+        assert_eq!(found(rule, &record), []);
+        let ons = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
+        let slow = ons.filter(|cell| cell.cell == 0).flat_map(|cell| &mut cell.intervals);
+        slow.filter_map(|interval| interval.open.as_mut())
+            .for_each(|open| (0..20).for_each(|_| open.lateness.record(1_600)));
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on, pages@1000/s".to_owned())]);
     }
 
     #[test]

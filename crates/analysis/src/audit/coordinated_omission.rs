@@ -10,7 +10,7 @@ const SOME: f64 = 0.001;
 /// A warning when, in a closed loop, more than 0.1 % of the requests that the usual rate would have brought are missing
 /// because the users waited while the server stood still.
 pub fn rule(load: &LoadRecord) -> Option<Found> {
-    if load.rate.is_some() {
+    if load.arrivals.is_open() {
         return None;
     }
     let gap = stall::longest_gap(load)?;
@@ -33,6 +33,8 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Arrivals, Profile};
+
     use super::*;
     use crate::audit::testing::load;
 
@@ -42,7 +44,7 @@ mod tests {
         assert_eq!(rule(&record), None);
         record.intervals[7].bins[..5].fill(0);
         assert!(rule(&record).is_some());
-        record.rate = Some(1_000.0);
+        record.arrivals = Arrivals::Open(Profile::constant(1_000.0));
         assert_eq!(rule(&record), None);
     }
 

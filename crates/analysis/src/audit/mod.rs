@@ -9,6 +9,7 @@ pub mod not_replicated;
 pub mod not_steady;
 pub mod out_of_ports;
 pub mod quick_mode;
+pub mod rate_not_kept;
 pub mod responses_differ;
 pub mod setting_is_default;
 pub mod setting_not_effective;
@@ -88,11 +89,12 @@ const LASTING: [Rule; 6] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 8] = [
+const OTHERS: [Rule; 9] = [
     errors::rule,
     trial_failed::rule,
     setting_unverified::rule,
     client_saturated::rule,
+    rate_not_kept::rule,
     host_noise::rule,
     not_replicated::rule,
     not_steady::rule,
@@ -119,10 +121,11 @@ pub fn veto_all(record: &StudyRecord, found: &[Found]) -> bool {
 /// A rule about one load by itself.
 pub type LoadRule = fn(&LoadRecord) -> Option<Found>;
 
-const OF_A_LOAD: [LoadRule; 6] = [
+const OF_A_LOAD: [LoadRule; 7] = [
     out_of_ports::rule,
     errors::of_a_load,
     client_saturated::of_a_load,
+    rate_not_kept::of_a_load,
     stall::rule,
     coordinated_omission::rule,
     too_short::rule,
@@ -152,6 +155,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SettingUnverified => page!("setting-unverified"),
         FindingId::Confounded => page!("confounded"),
         FindingId::ClientSaturated => page!("client-saturated"),
+        FindingId::RateNotKept => page!("rate-not-kept"),
         FindingId::HostNoise => page!("host-noise"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),
@@ -221,7 +225,7 @@ pub(crate) mod testing {
             connections: 10,
             threads: 1,
             engine: model::Engine::Epoll,
-            rate: None,
+            arrivals: model::Arrivals::default(),
             status: 200,
             length: Some(20),
             intervals: (0..seconds).map(interval).collect(),
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn a_clean_study_has_no_findings() {
         let boundaries = Boundaries::standard();
-        for record in [fixture::record(6, 0.0), fixture::record(9, 0.05)] {
+        for record in [fixture::record(6, 0.0), fixture::record(9, 0.05), fixture::open(9, 0.05)] {
             assert_eq!(audit(&record, &Context::new(&record, &boundaries)), []);
         }
     }

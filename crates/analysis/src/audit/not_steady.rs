@@ -1,7 +1,7 @@
 //! A variant's speed had not settled.
 
 use model::study::WarmUp;
-use model::{CellRecord, FindingId, Outcome, Severity, StudyRecord, TrialRecord, interval, text};
+use model::{Arrivals, CellRecord, FindingId, Interval, Outcome, Severity, StudyRecord, TrialRecord, interval, text};
 
 use super::{Context, Found, launches, name};
 use crate::robust;
@@ -14,7 +14,7 @@ const FEWEST: usize = 4;
 const FEWEST_LAUNCHES: usize = 3;
 
 /// A warning for each variant that some pilot launch never saw steady (the cut is the cap then), and for each whose
-/// measured part still trends: in the median launch throughput changes by more than 5 % from the first to the second half
+/// measured part still trends: in the median launch its speed changes by more than 5 % from the first to the second half
 /// of the measurements, so at least half of the launches change that much in the same direction.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     (0..record.study.variants.len())
@@ -48,8 +48,10 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
 }
 
 fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
-    let trends: Vec<f64> =
-        launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed).filter_map(trend).collect();
+    let trends: Vec<f64> = launches(record, variant)
+        .filter(|trial| trial.outcome == Outcome::Completed)
+        .filter_map(|t| trend(record, t))
+        .collect();
     let typical = robust::median(&trends)?;
     (trends.len() >= FEWEST_LAUNCHES && typical.abs() > TREND).then(|| {
         Found::new(
@@ -65,24 +67,32 @@ fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
     })
 }
 
-/// Mean over its cells of ln(throughput of the second half / of the first half).
-fn trend(trial: &TrialRecord) -> Option<f64> {
-    let trends: Vec<f64> = trial.cells.iter().filter_map(cell_trend).collect();
+/// Mean over its cells of ln(speed in the second half / in the first).
+fn trend(record: &StudyRecord, trial: &TrialRecord) -> Option<f64> {
+    let of_cell = |cell: &CellRecord| cell_trend(&record.plan.cells.get(cell.cell)?.shape.arrivals, &cell.intervals);
+    let trends: Vec<f64> = trial.cells.iter().filter_map(of_cell).collect();
     (!trends.is_empty()).then(|| trends.iter().sum::<f64>() / trends.len() as f64)
 }
 
-fn cell_trend(cell: &CellRecord) -> Option<f64> {
-    if cell.intervals.len() < FEWEST {
+/// The speed is throughput where users ask at once. Where they think, or where the rate is the study's, throughput says next
+/// to nothing of it: the speed is 1 / median service time. Where the rate moves, so may either.
+fn cell_trend(arrivals: &Arrivals, intervals: &[Interval]) -> Option<f64> {
+    if intervals.len() < FEWEST || !arrivals.is_constant() {
         return None;
     }
-    let (first, second) = cell.intervals.split_at(cell.intervals.len() / 2);
-    let rate = |part: &[model::Interval]| interval::tally(part).good as f64 / interval::seconds(part);
-    Some((rate(second) / rate(first)).ln()).filter(|trend| trend.is_finite())
+    let speed = |part: &[Interval]| match arrivals {
+        Arrivals::Closed { think: None, .. } => Some(interval::tally(part).good as f64 / interval::seconds(part)),
+        _ => Some(1.0 / interval::service(part).supported_quantile(0.5)? as f64),
+    };
+    let (first, second) = intervals.split_at(intervals.len() / 2);
+    Some((speed(second)? / speed(first)?).ln()).filter(|trend| trend.is_finite())
 }
 
 #[cfg(test)]
 mod tests {
-    use model::WarmUpCut;
+    use std::time::Duration;
+
+    use model::{Histogram, Profile, Spacing, WarmUpCut};
 
     use super::*;
     use crate::audit::testing::found;
@@ -107,5 +117,24 @@ mod tests {
             }
         }
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+    }
+
+    #[test]
+    fn at_a_rate_it_is_service_time_that_trends() {
+        let mut record = fixture::open(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals[..2]) {
+                interval.service = Histogram::new();
+                (0..1_000).for_each(|_| interval.service.record(1_200));
+            }
+        }
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+        // A ramp may well make it slower.
+        for cell in &mut record.plan.cells {
+            let ramp = Profile::through([(1_000.0, Duration::from_secs(4))], Spacing::Even);
+            cell.shape.arrivals = Arrivals::Open(ramp);
+        }
+        assert_eq!(found(rule, &record), []);
     }
 }

@@ -54,8 +54,12 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
     })
 }
 
-/// The longest time without a good answer between two of them; `None` when there is none of a tenth of a second.
+/// The longest time without a good answer between two of them; `None` when there is none of a tenth of a second, or no usual
+/// rate because the load itself is now more, now less.
 pub fn longest_gap(load: &LoadRecord) -> Option<Gap> {
+    if !load.arrivals.is_constant() {
+        return None;
+    }
     let bins: Vec<u32> = load.intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect();
     let full: Vec<usize> = (0..bins.len()).filter(|bin| bins[*bin] > 0).collect();
     let usual = robust::median(&full.iter().map(|bin| f64::from(bins[*bin])).collect::<Vec<_>>())?;
@@ -67,6 +71,10 @@ pub fn longest_gap(load: &LoadRecord) -> Option<Gap> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use model::{Arrivals, Profile, Spacing};
+
     use super::*;
     use crate::audit::testing::load;
 
@@ -86,6 +94,14 @@ mod tests {
     fn at_a_low_rate_a_gap_is_chance() {
         let mut record = load(40, 20);
         record.intervals[7].bins[..5].fill(0);
+        assert_eq!(rule(&record), None);
+    }
+
+    #[test]
+    fn where_the_load_itself_pauses_a_gap_is_none() {
+        let mut record = load(40, 1_000);
+        record.intervals[7].bins.fill(0);
+        record.arrivals = Arrivals::Open(Profile::through([(1_000.0, Duration::from_secs(40))], Spacing::Even));
         assert_eq!(rule(&record), None);
     }
 

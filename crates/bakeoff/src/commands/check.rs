@@ -99,10 +99,11 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
             writeln!(out, "      {}{value}", setting.name)?;
         }
     }
-    writeln!(out, "\ncells, {} each", exactly(schedule.measure))?;
+    writeln!(out, "\ncells")?;
     for cell in &plan.cells {
         let request = &study.workloads[cell.workload].request;
-        writeln!(out, "  {:<24} {} {}", cell.name(&study.workloads), request.method, request.path)?;
+        let length = exactly(cell.length(schedule.measure));
+        writeln!(out, "  {:<24} {length:>6}  {} {}", cell.name(&study.workloads), request.method, request.path)?;
     }
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),

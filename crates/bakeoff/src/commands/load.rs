@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use load::{Address, Answer, Arrivals, Ask, AskError, Flow, LengthRule, Load, Profile, Spacing, Stop, Target};
+use load::{Address, Answer, Ask, AskError, Flow, LengthRule, Load, Stop, Target};
 use miette::IntoDiagnostic as _;
 use model::load::Transport;
 use model::study::{Expect, Request};
-use model::{Interval, LoadRecord};
+use model::{Arrivals, Interval, LoadRecord, Profile, Spacing, Step};
 use url::Url;
 
 use crate::exit::{self, UsageError};
@@ -31,14 +31,16 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     if !target::is_near(&target) && !typed.yes && !target::confirmed(&target)? {
         return Err(UsageError::Foreign { host: target.host }.into());
     }
+    let arrivals = arrivals(typed)?;
     let Checked { ask, status, length, transport } = checked(typed, &url, &mut target)?;
-    let stop = match (typed.requests, typed.duration) {
+    let stop = match (typed.requests, arrivals.length()) {
         (Some(count), _) => Stop::Count(count),
-        (None, time) => Stop::After(time.unwrap_or(UNASKED)),
+        (None, Some(length)) => Stop::After(length),
+        (None, None) => Stop::After(typed.duration.unwrap_or(UNASKED)),
     };
     let load = Load {
-        connections: typed.connections,
-        arrivals: arrivals(typed),
+        connections: typed.connections.iter().copied().max().unwrap_or(1),
+        arrivals,
         seed: typed.seed,
         threads: typed.threads,
         time_limit: typed.timeout,
@@ -61,10 +63,10 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         method: typed.method.clone(),
         addresses: summary.addresses,
         transport,
-        connections: typed.connections,
+        connections: load.connections,
         threads: typed.threads,
         engine: summary.engine,
-        rate: typed.rate,
+        arrivals: load.arrivals,
         status,
         length,
         intervals,
@@ -74,13 +76,27 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     Ok(if was_interrupted { exit::INTERRUPTED.into() } else { ExitCode::SUCCESS })
 }
 
-fn arrivals(typed: &cli::Load) -> Arrivals {
-    match typed.rate {
-        None => Arrivals::Closed { think: None },
-        Some(rate) => {
-            let spacing = if typed.poisson { Spacing::Poisson } else { Spacing::Even };
-            Arrivals::Open(Profile { spacing, ..Profile::constant(rate) })
+/// What makes requests start, as typed.
+fn arrivals(typed: &cli::Load) -> Result<Arrivals, UsageError> {
+    let spacing = if typed.poisson { Spacing::Poisson } else { Spacing::Even };
+    let is_open = typed.rate.is_some() || !typed.stages.is_empty();
+    let steps = match &typed.connections[..] {
+        [_] => Vec::new(),
+        _ if is_open || typed.requests.is_some() => return Err(UsageError::NoSteps),
+        several => {
+            let length = typed.duration.unwrap_or(UNASKED);
+            several.iter().map(|users| Step { users: *users, length }).collect()
         }
+    };
+    let arrivals = match typed.rate {
+        Some(rate) => Arrivals::Open(Profile { spacing, ..Profile::constant(rate) }),
+        None if is_open => Arrivals::Open(Profile::through(typed.stages.iter().copied(), spacing)),
+        None => Arrivals::Closed { think: typed.think, steps },
+    };
+    let parts = arrivals.parts(1).into_iter().map(|(_, length)| length).filter(|length| *length < Duration::MAX);
+    match parts.into_iter().find(|length| length.subsec_nanos() > 0) {
+        Some(length) => Err(UsageError::NoWholeSeconds { length }),
+        None => Ok(arrivals),
     }
 }
 

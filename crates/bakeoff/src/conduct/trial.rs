@@ -12,8 +12,8 @@ use load::{Ask, Flow, LengthRule, Load, Stop, Target};
 use model::plan::Trial;
 use model::study::{WarmUp, Workload};
 use model::{
-    AnswerSample, Cell, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse,
-    Setting, Study, StudyRecord, TrialRecord, WarmUpRecord,
+    AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse,
+    Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
 };
 use server::{Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, Site};
 
@@ -21,6 +21,8 @@ use super::{ConductError, Event, Watcher, answers};
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
 const ANSWERS_BEFORE: usize = 2;
+/// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
+const WARM_UP_USERS: u32 = 10;
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes that have to be free beside the logs for a failure to count as a variant's.
@@ -266,7 +268,9 @@ impl RunningTrial<'_> {
         Ok(())
     }
 
-    /// Loads with all workloads mixed until the cut or, in a pilot, until steady.
+    /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, whatever the
+    /// measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
+    /// when the server is.
     fn warm_up(&mut self, target: &Target, asks: &[Ask], server: &Running) -> Result<(), Broken> {
         self.enter(Phase::WarmUp, None);
         let plan = &self.record.plan;
@@ -276,7 +280,7 @@ impl RunningTrial<'_> {
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
         let mut load = Load::new(target.clone(), asks.to_vec(), Stop::After(longest));
-        load.connections = plan.cells.iter().map(|cell| cell.concurrency).max().unwrap_or(1);
+        load.connections = plan.cells.iter().map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1);
         let mut window = HalfWindow::new(plan.mode);
         let pilot = self.trial.key.pilot;
         let intervals = self.load(&load, server, &mut |interval| match window.push(&interval.bins) {
@@ -299,11 +303,16 @@ impl RunningTrial<'_> {
     ) -> Result<(), Broken> {
         self.enter(Phase::Measure, Some(cell));
         let plan = &self.record.plan;
-        let Cell { workload, concurrency } = plan.cells[cell];
-        let stop = Stop::After(plan.schedule.measure);
-        let engine = self.record.host.engine;
-        let load =
-            Load { connections: concurrency, engine, ..Load::new(target.clone(), vec![asks[workload].clone()], stop) };
+        let planned = &plan.cells[cell];
+        let stop = Stop::After(planned.length(plan.schedule.measure));
+        let load = Load {
+            connections: planned.shape.connections,
+            arrivals: planned.shape.arrivals.clone(),
+            // All variants of a block meet the same random times.
+            seed: plan.seed.wrapping_add(self.trial.key.block.into()),
+            engine: self.record.host.engine,
+            ..Load::new(target.clone(), vec![asks[planned.workload].clone()], stop)
+        };
         let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
         self.measured.cells.push(CellRecord { cell, since_ready_s, intervals });
@@ -394,6 +403,14 @@ impl Probe {
         let own = server.map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
         self.ours_s = ours_s;
         (server, Some(self.host.sample(own)))
+    }
+}
+
+/// Users who warm up for a load: its own where they ask at once, else a few.
+fn warm_up_users(shape: &Shape) -> u32 {
+    match shape.arrivals {
+        Arrivals::Closed { think: None, .. } => shape.connections,
+        Arrivals::Closed { .. } | Arrivals::Open(_) => shape.connections.min(WARM_UP_USERS),
     }
 }
 

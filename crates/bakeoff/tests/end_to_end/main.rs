@@ -11,4 +11,5 @@ mod load;
 mod nginx;
 mod run;
 mod settings;
+mod shapes;
 mod transports;

@@ -10,13 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use knownserver::{ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
-use load::{
-    Arrivals, Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Profile, Spacing, Stage, Stop, Summary,
-    Target, Think, WireError,
-};
+use knownserver::{Delay, ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
+use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Stop, Summary, Target, WireError};
 use model::study::{Expect, Request};
-use model::{BodyLength, Failure, Interval};
+use model::{Arrivals, BodyLength, Failure, Interval, Profile, Spacing, Stage, Step, Think};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -425,7 +422,7 @@ fn poisson_arrivals_are_those_of_the_schedule_whatever_the_threads() {
     let length = Duration::from_millis(200);
     let stages = vec![Stage { from: 0.0, to: 4_000.0, length }];
     let profile = Profile { stages, spacing: Spacing::Poisson };
-    let due = profile.starts(9).count() as u64;
+    let due = load::intended_starts(&profile, 9).count() as u64;
     for (threads, stop) in [(1, Stop::After(length)), (3, Stop::After(length)), (2, Stop::Told)] {
         let arrivals = Arrivals::Open(profile.clone());
         let summary = run(&Load { arrivals, threads, seed: 9, ..load_of(server.addr(), 9, stop) });
@@ -447,7 +444,7 @@ fn a_connection_that_ends_while_nothing_is_due_is_no_failure() {
     let address = canned(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true);
     let summary = run(&open_load_of(address, 1, 10.0, Stop::Count(5)));
     assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (5, 0, 5));
-    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(Duration::from_millis(100))) };
+    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(Duration::from_millis(100))), steps: Vec::new() };
     let summary = run(&Load { arrivals, ..load_of(address, 1, Stop::Count(3)) });
     assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (3, 0, 3));
 }
@@ -456,7 +453,7 @@ fn a_connection_that_ends_while_nothing_is_due_is_no_failure() {
 fn users_who_think_ask_less() {
     let server = server(Route::default());
     let think = Duration::from_millis(20);
-    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(think)) };
+    let arrivals = Arrivals::Closed { think: Some(Think::Fixed(think)), steps: Vec::new() };
     // Some user gets ten answers or more, and thinks nine times between the first and the last.
     let load = Load { arrivals: arrivals.clone(), threads: 2, ..load_of(server.addr(), 4, Stop::Count(40)) };
     let summary = run(&load);
@@ -466,8 +463,29 @@ fn users_who_think_ask_less() {
     let summary = run(&Load { arrivals, ..load_of(server.addr(), 4, Stop::After(Duration::from_millis(250))) });
     assert!((4..=4 * 13).contains(&summary.tally.good), "{} answers", summary.tally.good);
     // Each draws think times of its own, and comes to an end.
-    let arrivals = Arrivals::Closed { think: Some(Think::Exponential(Duration::from_millis(2))) };
+    let arrivals = Arrivals::Closed { think: Some(Think::Exponential(Duration::from_millis(2))), steps: Vec::new() };
     assert_eq!(run(&Load { arrivals, ..load_of(server.addr(), 4, Stop::Count(100)) }).tally.good, 100);
+}
+
+#[test]
+fn steps_of_users_keep_their_connections() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(20)), ..Route::default() });
+    let step = |users, ms| Step { users, length: Duration::from_millis(ms) };
+    let arrivals = Arrivals::Closed { think: None, steps: vec![step(1, 1_000), step(6, 1_000), step(2, 1_000)] };
+    for threads in [1, 2] {
+        let mut seconds = Vec::new();
+        let load = Load { arrivals: arrivals.clone(), threads, ..load_of(server.addr(), 6, Stop::Told) };
+        let mut see = |interval: Interval| {
+            seconds.push(interval.tally.good);
+            Flow::Continue
+        };
+        let summary = load::run(&load, &AtomicBool::new(false), &mut see).unwrap();
+        assert_eq!((summary.tally.failed(), summary.connections_opened), (0, 6));
+        // A user gets an answer in 20 ms at best, and one of the step before may come in this one.
+        for (good, users) in seconds.iter().zip([1, 6, 2]) {
+            assert!((1..=users * 50 + 6).contains(good), "{seconds:?}");
+        }
+    }
 }
 
 #[test]

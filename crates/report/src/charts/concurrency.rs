@@ -90,7 +90,7 @@ fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: f
 /// Numbers of users of a workload, rising.
 fn users(report: &Report, workload: &str) -> Vec<u32> {
     let cells = report.cells.iter().filter(|cell| cell.workload == workload);
-    let mut users: Vec<_> = cells.map(|cell| cell.concurrency).collect();
+    let mut users: Vec<_> = cells.filter_map(|cell| cell.concurrency).collect();
     users.sort_unstable();
     users.dedup();
     users
@@ -104,7 +104,7 @@ fn points(
     let point = |measurement: &Measurement| {
         let cell = report.cells.get(measurement.cell).filter(|cell| cell.workload == workload)?;
         let (value, range) = value(measurement)?;
-        Some(Point { variant: measurement.variant, users: f64::from(cell.concurrency), value, range })
+        Some(Point { variant: measurement.variant, users: f64::from(cell.concurrency?), value, range })
     };
     report.measurements.iter().filter_map(point).collect()
 }

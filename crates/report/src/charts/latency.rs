@@ -1,4 +1,4 @@
-//! Service time by percentile, a chart for each cell.
+//! Latency by percentile, a chart for each cell.
 
 use model::Report;
 use model::report::{CellName, Measurement, Percentile};
@@ -35,7 +35,8 @@ fn of_cell(report: &Report, cell: &CellName, measured: &[&Measurement]) -> Chart
         Margins { top: legend_height(&names, HALF) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };
     let mut plot = Plot::new(HALF, margins.top + 180.0 + margins.bottom, margins, x, y);
     let x_ticks: Vec<_> = percents.iter().map(|percent| (rank(*percent), number::percentile(*percent))).collect();
-    plot.y_axis(&y_ticks, "service time, log scale");
+    let latency = if cell.concurrency.is_some() { "service time" } else { "response time" };
+    plot.y_axis(&y_ticks, &format!("{latency}, log scale"));
     plot.x_axis(&x_ticks, "percentile");
     plot.legend(&names);
     for measurement in measured {
@@ -54,7 +55,7 @@ fn of_cell(report: &Report, cell: &CellName, measured: &[&Measurement]) -> Chart
             format!("{}: {}", words::variant_name(report, measurement.variant), values.join(", "))
         })
         .collect();
-    plot.finish(&format!("{}: service time by percentile", cell.name), &description.join("; "))
+    plot.finish(&format!("{}: {latency} by percentile", cell.name), &description.join("; "))
 }
 
 /// Where a percentile stands: p90, p99, p99.9 are equally far apart.

@@ -6,7 +6,7 @@ use model::study::{
     Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant, WarmUp, Workload,
 };
 use model::{
-    Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Study,
+    Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Shape, Study,
     StudyRecord, Tally, TrialKey, TrialRecord, WarmUpRecord,
 };
 
@@ -49,7 +49,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
                 name: "front".to_owned(),
                 request,
                 expect: Expect::default(),
-                concurrency: vec![1],
+                shapes: vec![Shape::users(1)],
             }],
             hooks: Hooks::default(),
             timing: timing.clone(),
@@ -59,7 +59,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
         plan: Plan {
             seed: u64::MAX,
             mode: Mode::Full,
-            cells: vec![Cell { workload: 0, concurrency: 1 }],
+            cells: vec![Cell { workload: 0, shape: Shape::users(1) }],
             pilot: Vec::new(),
             blocks: Vec::new(),
             schedule: Schedule {

@@ -1,0 +1,141 @@
+//! Requests of an open loop were due faster than they were answered.
+
+use model::{CellRecord, FindingId, Interval, LoadRecord, Outcome, Severity, StudyRecord, interval, text};
+
+use super::{Context, Found, cell_name, launches, name, percent};
+
+/// Part of what is due in the second half by which the unanswered may grow in it.
+const SHARE: f64 = 0.05;
+/// Unanswered requests more, up to which it is chance.
+const FEW: u64 = 30;
+
+/// For each variant and open-loop cell: a warning when half of the launches or more did not keep up with the rate.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let mut all = Vec::new();
+    for variant in 0..record.study.variants.len() {
+        for cell in 0..record.plan.cells.len() {
+            let measured: Vec<&CellRecord> = launches(record, variant)
+                .filter(|trial| trial.outcome == Outcome::Completed)
+                .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
+                .collect();
+            let behind: Vec<Behind> = measured.iter().filter_map(|cell| Behind::of(&cell.intervals)).collect();
+            let Some(worst) = behind.iter().max_by_key(|behind| behind.unanswered) else { continue };
+            if 2 * behind.len() < measured.len() {
+                continue;
+            }
+            let subject = format!("{}, {}", name(record, variant), cell_name(record, cell));
+            all.push(
+                worst
+                    .found(subject)
+                    .about(variant)
+                    .with("launches that fell behind", format!("{} of {}", behind.len(), measured.len())),
+            );
+        }
+    }
+    all
+}
+
+/// A warning when the server did not keep up with the rate.
+pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
+    Some(Behind::of(&load.intervals)?.found("the server".to_owned()))
+}
+
+/// A load that was not kept up with.
+struct Behind {
+    /// Requests that were due.
+    due: u64,
+    /// Those that had not ended in the end.
+    unanswered: u64,
+    /// Those of them that had not even been sent.
+    unsent: u64,
+}
+
+impl Behind {
+    /// Falling behind shows in that the requests which are due and have not ended become more and more: from the middle to
+    /// the end by more than 30, and by more than a twentieth of what was due meanwhile.
+    fn of(intervals: &[Interval]) -> Option<Self> {
+        let due = |part: &[Interval]| interval::open(part).map_or(0, |open| open.due);
+        let unanswered = |part: &[Interval]| due(part).saturating_sub(interval::tally(part).ended());
+        let middle = intervals.len() / 2;
+        let grown = unanswered(intervals).saturating_sub(unanswered(&intervals[..middle]));
+        let falls = grown > FEW && grown as f64 > SHARE * due(&intervals[middle..]) as f64;
+        falls.then(|| Self {
+            due: due(intervals),
+            unanswered: unanswered(intervals),
+            unsent: interval::open(intervals).map_or(0, |open| open.backlog),
+        })
+    }
+
+    fn found(&self, subject: String) -> Found {
+        Found::new(
+            FindingId::RateNotKept,
+            Severity::Warning,
+            subject,
+            "Requests were due faster than they were answered, so each waited longer than the one before: how long tells of the \
+             length of the load more than of the server. That it does not keep up is the result.",
+            "Ask for less a second, or look for the highest rate with users who wait (concurrency). Where most were never sent, \
+             allow more connections.",
+        )
+        .with(
+            "unanswered at the end",
+            format!(
+                "{} of {}, {}",
+                text::count(self.unanswered),
+                text::count(self.due),
+                percent(self.unanswered as f64 / self.due as f64)
+            ),
+        )
+        .with("of these never sent", text::count(self.unsent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::interval::OpenLoop;
+
+    use super::*;
+    use crate::audit::testing::{found, load};
+    use crate::fixture;
+
+    /// An open loop at 1,000/s of which so many are answered each second.
+    fn answered(each: &[u64]) -> LoadRecord {
+        let mut record = load(each.len() as u32, 0);
+        for (interval, good) in record.intervals.iter_mut().zip(each) {
+            interval.tally.good = *good;
+            interval.open = Some(OpenLoop { due: 1_000, ..Default::default() });
+        }
+        record
+    }
+
+    #[test]
+    fn only_a_growing_number_of_unanswered_requests_is_falling_behind() {
+        assert!(of_a_load(&answered(&[900; 10])).is_some());
+        assert!(of_a_load(&answered(&[600])).is_some());
+        // Two seconds' worth in flight, at all times after the first two seconds.
+        assert!(of_a_load(&answered(&[0, 0, 1_000, 1_000, 1_000, 1_000])).is_none());
+        // A stall that is made up for.
+        assert!(of_a_load(&answered(&[1_000, 1_000, 0, 1_000, 1_500, 1_500])).is_none());
+        assert!(of_a_load(&answered(&[960; 10])).is_none());
+        assert!(of_a_load(&load(40, 1_000)).is_none());
+    }
+
+    #[test]
+    fn the_variant_that_falls_behind_is_named() {
+        let mut record = fixture::open(6, 0.0);
+        assert_eq!(found(rule, &record), []);
+        let mut cells: Vec<&mut CellRecord> = record
+            .trials
+            .iter_mut()
+            .filter(|trial| trial.variant == 1)
+            .flat_map(|trial| &mut trial.cells)
+            .filter(|cell| cell.cell == 1)
+            .collect();
+        let slow = |cell: &mut CellRecord| cell.intervals.iter_mut().for_each(|interval| interval.tally.good /= 2);
+        cells.iter_mut().take(2).for_each(|cell| slow(cell));
+        // A launch or two may meet something else.
+        assert_eq!(found(rule, &record), []);
+        let cells = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
+        cells.filter(|cell| cell.cell == 1).for_each(slow);
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on, pages@4000/s".to_owned())]);
+    }
+}
