@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known bench deny schema
+.PHONY: demo test known bench bench-long deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -20,9 +20,13 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
 	$(BAKEOFF) run studies/known/same-twice.toml
 
-bench: ## The client against wrk, side by side.
+bench: ## The client's cost and exactness beside other clients', into bench/RESULTS.md: about 12 minutes.
 	scripts/setup.sh bench
-	bench/engine.sh
+	bench/run.sh
+
+bench-long: ## Whether its memory stays flat: 10 minutes more.
+	scripts/setup.sh bench
+	bench/run.sh --long
 
 deny: ## Licences, duplicate and banned crates.
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

@@ -43,27 +43,36 @@ case $purpose in
     known) ;;
     demo) need_java ;;
     test) need_java; need "Ruby" ruby command -v ruby; need "nginx" nginx-light command -v nginx ;;
-    bench) need "wrk" wrk command -v wrk; need "nginx" nginx-light command -v nginx; need "Python 3" python3 command -v python3 ;;
+    bench)
+        need "nginx" nginx-light command -v nginx
+        need "Python 3" python3 command -v python3
+        need "wrk" wrk command -v wrk
+        need "ab" apache2-utils command -v ab
+        need "h2load" nghttp2-client command -v h2load
+        ;;
     *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known or bench" >&2; exit 2 ;;
 esac
 
-[ ${#missing[@]} -eq 0 ] && exit 0
+install_from_debian() {
+    if ! command -v apt-get >/dev/null; then
+        echo "Please install first:" >&2
+        printf '  - %s\n' "${wanted[@]}" >&2
+        exit 1
+    fi
 
-if ! command -v apt-get >/dev/null; then
-    echo "Please install first:" >&2
-    printf '  - %s\n' "${wanted[@]}" >&2
-    exit 1
-fi
+    local i as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || { echo "Please install as root: ${missing[*]} (${wanted[*]})" >&2; exit 1; }
+        as_root=(sudo)
+    fi
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || { echo "Please install as root: ${missing[*]} (${wanted[*]})" >&2; exit 1; }
-    as_root=(sudo)
-fi
+    echo "Installing from Debian's packages: ${wanted[*]}" >&2
+    "${as_root[@]}" apt-get update -qq
+    for i in "${!missing[@]}"; do
+        [ "${missing[$i]}" = JDK ] && missing[i]=$(jdk_package)
+    done
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
 
-echo "Installing from Debian's packages: ${wanted[*]}" >&2
-"${as_root[@]}" apt-get update -qq
-for i in "${!missing[@]}"; do
-    [ "${missing[$i]}" = JDK ] && missing[i]=$(jdk_package)
-done
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+[ ${#missing[@]} -eq 0 ] || install_from_debian
+[ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh

@@ -178,6 +178,9 @@ pub struct Load {
     /// How the client moves its bytes [default: the best that works here].
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<Engine>,
+    /// Answers come when the client has read them, not when the kernel received them: for those who compare the two.
+    #[arg(long)]
+    pub no_kernel_time: bool,
     /// Load a public address without asking back.
     #[arg(long)]
     pub yes: bool,

@@ -1,15 +1,15 @@
 //! One client's connection: reads requests, does what the script says about each, counts it.
 
 use crate::behaviour::{self, Action, Answer, Arrival};
+use crate::receive::{self, Receiver};
 use crate::record::{Label, Outcome, Tally};
 use crate::render::{self, Framing, Message, Peer};
 use crate::request::{self, Parsed};
 use crate::script::{Body, Echo, Fault, Route, Varying};
 use crate::serve::{RECORD_PATH, Shared};
-use rustix::buffer::spare_capacity;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::SendFlags;
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -18,8 +18,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Longest request, in bytes.
 const MAX_REQUEST: usize = 64 << 20;
-/// Room made for each read, in bytes.
-const READ_SIZE: usize = 4096;
 /// What a server that has lost its mind says.
 const GARBAGE: &[u8] = b"\x15\x03\x01\x00\x02\x02\x28 this is not HTTP\r\n\r\n";
 
@@ -53,6 +51,8 @@ pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
     state: State,
     input: Vec<u8>,
+    /// When the last byte of it came, by [`receive::now`]'s clock.
+    came_at: Duration,
     output: Output,
     /// The client has said that it sends no more.
     peer_done: bool,
@@ -84,6 +84,8 @@ struct Job {
     answer: Answer,
     label: Label,
     arrival: Arrival,
+    /// When its last byte came.
+    came_at: Duration,
     peer: Peer,
     head_only: bool,
     /// What an echoing route sends back.
@@ -93,11 +95,18 @@ struct Job {
 /// What is to happen once the answer is out.
 struct Outgoing {
     /// How it is counted; the record itself is not.
-    counted: Option<(Label, Outcome)>,
+    counted: Option<Counted>,
     /// Number of the request.
     number: u64,
     close: bool,
     drip: Option<Drip>,
+}
+
+struct Counted {
+    label: Label,
+    outcome: Outcome,
+    /// When the request's last byte came.
+    came_at: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -106,21 +115,38 @@ struct Drip {
     every: Duration,
 }
 
+impl Job {
+    fn counted(&self, outcome: Outcome) -> Counted {
+        Counted { label: self.label.clone(), outcome, came_at: self.came_at }
+    }
+}
+
 impl Connection {
     pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket, state: State::Reading, input: Vec::new(), output: Output::default(), peer_done: false }
+        Self {
+            socket,
+            state: State::Reading,
+            input: Vec::new(),
+            came_at: Duration::ZERO,
+            output: Output::default(),
+            peer_done: false,
+        }
     }
 
     /// Reads what there is. `ending`: the client's last byte is among it, so the end has to be read, too
     /// (otherwise a short read says that there is no more for now, and saves a system call).
-    pub(crate) fn read(&mut self, ending: bool) -> Result<(), Errno> {
+    pub(crate) fn read(&mut self, receiver: &mut Receiver, ending: bool) -> Result<(), Errno> {
         while !self.peer_done {
-            self.input.reserve(READ_SIZE);
-            let room = self.input.capacity() - self.input.len();
-            match rustix::net::recv(&self.socket, spare_capacity(&mut self.input), RecvFlags::empty()) {
-                Ok((_, 0)) => self.peer_done = true,
-                Ok((_, received)) if received < room && !ending => break,
-                Ok(_) | Err(Errno::INTR) => {}
+            match receiver.receive(&self.socket) {
+                Ok(part) => {
+                    self.peer_done = part.bytes.is_empty();
+                    self.input.extend_from_slice(part.bytes);
+                    self.came_at = part.came_at;
+                    if !part.full && !ending {
+                        break;
+                    }
+                }
+                Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
                 Err(error) => return Err(error),
             }
@@ -146,7 +172,7 @@ impl Connection {
     /// Goes on when the instant that was waited for has come.
     pub(crate) fn due(&mut self, context: Context<'_>) -> Next {
         let stop = match std::mem::replace(&mut self.state, State::Reading) {
-            State::Delayed(job) => self.answer(context, job),
+            State::Delayed(job) => self.answer(context, &job),
             State::Resting(outgoing) => {
                 let more = outgoing.drip.map_or(usize::MAX, |drip| drip.bytes);
                 self.output.allowed = self.output.allowed.saturating_add(more).min(self.output.bytes.len());
@@ -195,7 +221,8 @@ impl Connection {
             Some(Body::Echo(Echo::Body)) => self.input[request.body_at..length].to_vec(),
             _ => Vec::new(),
         };
-        let job = Job { answer, label, arrival, peer: request.peer, head_only: request.head_only, echo };
+        let (peer, head_only) = (request.peer, request.head_only);
+        let job = Job { answer, label, arrival, came_at: self.came_at, peer, head_only, echo };
         self.consume(length);
 
         if shared.is_past_the_end(arrival.number) {
@@ -207,7 +234,7 @@ impl Connection {
             context.tally().burnt(&job.label, spent);
         }
         if delay.is_zero() {
-            return self.answer(context, job);
+            return self.answer(context, &job);
         }
         self.state = State::Delayed(job);
         Some(Next::At(Instant::now() + delay.mul_f64(shared.launch_factor)))
@@ -228,7 +255,7 @@ impl Connection {
         }
     }
 
-    fn answer(&mut self, context: Context<'_>, job: Job) -> Option<Next> {
+    fn answer(&mut self, context: Context<'_>, job: &Job) -> Option<Next> {
         let script = &context.shared.script;
         let (status, message) = match job.answer {
             Answer::NotReady => (503, Cow::Owned(render::plain(503, "not ready\n", job.peer))),
@@ -236,19 +263,19 @@ impl Connection {
             Answer::Error(index) => {
                 (script.errors[index].status, Cow::Borrowed(context.shared.errors[index].for_peer(job.peer)))
             }
-            Answer::Route(index) => (script.routes[index].status, route_message(context.shared, index, &job)),
+            Answer::Route(index) => (script.routes[index].status, route_message(context.shared, index, job)),
             Answer::Fault(index, fault) => return self.spoil(context, index, fault, job),
         };
-        let counted = Some((job.label, Outcome::Answered(status)));
+        let counted = Some(job.counted(Outcome::Answered(status)));
         let outgoing = Outgoing { counted, number: job.arrival.number, close: !job.peer.keep, drip: None };
         self.send(context, visible(&message, job.head_only), outgoing)
     }
 
-    fn spoil(&mut self, context: Context<'_>, index: usize, fault: Fault, job: Job) -> Option<Next> {
+    fn spoil(&mut self, context: Context<'_>, index: usize, fault: Fault, job: &Job) -> Option<Next> {
         let route = &context.shared.script.routes[index];
-        let mut message = route_message(context.shared, index, &job);
+        let mut message = route_message(context.shared, index, job);
         let mut outgoing = Outgoing {
-            counted: Some((job.label.clone(), Outcome::Spoilt)),
+            counted: Some(job.counted(Outcome::Spoilt)),
             number: job.arrival.number,
             close: true,
             drip: None,
@@ -266,14 +293,14 @@ impl Connection {
                 message.to_mut().bytes.truncate(half);
             }
             Fault::WrongContentLength(by) => {
-                let body = body_of(route, &job);
+                let body = body_of(route, job);
                 let declared = body.len().saturating_add_signed(by);
                 let framing = Framing::Length(declared);
                 message = Cow::Owned(render::route_message_framed(route, &body, framing, job.peer));
                 outgoing.close = by > 0 || !job.peer.keep;
             }
             Fault::SlowDrip { bytes, every } => {
-                outgoing.counted = Some((job.label, Outcome::Answered(route.status)));
+                outgoing.counted = Some(job.counted(Outcome::Answered(route.status)));
                 outgoing.close = !job.peer.keep;
                 outgoing.drip = Some(Drip { bytes, every });
                 let bytes = visible(&message, job.head_only).to_vec();
@@ -336,8 +363,11 @@ impl Connection {
     }
 
     fn finish(&mut self, context: Context<'_>, mut tally: MutexGuard<'_, Tally>, outgoing: Outgoing) -> Option<Next> {
-        if let Some((label, outcome)) = outgoing.counted {
+        if let Some(Counted { label, outcome, came_at }) = outgoing.counted {
             tally.ended(&label, outcome);
+            if matches!(outcome, Outcome::Answered(_)) {
+                tally.took(receive::now().saturating_sub(came_at));
+            }
         }
         drop(tally);
         context.shared.answered(outgoing.number);

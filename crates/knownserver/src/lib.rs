@@ -20,12 +20,14 @@
 
 pub mod behaviour;
 mod connection;
+mod receive;
 pub mod record;
 mod render;
 mod request;
 pub mod script;
 mod serve;
 pub mod span;
+pub mod times;
 mod worker;
 
 pub use record::{PathRecord, Record};
@@ -33,3 +35,4 @@ pub use script::{
     Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, Route, Script, ScriptError, Stall, Varying, WarmUp,
 };
 pub use serve::{Ended, KnownServer, RECORD_PATH};
+pub use times::Times;

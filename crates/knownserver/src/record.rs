@@ -1,5 +1,6 @@
 //! What the server did, to the request.
 
+use crate::times::Times;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,6 +22,9 @@ pub struct Record {
     pub burnt_ns: u64,
     /// What this launch multiplied every cost by; 1 without `launch-spread`.
     pub launch_factor: f64,
+    /// How long correct answers took: from when the request's last byte came to this machine, by the kernel's clock, to
+    /// when the answer's last byte was handed to the kernel.
+    pub times: Times,
     /// By path: of the route (its pattern), or as requested where no route matched.
     pub paths: BTreeMap<String, PathRecord>,
 }
@@ -86,11 +90,17 @@ pub(crate) struct Tally {
     routes: Vec<PathRecord>,
     unmatched: BTreeMap<String, PathRecord>,
     pub(crate) malformed: u64,
+    times: Times,
 }
 
 impl Tally {
     pub(crate) fn new(routes: usize) -> Self {
-        Self { routes: vec![PathRecord::default(); routes], unmatched: BTreeMap::new(), malformed: 0 }
+        Self {
+            routes: vec![PathRecord::default(); routes],
+            unmatched: BTreeMap::new(),
+            malformed: 0,
+            times: Times::default(),
+        }
     }
 
     pub(crate) fn received(&mut self, label: &Label) {
@@ -109,6 +119,10 @@ impl Tally {
         }
     }
 
+    pub(crate) fn took(&mut self, time: Duration) {
+        self.times.record(time);
+    }
+
     /// Adds this thread's counts to the record.
     pub(crate) fn add_to<'a>(&self, record: &mut Record, route_path: impl Fn(usize) -> &'a str) {
         for (index, counted) in self.routes.iter().enumerate() {
@@ -118,6 +132,7 @@ impl Tally {
             record.add(path, counted);
         }
         record.malformed += self.malformed;
+        record.times.add(&self.times);
     }
 
     fn of(&mut self, label: &Label) -> &mut PathRecord {

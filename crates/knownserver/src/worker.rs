@@ -2,6 +2,7 @@
 
 use crate::behaviour;
 use crate::connection::{Connection, Context, Next};
+use crate::receive::{self, Receiver};
 use crate::serve::Shared;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -37,6 +38,7 @@ pub(crate) struct Worker {
     slots: Vec<Slot>,
     free: Vec<usize>,
     timers: BinaryHeap<Reverse<Timer>>,
+    receiver: Receiver,
 }
 
 /// Place of a connection. The generation tells a timer of an earlier one.
@@ -57,7 +59,16 @@ impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, listener: Option<OwnedFd>) -> Result<Self, Errno> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &shared.wakers[index], EventData::new_u64(WAKE), EventFlags::IN)?;
-        Ok(Self { shared, index, epoll, listener, slots: Vec::new(), free: Vec::new(), timers: BinaryHeap::new() })
+        Ok(Self {
+            shared,
+            index,
+            epoll,
+            listener,
+            slots: Vec::new(),
+            free: Vec::new(),
+            timers: BinaryHeap::new(),
+            receiver: Receiver::new(),
+        })
     }
 
     /// Serves until the server is stopped.
@@ -128,7 +139,8 @@ impl Worker {
         let Some(connection) = self.slots.get_mut(index).and_then(|slot| slot.connection.as_mut()) else { return };
         let ending = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
         let broken = flags.contains(EventFlags::ERR)
-            || (flags.intersects(EventFlags::IN | EventFlags::RDHUP) && connection.read(ending).is_err());
+            || (flags.intersects(EventFlags::IN | EventFlags::RDHUP)
+                && connection.read(&mut self.receiver, ending).is_err());
         let next = if broken { Next::Close } else { connection.advance(context) };
         self.follow(index, next);
     }
@@ -187,6 +199,7 @@ impl Worker {
         }
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         let registered = rustix::net::sockopt::set_tcp_nodelay(&socket, true)
+            .and_then(|()| receive::ask_for_timestamps(&socket))
             .and_then(|()| epoll::add(&self.epoll, &socket, EventData::new_u64(index as u64), flags));
         if registered.is_ok() {
             self.slots[index].connection = Some(Connection::new(socket));

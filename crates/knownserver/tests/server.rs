@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
-use knownserver::{Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, KnownServer, Record, Route, Script, Varying};
+use knownserver::{
+    Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, KnownServer, Record, Route, Script, Stall, Varying,
+};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -62,6 +64,31 @@ fn answers_are_what_the_script_says() {
          Set-Cookie: a=b\r\n\r\n<p>"
     );
     assert!(raw(&server, &get("/elsewhere")).starts_with("HTTP/1.1 404 Not Found\r\n"));
+}
+
+#[test]
+fn the_record_tells_how_long_answers_took() {
+    let server = start(vec![Route { delay: Delay::Fixed(20 * MS), ..Route::text("/slow", "s") }]);
+    for _ in 0..10 {
+        raw(&server, &get("/slow"));
+    }
+    let record: Record = serde_json::from_str(body_of(&raw(&server, &get("/known/record")))).unwrap();
+    assert_eq!(record.times.count(), 10, "the record itself is no part of it");
+    assert!(record.times.quantile(0.0) >= 20_000, "{:?}", record.times);
+}
+
+#[test]
+fn what_a_request_waits_to_be_read_is_part_of_its_time() {
+    let stalls = vec![Stall { at: None, every: Some(50 * MS), lasts: 40 * MS }];
+    let server = KnownServer::start(Script { stalls, ..Script::default() }).unwrap();
+    let mut stream = connect(&server);
+    let waited = (0..1_000).any(|_| {
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        assert!(stream.read(&mut [0; 1_000]).unwrap() > 0);
+        std::thread::sleep(3 * MS);
+        server.record().times.quantile(1.0) > 10_000
+    });
+    assert!(waited, "{:?}", server.record().times);
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         threads: typed.threads,
         time_limit: typed.timeout,
         engine: typed.engine.map(Into::into),
+        kernel_time: !typed.no_kernel_time,
         ..Load::new(target, vec![ask], stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
