@@ -43,7 +43,7 @@ pub enum Command {
     /// Run a study.
     Run(Run),
     /// Load a server that is running already, and say what was seen.
-    Load(Load),
+    Load(Box<Load>),
     /// Show the report of a stored run.
     Report(Report),
     /// List the stored runs.

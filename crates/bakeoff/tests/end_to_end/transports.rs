@@ -1,8 +1,10 @@
 //! `bakeoff load` over TLS, HTTP/2, Unix sockets and several addresses, against a real nginx.
 
+use std::process::Command;
+
 use serde_json::Value;
 
-use crate::common::Place;
+use crate::common::{Place, knownserver};
 use crate::nginx::Nginx;
 
 fn json(place: &Place, args: &[&str]) -> Value {
@@ -24,13 +26,19 @@ fn what_was_spoken_is_shown() {
 
     let shown = place.run(&["load", &url, "-n", "50", "--insecure"]).ends_with(0);
     shown.says("HTTP/1.1, TLS 1.3 (TLS13_").says(", ALPN http/1.1), certificate NOT verified, to 127.0.0.1:");
-    place.run(&["load", &url, "-n", "50"]).ends_with(1).complains("--cacert");
+    // Whom the platform trusts, as OpenSSL is told it too.
+    let platform = |file: &str| {
+        let trusted = nginx.path(file);
+        place.start(place.bakeoff(&["load", &url, "-n", "50"]).env("SSL_CERT_FILE", trusted)).end()
+    };
+    platform("ca.pem").ends_with(0).says("ALPN http/1.1), to 127.0.0.1:");
+    platform("stranger.pem").ends_with(1).complains("--cacert");
     place.run(&["load", &url, "--cacert", "nowhere.pem"]).ends_with(2).complains("cannot read nowhere.pem");
     let clear = url.replace("https", "http");
     place.run(&["load", &clear, "--insecure"]).ends_with(2).complains("--insecure is about TLS");
     place.run(&["load", &clear, "--http2"]).ends_with(1).complains("does not speak HTTP/2");
     // Two were asked before each load, to learn what a good answer is.
-    assert_eq!(nginx.log().iter().filter(|line| line.contains("200 20")).count(), 2 * 52);
+    assert_eq!(nginx.log().iter().filter(|line| line.contains("200 20")).count(), 3 * 52);
 }
 
 #[test]
@@ -51,4 +59,29 @@ fn a_server_is_reached_where_it_listens() {
     // What is named has to be there.
     place.run(&["load", &url, "--address", "127.0.0.1", "--address", "127.0.0.3"]).ends_with(1).complains("127.0.0.3");
     assert_eq!(nginx.log().len(), 3 * 52 + 1);
+}
+
+#[test]
+fn a_client_without_ports_says_so() {
+    // In a network of its own, with 21 ports: of 30 connections some get none.
+    const SCRIPT: &str = r#"
+        ip link set lo up && echo "40000 40020" > /proc/sys/net/ipv4/ip_local_port_range || exit 1
+        "$1" --port 8080 & server=$!
+        until (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null; do sleep 0.1; done
+        "$0" load http://127.0.0.1:8080/ -n 500 -c 30 --json
+        kill $server"#;
+    let alone = Command::new("unshare").args(["-rn", "ip", "link"]).output();
+    if !alone.is_ok_and(|tried| tried.status.success()) {
+        eprintln!("skipped: no network of one's own to be had here (unshare -rn)");
+        return;
+    }
+    let told = Command::new("timeout")
+        .args(["60", "unshare", "-rn", "bash", "-c", SCRIPT, env!("CARGO_BIN_EXE_bakeoff")])
+        .arg(knownserver())
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert!(told["failures"]["no local port left"].as_u64().unwrap() > 0, "{told}");
+    assert_eq!(told["failed"], told["failures"]["no local port left"], "{told}");
+    assert_eq!(told["findings"][0]["id"], "out-of-ports", "{told}");
 }
