@@ -66,7 +66,7 @@ fn a_client_without_ports_says_so() {
     // In a network of its own, with 21 ports: of 30 connections some get none.
     const SCRIPT: &str = r#"
         ip link set lo up && echo "40000 40020" > /proc/sys/net/ipv4/ip_local_port_range || exit 1
-        "$1" --port 8080 & server=$!
+        "$1" --port 8080 >/dev/null & server=$!
         until (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null; do sleep 0.1; done
         "$0" load http://127.0.0.1:8080/ -n 500 -c 30 --json
         kill $server"#;
