@@ -20,20 +20,22 @@ pub const LEAST_BEYOND: u32 = 100;
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
-        let Ok(inner) = hdrhistogram::Histogram::new_with_bounds(1, LONGEST_US, 3) else {
-            unreachable!("the bounds are constants that the library accepts")
+        // It grows with what it holds: a load keeps several for every second, and room for an hour takes 180 KB.
+        let Ok(inner) = hdrhistogram::Histogram::new(3) else {
+            unreachable!("the precision is a constant that the library accepts")
         };
         Self(inner)
     }
 
     /// Records one duration of `us` microseconds; 0 counts as 1 µs, more than an hour as an hour.
     pub fn record(&mut self, us: u64) {
-        self.0.saturating_record(us.max(1));
+        // It grows where it has to: recording cannot fail.
+        let _ = self.0.record(us.clamp(1, LONGEST_US));
     }
 
     /// Adds every duration of `other`.
     pub fn merge(&mut self, other: &Self) {
-        // Equal bounds on both sides: adding cannot fail.
+        // It grows where it has to: adding cannot fail.
         let _ = self.0.add(&other.0);
     }
 
@@ -102,7 +104,7 @@ impl<'de> Deserialize<'de> for Histogram {
         let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
         let read: hdrhistogram::Histogram<u64> =
             HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(D::Error::custom)?;
-        // Re-based on our own bounds, so that merging stays infallible.
+        // Re-based on one that grows, so that merging stays infallible.
         let mut own = Self::new();
         own.0.add(read).map_err(D::Error::custom)?;
         Ok(own)

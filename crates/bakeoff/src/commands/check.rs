@@ -103,7 +103,7 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
     for cell in &plan.cells {
         let request = &study.workloads[cell.workload].request;
         let length = exactly(cell.length(schedule.measure));
-        writeln!(out, "  {:<24} {length:>6}  {} {}", cell.name(&study.workloads), request.method, request.path)?;
+        writeln!(out, "  {:<24} {} {}, {length}", cell.name(&study.workloads), request.method, request.path)?;
     }
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),

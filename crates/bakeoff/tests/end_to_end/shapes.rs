@@ -18,14 +18,16 @@ fn open(levels: &[(&str, &str)]) -> Place {
 
 #[test]
 fn at_a_rate_a_known_difference_is_found_in_response_time() {
-    let place = open(&[("fast", &page("10ms")), ("slow", &page("12ms"))]);
+    let place = open(&[("fast", &page("50ms")), ("slow", &page("60ms"))]);
+    // Others may use the machine, so the delays are long, and it goes on until it knows.
+    place.change("max = 5", "max = 20");
     place.run(&["check", "study.toml"]).ends_with(0).says("page@200/s").says("decides p50");
     place.run(&["run", "study.toml", "--seed", "7"]).ends_with(0).says("median response time of slow is");
     let report = place.report();
     let Verdict::Worse { effect } = &report.judgements[0].verdict else { panic!("{:#?}", report.judgements) };
-    // What the client and the kernel take comes on top of both, so that the ratio is 12/10 at most.
-    let truth = (12.0_f64 / 10.0).ln();
-    assert!(effect.low <= truth && effect.high >= truth * 0.8 && effect.low > 0.0, "{effect:?} of {truth}");
+    // What the client and the kernel take comes on top of both: nothing, or some milliseconds.
+    let truth = [(65.0_f64 / 55.0).ln(), (60.0_f64 / 50.0).ln()];
+    assert!(effect.low > 0.0 && effect.low <= truth[1] && effect.high >= truth[0], "{effect:?} of {truth:?}");
     assert_eq!(findings(&report, FindingId::RateNotKept), Vec::<&model::Finding>::new());
     let throughput = report.comparisons.iter().find(|comparison| comparison.metric == Metric::Throughput).unwrap();
     assert_ne!(throughput.role, Role::Primary);
@@ -40,8 +42,8 @@ fn at_a_rate_a_known_difference_is_found_in_response_time() {
 
 #[test]
 fn at_a_rate_the_same_twice_is_not_different() {
-    let place = open(&[("one", &page("10ms"))]);
-    place.change("one = { args", "two = { args = [\"--script={dir}/one.toml\"] }\none = { args").change("2%", "20%");
+    let place = open(&[("one", &page("50ms"))]);
+    place.change("one = { args", "two = { args = [\"--script={dir}/one.toml\"] }\none = { args").change("2%", "50%");
     place.run(&["run", "study.toml"]).ends_with(0);
     let report = place.report();
     assert_eq!(report.primary, Metric::P50);
@@ -51,7 +53,7 @@ fn at_a_rate_the_same_twice_is_not_different() {
 
 #[test]
 fn a_variant_that_cannot_keep_up_is_named() {
-    // One at a time, 20 ms each: 50/s of the 200/s that are due.
+    // Two at a time, 20 ms each: 100/s of the 200/s that are due.
     let place = open(&[("fast", &page("5ms")), ("slow", &page("20ms"))]);
     place.change(OPEN, "rate = 200\nconnections = 2");
     place.run(&["run", "study.toml"]).ends_with(0).says("rate-not-kept");
