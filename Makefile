@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known bench bench-long deny schema
+.PHONY: demo test known bench bench-long fuzz deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -13,6 +13,7 @@ test: ## Formatting, lints and every test.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-20} fuzz/run.sh
 
 known: ## A known 5 % difference and an exact A/A, found as what they are.
 	scripts/setup.sh known
@@ -27,6 +28,10 @@ bench: ## The client's cost and exactness beside other clients', into bench/RESU
 bench-long: ## Whether its memory stays flat: 10 minutes more.
 	scripts/setup.sh bench
 	bench/run.sh --long
+
+fuzz: ## What the parsers make of bytes nobody thought of, FUZZ_SECONDS (60) a target.
+	scripts/setup.sh fuzz
+	fuzz/run.sh
 
 deny: ## Licences, duplicate and banned crates.
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

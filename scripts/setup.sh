@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing from Debian's packages: `setup.sh demo`, `setup.sh test`, `setup.sh known` or `setup.sh bench`.
+# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `bench` or `fuzz`.
 # On other systems it says what to install. Changes nothing when all is there.
 set -euo pipefail
 
-purpose=${1:?usage: setup.sh demo|test|known|bench}
+purpose=${1:?usage: setup.sh demo|test|known|bench|fuzz}
 missing=()   # Debian packages
 wanted=()    # the same in words
 
@@ -39,18 +39,22 @@ need_java() {
     need "Maven" maven command -v mvn
     jdk_present 17 21 || { missing+=(JDK); wanted+=("a JDK, version 17 or 21"); }
 }
+# Debian has it where only root looks.
+need_nginx() { PATH=$PATH:/usr/sbin need "nginx" nginx-light command -v nginx; }
+need_cxx() { need "a C++ compiler" g++ command -v c++; }   # for libFuzzer
 case $purpose in
     known) ;;
     demo) need_java ;;
-    test) need_java; need "Ruby" ruby command -v ruby; need "nginx" nginx-light command -v nginx ;;
+    test) need_java; need "Ruby" ruby command -v ruby; need_nginx; need_cxx ;;
+    fuzz) need_cxx ;;
     bench)
-        need "nginx" nginx-light command -v nginx
+        need_nginx
         need "Python 3" python3 command -v python3
         need "wrk" wrk command -v wrk
         need "ab" apache2-utils command -v ab
         need "h2load" nghttp2-client command -v h2load
         ;;
-    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known or bench" >&2; exit 2 ;;
+    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, bench or fuzz" >&2; exit 2 ;;
 esac
 
 install_from_debian() {

@@ -227,6 +227,7 @@ fn interval(second: u32, rate: f64) -> Interval {
         tally: Tally {
             good,
             failures: [].into(),
+            malformed: [].into(),
             statuses: if good > 0 { [(200, good)].into() } else { [].into() },
             body_length: (good > 0).then_some(BodyLength { min: LENGTH, max: LENGTH }),
         },

@@ -166,6 +166,12 @@ pub struct Load {
     /// A new connection for every request.
     #[arg(long)]
     pub no_keepalive: bool,
+    /// Offer gzip (`Accept-Encoding: gzip`). Lengths are always those of the decoded body.
+    #[arg(long)]
+    pub compressed: bool,
+    /// Follow redirects, 10 at most, before the load, and load what is at their end.
+    #[arg(long)]
+    pub follow: bool,
     /// Take answers of any length for good; else it has to be that of the first two, where those agree.
     #[arg(long)]
     pub any_length: bool,
@@ -181,7 +187,7 @@ pub struct Load {
     /// Answers come when the client has read them, not when the kernel received them: for those who compare the two.
     #[arg(long)]
     pub no_kernel_time: bool,
-    /// Load a public address without asking back.
+    /// Load a public address without asking back, also one that a redirect leads to.
     #[arg(long)]
     pub yes: bool,
     /// As JSON.

@@ -125,6 +125,15 @@ pub enum UsageError {
         /// Its name.
         host: String,
     },
+    /// Redirects without end.
+    #[error("{url} redirects on and on, at last to {last}")]
+    #[diagnostic(help("load the URL at which they should end, or load without --follow"))]
+    Redirects {
+        /// As typed.
+        url: String,
+        /// Where the last one led that was followed.
+        last: String,
+    },
     /// No store where runs are looked for.
     #[error("no runs are stored yet: there is no store {}", path.display())]
     #[diagnostic(help("`bakeoff run STUDY` makes one; `--store FILE` names another"))]

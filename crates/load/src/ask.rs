@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use model::Failure;
 use model::load::Transport;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -12,6 +13,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use thiserror::Error;
 
+use crate::content::Decoded;
 use crate::request::Ask;
 use crate::response::Sink;
 use crate::target::{Address, Target};
@@ -27,7 +29,7 @@ pub struct Answer {
     pub status: u16,
     /// Header fields in the order received; bytes outside UTF-8 are replaced.
     pub headers: Vec<(String, String)>,
-    /// The body, without its chunked coding; still compressed if it came so.
+    /// The body, without its chunked coding, and without gzip if the request offers it; else as it came.
     pub body: Vec<u8>,
     /// What was spoken.
     pub transport: Transport,
@@ -59,10 +61,12 @@ pub enum AskError {
         source: io::Error,
     },
     /// The connection ended too early.
-    #[error("the connection closed after {received} bytes, before the answer was complete")]
+    #[error("{cut}; {received} bytes came")]
     Closed {
         /// Bytes received.
         received: u64,
+        /// Where it ended.
+        cut: WireError,
     },
     /// The time limit passed.
     #[error("no complete answer within {} s: {received} bytes came", limit.as_secs_f64())]
@@ -97,7 +101,7 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
     let mut received = 0;
     let mut wire = Wire::new(target).map_err(AskError::Wire)?;
     send_all(&socket, wire.unsent());
-    let (mut sent, mut whole) = (false, Whole::default());
+    let (mut sent, mut decoded) = (false, Decoded::new(Whole::default(), ask.takes_gzip()));
     let mut buffer = vec![0; 64 * 1024];
     loop {
         if !sent && wire.is_ready() {
@@ -111,17 +115,17 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
         // Fails only for a time of nothing.
         let _ = set_socket_timeout(&socket, Timeout::Recv, Some(left));
         let answered = match recv(&socket, &mut buffer, RecvFlags::empty()) {
-            Ok((0, _)) => wire.close(&mut whole).map(Some),
+            Ok((0, _)) => wire.close(&mut decoded).map(Some),
             Ok((bytes, _)) => {
                 received += bytes as u64;
-                let answered = wire.receive(&buffer[..bytes], ask.is_head(), &mut whole);
+                let answered = wire.receive(&buffer[..bytes], ask.is_head(), &mut decoded);
                 send_all(&socket, wire.unsent());
                 answered
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(_) => Err(WireError::Closed),
+            Err(_) => Err(wire.cut()),
         };
-        if whole.body.len() > LONGEST_BODY {
+        if decoded.sink().body.len() > LONGEST_BODY {
             return Err(AskError::TooLong);
         }
         match answered {
@@ -129,9 +133,11 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
             Ok(Some(answered)) => {
                 let transport = wire.transport();
                 send_all(&socket, wire.farewell());
+                let (whole, length) = decoded.finish();
+                length.map_err(|why| AskError::Wire(why.into()))?;
                 return Ok(Answer { status: answered.status, headers: whole.headers, body: whole.body, transport });
             }
-            Err(WireError::Closed) => return Err(AskError::Closed { received }),
+            Err(cut) if cut.failure() == Failure::Closed => return Err(AskError::Closed { received, cut }),
             Err(error) => return Err(AskError::Wire(error)),
         }
     }
@@ -175,7 +181,9 @@ struct Whole {
 
 impl Sink for Whole {
     fn field(&mut self, name: &str, value: &[u8]) {
-        self.headers.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+        // A folded line stands for a blank (RFC 9112 §5.2).
+        let lines: Vec<_> = String::from_utf8_lossy(value).lines().map(|line| line.trim().to_owned()).collect();
+        self.headers.push((name.to_owned(), lines.join(" ")));
     }
 
     fn body(&mut self, bytes: &[u8]) {

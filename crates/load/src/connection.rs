@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use model::Failure;
+use model::{Failure, Malformed};
 
+use crate::content::Decoded;
 use crate::request::Ask;
 use crate::response::{Answered, Framer, Ignore};
 use crate::target::Target;
-use crate::wire::Wire;
+use crate::wire::{Wire, WireError};
 
 /// Waits before connecting again after a failure: doubled with each failure in a row between these two.
 const SHORTEST_BACK_OFF: Duration = Duration::from_millis(1);
@@ -52,13 +53,22 @@ pub(crate) struct Ended {
     pub answered: Option<Answered>,
     /// What it was worth.
     pub judged: Result<(), Failure>,
+    /// What was wrong with its bytes, where that is why it failed.
+    pub malformed: Option<Malformed>,
     /// Whether the connection can take another request, as far as the answer goes.
     pub reusable: bool,
 }
 
 impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
-        Self { answered: None, judged: Err(failure), reusable: false }
+        Self { answered: None, judged: Err(failure), malformed: None, reusable: false }
+    }
+}
+
+impl From<WireError> for Ended {
+    fn from(error: WireError) -> Self {
+        let malformed = if let WireError::Malformed(why) = error { Some(why) } else { None };
+        Self { malformed, ..error.failure().into() }
     }
 }
 
@@ -74,6 +84,8 @@ pub(crate) struct Connection {
     /// Index of the address that it goes to.
     address: usize,
     wire: Wire,
+    /// Undoes gzip, from the first byte to the last of an answer to a request that offers it.
+    decoded: Option<Decoded<Ignore>>,
     failures_in_a_row: u32,
 }
 
@@ -86,6 +98,7 @@ impl Connection {
             sent_at: Duration::ZERO,
             address: 0,
             wire: Wire::Plain(Framer::default()),
+            decoded: None,
             failures_in_a_row: 0,
         }
     }
@@ -117,6 +130,7 @@ impl Connection {
         self.address = address;
         self.free_since = Duration::MAX;
         self.state = State::Connecting { deadline };
+        self.decoded = None;
     }
 
     /// Notes that it has been made, as far as the kernel goes.
@@ -169,19 +183,33 @@ impl Connection {
 
     /// Takes received bytes; says how the request ended when they end it.
     pub fn received(&mut self, bytes: &[u8], ask: &Ask) -> Option<Ended> {
-        match self.wire.receive(bytes, ask.is_head(), &mut Ignore) {
+        let received = if ask.takes_gzip() {
+            self.wire.receive(bytes, ask.is_head(), self.decoded.get_or_insert_with(|| Decoded::new(Ignore, true)))
+        } else {
+            self.wire.receive(bytes, ask.is_head(), &mut Ignore)
+        };
+        match received {
             Ok(None) => None,
             Ok(Some(answered)) => Some(self.judge(answered, ask)),
-            Err(error) => Some(error.failure().into()),
+            Err(error) => Some(error.into()),
         }
     }
 
     /// Takes the orderly end of the connection.
     pub fn closed(&mut self, ask: &Ask) -> Ended {
-        match self.wire.close(&mut Ignore) {
+        let closed = match &mut self.decoded {
+            Some(decoded) => self.wire.close(decoded),
+            None => self.wire.close(&mut Ignore),
+        };
+        match closed {
             Ok(answered) => self.judge(answered, ask),
-            Err(error) => error.failure().into(),
+            Err(error) => error.into(),
         }
+    }
+
+    /// Takes the disorderly end of the connection, which completes no answer.
+    pub fn broken(&self) -> Ended {
+        self.wire.cut().into()
     }
 
     /// Notes that the request in hand was over at `end`; says how long it took.
@@ -214,10 +242,16 @@ impl Connection {
 
     fn judge(&mut self, answered: Answered, ask: &Ask) -> Ended {
         self.failures_in_a_row = 0;
-        Ended {
+        let ended = |answered: Answered| Ended {
             answered: Some(answered),
             judged: ask.judge(answered.status, answered.body_bytes),
+            malformed: None,
             reusable: answered.keep_alive && ask.keeps_alive(),
+        };
+        match self.decoded.take().map(|decoded| decoded.finish().1) {
+            None => ended(answered),
+            Some(Ok(body_bytes)) => ended(Answered { body_bytes, ..answered }),
+            Some(Err(why)) => Ended { judged: Err(why.failure()), malformed: Some(why), ..ended(answered) },
         }
     }
 }
@@ -254,11 +288,14 @@ mod tests {
         let ask = ask();
         let mut connection = asking();
         assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask), None);
+        let cut = |why| Ended::from(WireError::Malformed(why));
+        assert_eq!(connection.broken(), cut(Malformed::CutBody));
         assert_eq!(connection.closed(&ask).judged, Ok(()));
         let mut connection = asking();
         assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask), None);
-        assert_eq!(connection.closed(&ask), Failure::Closed.into());
-        assert_eq!(asking().closed(&ask), Failure::Closed.into());
+        assert_eq!(connection.closed(&ask), cut(Malformed::CutBody));
+        assert_eq!(asking().closed(&ask), cut(Malformed::NoAnswer));
+        assert_eq!(cut(Malformed::NoAnswer).judged, Err(Failure::Closed));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Finished {
     /// How much of the load each address had.
     pub addresses: Vec<Had>,
+    /// Requests sent, in whole or in part, that had not ended when the load was over.
+    pub abandoned: u64,
     /// Whether the kernel told when answers came.
     pub kernel_time: bool,
 }
@@ -65,7 +67,7 @@ pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Resu
     let kernel = job.target.addresses.iter().map(Address::to_kernel).collect::<Result<Vec<_>, _>>();
     let addresses = kernel.map_err(LoadError::system("use the address of a Unix socket"))?;
     let engine = Engine {
-        finished: Finished { addresses: vec![Had::default(); addresses.len()], kernel_time: false },
+        finished: Finished { addresses: vec![Had::default(); addresses.len()], abandoned: 0, kernel_time: false },
         next_address: job.first % addresses.len(),
         addresses,
         backend: B::new(job.connections, job.kernel_time)?,
@@ -116,12 +118,14 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
             {
                 break end;
             }
-            let nothing_left = self.live == 0 && self.job.arrivals.is_over(now, self.started);
-            if nothing_left || self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
+            if self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
                 break now;
             }
             self.wake(now)?;
             self.dispatch(now)?;
+            if self.live == 0 && self.job.arrivals.is_over(now, self.started) {
+                break now;
+            }
             if now >= self.next_sweep {
                 self.sweep(now)?;
             }
@@ -136,6 +140,10 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         };
         self.roll(over_at);
         self.recorder.waiting(self.job.arrivals.waiting());
+        let asking = |connection: &&Connection| matches!(connection.state(), State::Asking { .. });
+        self.finished.abandoned = self.connections.iter().filter(asking).count() as u64;
+        // A backend may hold sends back until it waits: what counts as abandoned has been sent.
+        self.backend.wait(Duration::ZERO)?;
         (0..self.connections.len()).for_each(|index| self.close(index));
         self.recorder.finish(over_at);
         Ok(self.finished)
@@ -289,7 +297,10 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
                 let ended = connection.closed(ask);
                 self.ended(slot, &ended, None, true)
             }
-            (State::Asking { .. }, _) => self.ended(slot, &Failure::Closed.into(), None, true),
+            (State::Asking { .. }, _) => {
+                let ended = connection.broken();
+                self.ended(slot, &ended, None, true)
+            }
             (State::Idle | State::Waiting, What::Received { ends: false, .. })
                 if connection.received_unasked(self.backend.received()) =>
             {

@@ -13,10 +13,11 @@ use bytes::Bytes;
 use h2::client::{Builder, Connection, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Request};
+use model::malformed::LONGEST_HEAD;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::response::{Answered, LONGEST_HEAD, Sink};
+use crate::response::{Answered, Sink};
 
 /// Bytes of one answer's body that a server may send unasked. Chrome's, as the next: large enough that a usual answer
 /// never waits for this client.

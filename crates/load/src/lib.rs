@@ -35,7 +35,11 @@ mod arrivals;
 mod ask;
 mod backend;
 mod connection;
+mod content;
 mod engine;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http2;
 mod merge;
 mod receive;
@@ -53,7 +57,6 @@ pub use ask::{Answer, AskError, ask};
 pub use backend::engine;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
-pub use response::Malformed;
 pub use run::{Flow, Load, LoadError, OpenSummary, Summary, run};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};

@@ -41,6 +41,11 @@ impl Merge {
         self.taken += usize::from(interval.is_some());
         interval
     }
+
+    /// What nobody has taken out, complete or not.
+    pub fn into_rest(self) -> impl Iterator<Item = Interval> {
+        self.waiting.into_iter()
+    }
 }
 
 /// Adds what another thread saw in the same second.

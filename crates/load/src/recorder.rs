@@ -76,7 +76,12 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
                     open.response.record(response.as_micros() as u64);
                 }
             }
-            Err(failure) => *tally.failures.entry(failure).or_default() += 1,
+            Err(failure) => {
+                *tally.failures.entry(failure).or_default() += 1;
+                if let Some(malformed) = ended.malformed {
+                    *tally.malformed.entry(malformed).or_default() += 1;
+                }
+            }
         }
     }
 
@@ -155,7 +160,7 @@ mod tests {
 
     fn good() -> Ended {
         let answered = Answered { status: 200, body_bytes: 20, keep_alive: true };
-        Ended { answered: Some(answered), judged: Ok(()), reusable: true }
+        Ended { answered: Some(answered), judged: Ok(()), malformed: None, reusable: true }
     }
 
     fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {

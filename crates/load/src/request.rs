@@ -7,10 +7,13 @@ use model::Failure;
 use model::study::{Expect, Request};
 use thiserror::Error;
 
+use crate::content::offers_gzip;
 use crate::http2::Asked;
+use crate::response::is_token;
 use crate::target::{Protocol, Target};
 
-/// Lengths in bytes that a good answer's body may have, after removal of any chunked coding.
+/// Lengths in bytes that a good answer's body may have, after removal of any chunked coding, and of gzip where the
+/// request offers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LengthRule {
     /// Any length is good.
@@ -45,6 +48,7 @@ pub struct Ask {
     status: Option<u16>,
     length: LengthRule,
     head: bool,
+    gzip: bool,
     keep_alive: bool,
 }
 
@@ -80,9 +84,9 @@ impl Ask {
             status: expect.status,
             length,
             head: request.method == "HEAD",
-            keep_alive: !request.headers.iter().any(|(name, value)| {
-                name.eq_ignore_ascii_case("connection")
-                    && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
+            gzip: has(request, "accept-encoding", offers_gzip),
+            keep_alive: !has(request, "connection", |value| {
+                value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
             }),
         })
     }
@@ -120,10 +124,20 @@ impl Ask {
         self.head
     }
 
+    /// Whether answers may come in gzip, which is undone.
+    pub(crate) fn takes_gzip(&self) -> bool {
+        self.gzip
+    }
+
     /// Whether the connection may be used again as far as the request goes.
     pub(crate) fn keeps_alive(&self) -> bool {
         self.keep_alive
     }
+}
+
+/// Whether `request` has a field of this name, in lower case, with such a value.
+fn has(request: &Request, name: &str, such: impl Fn(&str) -> bool) -> bool {
+    request.headers.iter().any(|(own, value)| own.eq_ignore_ascii_case(name) && such(value))
 }
 
 fn render(request: &Request, host: &str) -> Result<Vec<u8>, RequestError> {
@@ -193,11 +207,6 @@ fn asked(request: &Request, target: &Target) -> Result<Asked, RequestError> {
 /// Whether a request says how long its body is (RFC 9110 §8.6): a method that gives meaning to one says so when there is none.
 fn says_length(request: &Request) -> bool {
     request.body.is_some() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
-}
-
-/// RFC 9110 §5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]

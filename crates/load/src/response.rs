@@ -1,40 +1,13 @@
 //! Finds where an HTTP/1.1 response ends (RFC 9112 §6.3), in whatever pieces its bytes come.
 //!
-//! Nothing is copied but a head that came in part: bodies are counted where they lie.
+//! Nothing is copied but a head that came in part: bodies are counted where they lie. What is accepted, what is not and
+//! why is a table in `docs/http.md`.
 
 use std::mem::{self, MaybeUninit};
 
 use httparse::{EMPTY_HEADER, ParserConfig, Status};
-use thiserror::Error;
-
-/// Longest head that is accepted, bytes.
-pub(crate) const LONGEST_HEAD: usize = 64 * 1024;
-
-/// Most header fields that are accepted in a head.
-const MOST_FIELDS: usize = 128;
-
-/// Why bytes are not an HTTP response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Malformed {
-    /// The head does not parse.
-    #[error("expected the head of an HTTP/1.x response: {0}")]
-    Head(#[from] httparse::Error),
-    /// The head does not end.
-    #[error("expected a head of at most {LONGEST_HEAD} bytes, found no end of it")]
-    LongHead,
-    /// The status is below 100, or is 101 though no other protocol was asked for.
-    #[error("expected a status that answers the request, found {0}")]
-    Status(u16),
-    /// `Content-Length` is not one number.
-    #[error("expected one number of bytes in Content-Length")]
-    ContentLength,
-    /// The chunked coding is broken.
-    #[error("expected a chunk of a chunked body, found other bytes")]
-    Chunk,
-    /// Bytes follow the end of the response though nothing else was asked.
-    #[error("expected nothing after the response, found {0} bytes or more")]
-    Surplus(usize),
-}
+use model::Malformed;
+use model::malformed::{LONGEST_HEAD, MOST_FIELDS};
 
 /// A complete response, as far as a load needs to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +29,7 @@ pub(crate) trait Sink {
 }
 
 /// Keeps nothing.
+#[derive(Debug, Default)]
 pub(crate) struct Ignore;
 
 impl Sink for Ignore {
@@ -87,17 +61,16 @@ enum Stage {
 /// What comes next in a chunked body.
 #[derive(Debug, Clone, Copy)]
 enum Chunk {
-    /// A digit of a chunk's size.
+    /// A digit of a chunk's size; the first one, if `size` is none.
     Size {
-        size: u64,
-        digits: u8,
+        size: Option<u64>,
     },
     /// More of what follows the size on its line.
     Extension {
         size: u64,
     },
     /// The line feed after the size.
-    SizeEnd {
+    SizeLf {
         size: u64,
     },
     /// So many bytes of the chunk.
@@ -107,10 +80,16 @@ enum Chunk {
     /// The line end after a chunk.
     DataCr,
     DataLf,
-    /// The beginning of a line after the last chunk.
-    TrailerStart,
-    /// More of a trailer field.
-    Trailer,
+    /// The beginning of a line after the last chunk; `folds` says whether it may go on with the field before it.
+    Line {
+        folds: bool,
+    },
+    /// More of a trailer field's name.
+    Name,
+    /// More of its value.
+    Value,
+    /// The line feed after it.
+    ValueLf,
     /// The line feed of the empty line that ends it all.
     LastLf,
 }
@@ -173,11 +152,21 @@ impl Framer {
         }
     }
 
-    /// Takes the end of the connection. Returns the response when that is what completes it.
-    pub fn close(&mut self) -> Option<Answered> {
+    /// Takes the orderly end of the connection. Returns the response if that is what completes it.
+    pub fn close(&mut self) -> Result<Answered, Malformed> {
         match self.stage {
-            Stage::UntilClose => self.complete(&[]).ok(),
-            Stage::Head | Stage::Length(_) | Stage::Chunked(_) => None,
+            Stage::UntilClose => self.complete(&[]),
+            Stage::Head | Stage::Length(_) | Stage::Chunked(_) => Err(self.cut()),
+        }
+    }
+
+    /// What is missing if nothing more comes.
+    pub fn cut(&self) -> Malformed {
+        match self.stage {
+            Stage::Head if self.partial.is_empty() => Malformed::NoAnswer,
+            Stage::Head => Malformed::CutHead,
+            Stage::Length(_) | Stage::UntilClose => Malformed::CutBody,
+            Stage::Chunked(_) => Malformed::CutChunks,
         }
     }
 
@@ -201,7 +190,7 @@ impl Framer {
     fn complete(&mut self, rest: &[u8]) -> Result<Answered, Malformed> {
         let answered = Answered { status: self.status, body_bytes: self.body_bytes, keep_alive: self.keep_alive };
         self.reset();
-        if rest.is_empty() { Ok(answered) } else { Err(Malformed::Surplus(rest.len())) }
+        if rest.is_empty() { Ok(answered) } else { Err(Malformed::Surplus) }
     }
 
     /// Returns how many of `bytes` belong to the head that they complete.
@@ -226,17 +215,27 @@ impl Framer {
 
     /// Returns the length of the head that `bytes` begin with, if it is all there.
     fn parse_head(&mut self, bytes: &[u8], head_only: bool, sink: &mut impl Sink) -> Result<Option<usize>, Malformed> {
+        // What the parser would skip is no part of a response.
+        if let Some(b'\r' | b'\n') = bytes.first() {
+            return Err(Malformed::EmptyLine);
+        }
+        let bytes = &bytes[..bytes.len().min(LONGEST_HEAD)];
         let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
         let mut no_fields = [EMPTY_HEADER; 0];
         let mut head = httparse::Response::new(&mut no_fields);
-        let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut head, bytes, &mut fields)?;
-        let Status::Complete(length) = parsed else {
-            return if bytes.len() < LONGEST_HEAD { Ok(None) } else { Err(Malformed::LongHead) };
+        let mut parser = ParserConfig::default();
+        // A user agent takes a folded line for a blank (RFC 9112 §5.2).
+        parser.allow_obsolete_multiline_headers_in_responses(true);
+        let length = match parser.parse_response_with_uninit_headers(&mut head, bytes, &mut fields) {
+            Ok(Status::Complete(length)) => length,
+            Ok(Status::Partial) if bytes.len() < LONGEST_HEAD => return Ok(None),
+            Ok(Status::Partial) => return Err(Malformed::LongHead),
+            Err(error) => return Err(named(error, bytes)),
         };
         let status = head.code.unwrap_or_default();
         match status {
-            0..100 | 101 => return Err(Malformed::Status(status)),
-            102..200 | 100 => return Ok(Some(length)),
+            101 => return Err(Malformed::Switch),
+            100..200 => return Ok(Some(length)),
             _ => {}
         }
         let body = body_after(&head, status, head_only)?;
@@ -252,34 +251,82 @@ impl Framer {
 
 /// RFC 9112 §6.3, with §9.3 for the connection's persistence.
 fn body_after(head: &httparse::Response<'_, '_>, status: u16, head_only: bool) -> Result<Body, Malformed> {
+    // Without a body, whatever the fields say.
+    let bodiless = head_only || matches!(status, 204 | 304);
     let mut length = None;
-    let mut chunked = None;
+    let mut codings = Codings::None;
     let (mut close, mut keep) = (false, false);
     for field in head.headers.iter() {
         let name = field.name;
         if name.eq_ignore_ascii_case("content-length") {
-            for number in field.value.split(|byte| *byte == b',') {
-                let number = decimal(number.trim_ascii()).ok_or(Malformed::ContentLength)?;
-                if length.is_some_and(|before| before != number) {
-                    return Err(Malformed::ContentLength);
-                }
-                length = Some(number);
+            if !bodiless {
+                length = Some(content_length(field.value, length)?);
             }
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            chunked = Some(tokens(field.value).last().is_some_and(|coding| coding.eq_ignore_ascii_case(b"chunked")));
+            codings = codings.and(field.value);
         } else if name.eq_ignore_ascii_case("connection") {
             close |= tokens(field.value).any(|token| token.eq_ignore_ascii_case(b"close"));
             keep |= tokens(field.value).any(|token| token.eq_ignore_ascii_case(b"keep-alive"));
         }
     }
-    let stage = match (chunked, length) {
-        _ if head_only || matches!(status, 204 | 304) => Stage::Length(0),
-        (Some(true), _) => Stage::Chunked(Chunk::Size { size: 0, digits: 0 }),
-        (None, Some(length)) => Stage::Length(length),
-        (Some(false), _) | (None, None) => Stage::UntilClose,
+    let stage = match (codings, length) {
+        _ if bodiless => Stage::Length(0),
+        (Codings::None, Some(length)) => Stage::Length(length),
+        (Codings::None, None) => Stage::UntilClose,
+        (_, Some(_)) => return Err(Malformed::LengthAndCoding),
+        _ if head.version == Some(0) => return Err(Malformed::OldCoding),
+        (Codings::Chunked, None) => Stage::Chunked(Chunk::Size { size: None }),
+        (Codings::ChunkedTwice, None) => return Err(Malformed::ChunkedTwice),
+        (Codings::Other, None) => return Err(Malformed::UnaskedCoding),
     };
     let persistent = !close && (head.version == Some(1) || keep);
     Ok(Body { stage, keep_alive: persistent && !matches!(stage, Stage::UntilClose) })
+}
+
+/// The number in a `Content-Length`, which may be there several times if it is the same one.
+fn content_length(value: &[u8], mut before: Option<u64>) -> Result<u64, Malformed> {
+    for number in value.split(|byte| *byte == b',') {
+        let number = decimal(number.trim_ascii())?;
+        if before.is_some_and(|before| before != number) {
+            return Err(Malformed::DifferentLengths);
+        }
+        before = Some(number);
+    }
+    before.ok_or(Malformed::ContentLength)
+}
+
+/// Digits only: `parse` would take a sign too.
+fn decimal(digits: &[u8]) -> Result<u64, Malformed> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(Malformed::ContentLength);
+    }
+    let digits = str::from_utf8(digits).map_err(|_| Malformed::ContentLength)?;
+    digits.parse().map_err(|_| Malformed::ContentLengthOverflow)
+}
+
+/// What `Transfer-Encoding` says, in however many fields.
+#[derive(Debug, Clone, Copy)]
+enum Codings {
+    None,
+    Chunked,
+    ChunkedTwice,
+    /// Another coding, or none though the field is there.
+    Other,
+}
+
+impl Codings {
+    fn and(self, value: &[u8]) -> Self {
+        let mut codings = tokens(value).filter(|coding| !coding.is_empty()).peekable();
+        if codings.peek().is_none() {
+            return Self::Other;
+        }
+        codings.fold(self, |before, coding| match before {
+            _ if !coding.eq_ignore_ascii_case(b"chunked") => Self::Other,
+            Self::None => Self::Chunked,
+            Self::Chunked => Self::ChunkedTwice,
+            Self::ChunkedTwice | Self::Other => before,
+        })
+    }
 }
 
 impl Chunk {
@@ -291,26 +338,75 @@ impl Chunk {
         let Some((&byte, rest)) = bytes.split_first() else { return Ok(Some(self)) };
         *bytes = rest;
         let next = match (self, byte) {
-            // Sixteen digits are all that 64 bits hold.
-            (Self::Size { size, digits: digits @ 0..16 }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            (Self::Size { size }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit = char::from(byte).to_digit(16).map_or(0, u64::from);
-                Self::Size { size: (size << 4) | digit, digits: digits + 1 }
+                let size = size.unwrap_or(0).checked_mul(16).ok_or(Malformed::ChunkSizeOverflow)? | digit;
+                Self::Size { size: Some(size) }
             }
-            (Self::Size { size, digits: 1.. } | Self::Extension { size }, b'\r') => Self::SizeEnd { size },
-            (Self::Size { size, digits: 1.. }, b';' | b' ' | b'\t') | (Self::Extension { size }, b' '.. | b'\t') => {
-                Self::Extension { size }
-            }
-            (Self::SizeEnd { size: 0 } | Self::Trailer, b'\n') => Self::TrailerStart,
-            (Self::SizeEnd { size }, b'\n') => Self::Data { left: size },
+            (Self::Size { size: Some(size) } | Self::Extension { size }, b'\r') => Self::SizeLf { size },
+            (Self::Size { size: Some(_) } | Self::Extension { .. }, b'\n') => return Err(Malformed::ChunkSizeEnd),
+            (Self::Size { size: Some(size) }, b';' | b' ' | b'\t') => Self::Extension { size },
+            (Self::Size { .. }, _) => return Err(Malformed::ChunkSize),
+            (Self::Extension { size }, _) if is_text(byte) => Self::Extension { size },
+            (Self::Extension { .. }, _) => return Err(Malformed::ChunkExtension),
+            (Self::SizeLf { size: 0 }, b'\n') => Self::Line { folds: false },
+            (Self::SizeLf { size }, b'\n') => Self::Data { left: size },
+            (Self::SizeLf { .. }, _) => return Err(Malformed::ChunkSizeEnd),
             (Self::DataCr, b'\r') => Self::DataLf,
-            (Self::DataLf, b'\n') => Self::Size { size: 0, digits: 0 },
-            (Self::TrailerStart, b'\r') => Self::LastLf,
-            (Self::TrailerStart, b'!'..) | (Self::Trailer, b' '.. | b'\t' | b'\r') => Self::Trailer,
-            (Self::LastLf, b'\n') => return Ok(None),
-            _ => return Err(Malformed::Chunk),
+            (Self::DataLf, b'\n') => Self::Size { size: None },
+            (Self::Data { .. } | Self::DataCr | Self::DataLf, _) => return Err(Malformed::ChunkEnd),
+            (Self::Line { .. }, b'\r') => Self::LastLf,
+            // As in a head, a line may end in a line feed alone.
+            (Self::LastLf | Self::Line { .. }, b'\n') => return Ok(None),
+            (Self::Line { folds: true }, b' ' | b'\t') => Self::Value,
+            (Self::Line { .. } | Self::Name, _) if is_token(byte) => Self::Name,
+            (Self::Name, b':') => Self::Value,
+            (Self::Value, b'\r') => Self::ValueLf,
+            (Self::Value | Self::ValueLf, b'\n') => Self::Line { folds: true },
+            (Self::Value, _) if is_text(byte) => Self::Value,
+            (Self::Line { .. } | Self::Name | Self::Value | Self::ValueLf | Self::LastLf, _) => {
+                return Err(Malformed::Trailer);
+            }
         };
         Ok(Some(next))
     }
+}
+
+/// Which rule it was that the parser found broken, by the first place in `bytes` that breaks one.
+#[cold]
+fn named(error: httparse::Error, bytes: &[u8]) -> Malformed {
+    let mut lines = bytes.split(|byte| *byte == b'\n').skip(1);
+    match error {
+        httparse::Error::Version => Malformed::Version,
+        httparse::Error::TooManyHeaders => Malformed::ManyFields,
+        httparse::Error::NewLine => Malformed::BareCr,
+        httparse::Error::HeaderName => {
+            let (first, mut others) = (lines.next().unwrap_or_default(), lines);
+            if let [b' ' | b'\t', ..] = first {
+                return Malformed::BlankBeforeFields;
+            }
+            name_error(first).or_else(|| others.find_map(name_error)).unwrap_or(Malformed::FieldName)
+        }
+        httparse::Error::HeaderValue => lines.find_map(value_error).unwrap_or(Malformed::FieldValue),
+        _ => Malformed::StatusLine,
+    }
+}
+
+/// What is wrong before the colon of this line, if it does not go on with the one before.
+fn name_error(line: &[u8]) -> Option<Malformed> {
+    let name = line.iter().take_while(|byte| is_token(**byte)).count();
+    match (name, line.get(name)) {
+        (1.., Some(b':')) | (0, Some(b' ' | b'\t')) => None,
+        (1.., Some(b' ' | b'\t')) => Some(Malformed::BlankAfterName),
+        _ => Some(Malformed::FieldName),
+    }
+}
+
+/// What is wrong in the value of this line, whose end is a line feed or the end of what came.
+fn value_error(line: &[u8]) -> Option<Malformed> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let wrong = line.iter().find(|byte| !is_text(**byte))?;
+    Some(if *wrong == b'\r' { Malformed::BareCr } else { Malformed::FieldValue })
 }
 
 /// Splits at most `most` bytes off the front.
@@ -321,16 +417,19 @@ fn take<'a>(bytes: &mut &'a [u8], most: u64) -> &'a [u8] {
     part
 }
 
-fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The members of a list (RFC 9110 §5.6.1); empty ones too.
+pub(crate) fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// Digits only: `parse` would take a sign too.
-fn decimal(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(digits).ok()?.parse().ok()
+/// RFC 9110 §5.6.2.
+pub(crate) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// What a field's value is made of (RFC 9110 §5.5).
+fn is_text(byte: u8) -> bool {
+    byte == b'\t' || !byte.is_ascii_control()
 }
 
 #[cfg(test)]

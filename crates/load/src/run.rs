@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Histogram, Interval, Tally};
+use model::{Arrivals, Engine, Failure, Histogram, Interval, Tally};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -35,9 +35,10 @@ const SPARE_DESCRIPTORS: u64 = 128;
 ///   is never tried again in silence. A connection closed at the end of an answer is no failure.
 /// - Each new connection goes to the next of the target's addresses, and makes a full handshake where TLS is spoken.
 /// - After a failure without an answer, a slot waits before it connects again: 1 ms, doubled up to 100 ms.
-/// - Requests in flight when the load is over are abandoned and in no tally, except under [`Stop::Count`], which
-///   waits for all of them. Their connections are closed like all others. In an open loop they are unanswered, as
-///   is all that was due and never sent.
+/// - Requests in flight when the load is over are abandoned and in no tally but [`Summary::abandoned`], except under
+///   [`Stop::Count`], which waits for all of them. So each request that a server saw is one with a status in the
+///   tally, or abandoned, or a failure without an answer. Their connections are closed like all others. In an open
+///   loop they are unanswered, as is all that was due and never sent.
 /// - Where the number of users falls, those who go wait for the answer that they have asked for; their connections stay open,
 ///   for whoever comes next.
 /// - An open loop opens a connection when something is due and none is free, up to the number allowed. Of several
@@ -109,6 +110,9 @@ pub struct Summary {
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
     pub client_cpu_s: f64,
+    /// Requests that were sent, in whole or in part, and are in no tally: in flight when the load was over, or ended
+    /// after its observer had seen enough.
+    pub abandoned: u64,
     /// The target's addresses, and how much of the load each had.
     pub addresses: Vec<AddressUse>,
     /// Connections that were made; more than asked for when some had to be replaced.
@@ -245,17 +249,19 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
             workers.push(worker);
         }
         drop(sender);
-        observe(&receiver, threads, &mut summary, observer);
+        let merge = observe(&receiver, threads, &mut summary, observer);
         drop(halting);
         for worker in workers {
             let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             summary.kernel_time |= finished.kernel_time;
+            summary.abandoned += finished.abandoned;
             for (sum, had) in summary.addresses.iter_mut().zip(finished.addresses) {
                 sum.opened += had.opened;
                 sum.ended += had.ended;
                 summary.connections_opened += had.opened;
             }
         }
+        summary.abandoned += unseen(&receiver, merge);
         Ok(())
     })?;
     Ok(summary)
@@ -277,7 +283,7 @@ fn work<B: Backend>(
     sender: &mpsc::Sender<Told>,
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
-    // The receiver is gone once an observer has stopped the load: nothing is lost that would count.
+    // The receiver is gone only if the observer has panicked.
     let emit = |interval| drop(sender.send((index, Some(interval))));
     let finished = engine::work::<B>(job, emit);
     if finished.is_err() {
@@ -287,13 +293,14 @@ fn work<B: Backend>(
     finished
 }
 
-/// Merges what the threads tell and passes it on, until all have finished or the observer has seen enough.
+/// Merges what the threads tell and passes it on, until all have finished or the observer has seen enough. What that
+/// one has not seen is left in what is returned.
 fn observe(
     receiver: &mpsc::Receiver<Told>,
     threads: usize,
     summary: &mut Summary,
     observer: &mut dyn FnMut(Interval) -> Flow,
-) {
+) -> Merge {
     let mut merge = Merge::new(threads);
     for (thread, told) in receiver {
         match told {
@@ -303,10 +310,22 @@ fn observe(
         while let Some(interval) = merge.next() {
             summary.add(&interval);
             if observer(interval) == Flow::Stop {
-                return;
+                return merge;
             }
         }
     }
+    merge
+}
+
+/// Requests that were sent and ended in intervals that no observer saw.
+fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
+    let told = receiver.try_iter().filter_map(|(_, told)| told);
+    let sent = |interval: Interval| {
+        let Tally { good, failures, .. } = interval.tally;
+        let failed = failures.iter().filter(|(failure, _)| **failure != Failure::Connect);
+        good + failed.map(|(_, count)| count).sum::<u64>()
+    };
+    told.chain(merge.into_rest()).map(sent).sum()
 }
 
 /// Raises this process's soft limit of file descriptors to the hard one if `wanted` demands it.

@@ -3,13 +3,13 @@
 
 use std::mem;
 
-use model::Failure;
 use model::load::Transport;
+use model::{Failure, Malformed};
 use thiserror::Error;
 
 use crate::http2::{Http2, Http2Error};
 use crate::request::Ask;
-use crate::response::{Answered, Framer, Ignore, Malformed, Sink};
+use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::{Protocol, Target};
 use crate::tls::{Received, Session, Tls, cure};
 
@@ -19,8 +19,8 @@ const KEPT: usize = 16 * 1024;
 /// Why a connection is of no more use.
 #[derive(Debug, Error)]
 pub enum WireError {
-    /// The bytes are not an HTTP/1.1 response.
-    #[error("the answer is not HTTP: {0}")]
+    /// The bytes are no whole HTTP/1.1 response, or its body cannot be decoded.
+    #[error("the answer is not as HTTP has it: {0}")]
     Malformed(#[from] Malformed),
     /// TLS was refused, by either side, or broken.
     #[error("no TLS with the server: {reason}; {}", cure(reason))]
@@ -45,7 +45,7 @@ pub enum WireError {
     /// The request is not written for what is spoken here.
     #[error("the request is written for another target: make it for the one that is asked")]
     Unwritten,
-    /// The connection ended before an answer was complete.
+    /// The connection ended before an answer was complete, where more is not known.
     #[error("the connection closed before the answer was complete")]
     Closed,
 }
@@ -69,7 +69,7 @@ impl WireError {
     /// What a request that it ended is counted as.
     pub(crate) fn failure(&self) -> Failure {
         match self {
-            Self::Malformed(_) => Failure::Malformed,
+            Self::Malformed(why) => why.failure(),
             Self::Tls { .. } | Self::Alpn { .. } | Self::HungUp => Failure::Tls,
             Self::Closed | Self::Unwritten => Failure::Closed,
             Self::Http2(error) => match **error {
@@ -157,10 +157,17 @@ impl Wire {
     /// Takes the orderly end of the connection; says what the answer was if that is what ends it.
     pub fn close(&mut self, sink: &mut impl Sink) -> Result<Answered, WireError> {
         match self {
-            Self::Plain(framer) => framer.close(),
-            Self::Layered(layers) => layers.close(sink)?,
+            Self::Plain(framer) => Ok(framer.close()?),
+            Self::Layered(layers) => layers.close(sink),
         }
-        .ok_or(WireError::Closed)
+    }
+
+    /// What is missing if the connection ends in disorder, which completes no answer.
+    pub fn cut(&self) -> WireError {
+        match self {
+            Self::Plain(framer) => framer.cut().into(),
+            Self::Layered(layers) => layers.http.cut(),
+        }
     }
 
     /// What is to be sent beside requests.
@@ -253,15 +260,15 @@ impl Layers {
         match (received, answered) {
             (Received::More, answered) => Ok(answered),
             (Received::Last, Some(answered)) => Ok(Some(Answered { keep_alive: false, ..answered })),
-            (Received::Last, None) => self.http.close(sink)?.ok_or(WireError::Closed).map(Some),
+            (Received::Last, None) => self.http.close(sink).map(Some),
         }
     }
 
     /// An end without TLS's own word for it may be anybody's doing: it completes no answer (RFC 9112 §9.8).
-    fn close(&mut self, sink: &mut impl Sink) -> Result<Option<Answered>, WireError> {
+    fn close(&mut self, sink: &mut impl Sink) -> Result<Answered, WireError> {
         match self.tls {
             Some(_) if !self.is_ready => Err(WireError::HungUp),
-            Some(_) => Ok(None),
+            Some(_) => Err(self.http.cut()),
             None => self.http.close(sink),
         }
     }
@@ -326,15 +333,22 @@ impl Http {
     /// Takes what follows a complete answer.
     fn receive_more(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match self {
-            Self::One(_) => Err(Malformed::Surplus(bytes.len()).into()),
+            Self::One(_) => Err(Malformed::Surplus.into()),
             Self::Two(http) => Ok(http.receive(bytes, &mut Ignore).map(drop)?),
         }
     }
 
-    fn close(&mut self, sink: &mut impl Sink) -> Result<Option<Answered>, WireError> {
+    fn close(&mut self, sink: &mut impl Sink) -> Result<Answered, WireError> {
         match self {
-            Self::One(framer) => Ok(framer.close()),
-            Self::Two(http) => Ok(http.close(sink)?),
+            Self::One(framer) => Ok(framer.close()?),
+            Self::Two(http) => http.close(sink)?.ok_or(WireError::Closed),
+        }
+    }
+
+    fn cut(&self) -> WireError {
+        match self {
+            Self::One(framer) => framer.cut().into(),
+            Self::Two(_) => WireError::Closed,
         }
     }
 

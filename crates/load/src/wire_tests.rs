@@ -125,11 +125,17 @@ fn only_tls_itself_ends_an_answer_that_goes_on_to_the_end() {
 
     let (mut wire, mut server) = made.asking();
     assert_eq!(wire.receive(&encrypted(&mut server, until_close), false, &mut Ignore).unwrap(), None);
-    assert!(matches!(wire.close(&mut Ignore), Err(WireError::Closed)), "anybody may have cut it");
+    assert!(
+        matches!(wire.close(&mut Ignore), Err(WireError::Malformed(Malformed::CutBody))),
+        "anybody may have cut it"
+    );
 
     let (mut wire, mut server) = made.asking();
     server.send_close_notify();
-    assert!(matches!(wire.receive(&said(&mut server), false, &mut Ignore), Err(WireError::Closed)));
+    assert!(matches!(
+        wire.receive(&said(&mut server), false, &mut Ignore),
+        Err(WireError::Malformed(Malformed::NoAnswer))
+    ));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, HostUse};
+use crate::{Histogram, HostUse, Malformed};
 
 /// Why a request was not answered well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -15,10 +15,12 @@ pub enum Failure {
     Status,
     /// The status is right, the body's length is not.
     Length,
-    /// The bytes are not an HTTP response.
+    /// The bytes are not an HTTP response; [`Tally::malformed`] says why.
     Malformed,
-    /// The connection closed before the response was complete.
+    /// The connection closed before the response was complete; [`Tally::malformed`] says where.
     Closed,
+    /// The body's content coding cannot be undone; [`Tally::malformed`] says why.
+    Coding,
     /// No connection could be made. Never sent: it has no latency.
     Connect,
     /// No connection could be made, since this machine has no port left to make it from. Never sent.
@@ -43,6 +45,7 @@ impl Failure {
             Self::Length => "unexpected length",
             Self::Malformed => "not HTTP",
             Self::Closed => "connection closed",
+            Self::Coding => "undecodable body",
             Self::Connect => "no connection",
             Self::NoPorts => "no local port left",
             Self::Tls => "TLS failed",
@@ -78,6 +81,10 @@ pub struct Tally {
     pub good: u64,
     /// Failures by kind.
     pub failures: BTreeMap<Failure, u64>,
+    /// What was wrong with the answers of the failures [`Failure::Malformed`], [`Failure::Closed`] and
+    /// [`Failure::Coding`]: their counts are these.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub malformed: BTreeMap<Malformed, u64>,
     /// Complete answers by HTTP status, good or not.
     pub statuses: BTreeMap<u16, u64>,
     /// Lengths of complete answers; absent when none was complete.
@@ -90,6 +97,9 @@ impl Tally {
         self.good += other.good;
         for (failure, count) in &other.failures {
             *self.failures.entry(*failure).or_default() += count;
+        }
+        for (malformed, count) in &other.malformed {
+            *self.malformed.entry(*malformed).or_default() += count;
         }
         for (status, count) in &other.statuses {
             *self.statuses.entry(*status).or_default() += count;
@@ -244,17 +254,31 @@ mod tests {
     fn tallies_add() {
         let one = Tally {
             good: 3,
-            failures: [(Failure::Status, 1)].into(),
+            failures: [(Failure::Status, 1), (Failure::Malformed, 2)].into(),
+            malformed: [(Malformed::BareCr, 2)].into(),
             statuses: [(200, 3), (500, 1)].into(),
             body_length: Some(BodyLength { min: 10, max: 20 }),
         };
         let mut sum = Tally::default();
         sum.merge(&one);
         sum.merge(&one);
-        assert_eq!((sum.good, sum.failed(), sum.ended()), (6, 2, 8));
-        assert_eq!(sum.statuses[&500], 2);
-        assert!((sum.failed_share() - 0.25).abs() < 1e-12);
+        assert_eq!((sum.good, sum.failed(), sum.ended()), (6, 6, 12));
+        assert_eq!((sum.statuses[&500], sum.malformed[&Malformed::BareCr]), (2, 4));
+        assert!((sum.failed_share() - 0.5).abs() < 1e-12);
         assert_eq!(sum.body_length, Some(BodyLength { min: 10, max: 20 }));
+    }
+
+    #[test]
+    fn a_tally_that_names_nothing_malformed_is_stored_as_it_always_was() {
+        let old = r#"{"good":1,"failures":{"malformed":2,"closed":1},"statuses":{"200":1},"body_length":null}"#;
+        let tally: Tally = serde_json::from_str(old).unwrap();
+        assert_eq!((tally.failed(), tally.malformed.len()), (3, 0));
+        assert_eq!(serde_json::to_string(&tally).unwrap(), old);
+
+        let named = Tally { malformed: [(Malformed::CutBody, 1), (Malformed::DifferentLengths, 2)].into(), ..tally };
+        let text = serde_json::to_string(&named).unwrap();
+        assert!(text.contains(r#""malformed":{"different-lengths":2,"cut-body":1}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Tally>(&text).unwrap(), named);
     }
 
     #[test]

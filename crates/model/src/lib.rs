@@ -13,6 +13,7 @@ pub mod histogram;
 pub mod host;
 pub mod interval;
 pub mod load;
+pub mod malformed;
 pub mod metric;
 pub mod plan;
 pub mod record;
@@ -27,6 +28,7 @@ pub use histogram::Histogram;
 pub use host::{HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally};
 pub use load::{Engine, LoadRecord};
+pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{

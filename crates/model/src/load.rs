@@ -34,6 +34,12 @@ impl fmt::Display for Engine {
 pub struct LoadRecord {
     /// What was asked for, as typed.
     pub url: String,
+    /// Where redirects led before the load, one after the other: the last one is what was loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub followed: Vec<String>,
+    /// Where the answers redirect to, which was not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirects_to: Option<String>,
     /// HTTP method.
     pub method: String,
     /// The addresses connected to, and how much of the load each had.
@@ -50,8 +56,11 @@ pub struct LoadRecord {
     pub arrivals: Arrivals,
     /// The status that a good answer has.
     pub status: u16,
-    /// The length of a good answer's body, bytes; `None` where any is good.
+    /// The length of a good answer's body, bytes, without gzip if that was offered; `None` where any is good.
     pub length: Option<u64>,
+    /// Requests that were sent and are in no interval: in flight when the load was over.
+    #[serde(default)]
+    pub abandoned: u64,
     /// What was seen, about a second each.
     pub intervals: Vec<Interval>,
 }

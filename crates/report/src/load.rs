@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use model::interval::OpenLoop;
 use model::load::{AddressUse, TlsFacts, Transport};
-use model::{Arrivals, Engine, Finding, Histogram, Interval, LoadRecord, Spacing, Think, text};
+use model::{Arrivals, Engine, Finding, Histogram, Interval, LoadRecord, Malformed, Spacing, Tally, Think, text};
 use serde::Serialize;
 
 use crate::json::pretty;
@@ -21,6 +21,12 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     let (tally, seconds, service) = (record.tally(), record.seconds(), record.service());
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
     page.line(&format!("{} {}", record.method, record.url));
+    for url in &record.followed {
+        page.line(&format!("  redirects to {url}, which was followed"));
+    }
+    if let Some(url) = &record.redirects_to {
+        page.line(&format!("  redirects to {url}, which was not loaded: --follow loads that instead"));
+    }
     page.line(&format!(
         "{}; answers with status {}{}",
         shape(record),
@@ -34,9 +40,15 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     page.line(&format!("  failed   {:>12}  {}", text::count(tally.failed()), number::share(tally.failed_share())));
     for (failure, count) in &tally.failures {
         page.line(&format!("           {:>12}  {}", text::count(*count), failure.name()));
+        for (why, count) in tally.malformed.iter().filter(|(why, _)| why.failure() == *failure) {
+            page.line(&format!("           {:>12}    {why}", text::count(*count)));
+        }
     }
     for (status, count) in &tally.statuses {
         page.line(&format!("           {:>12}  status {status}", text::count(*count)));
+    }
+    if record.abandoned > 0 {
+        page.line(&format!("  left     {:>12}  in flight at the end", text::count(record.abandoned)));
     }
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
     page.line(&format!("  client   {:>12.2}  cores, by {}", record.client_cores(), record.engine));
@@ -77,6 +89,8 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
     let (tally, service) = (record.tally(), record.service());
     pretty(&Whole {
         url: &record.url,
+        followed: &record.followed,
+        redirects_to: record.redirects_to.as_deref(),
         method: &record.method,
         addresses: &record.addresses,
         transport: &record.transport,
@@ -91,7 +105,9 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         good: tally.good,
         failed: tally.failed(),
         failures: tally.failures.iter().map(|(failure, count)| (failure.name(), *count)).collect(),
+        malformed: &tally.malformed,
         statuses: &tally.statuses,
+        abandoned: record.abandoned,
         bytes: record.intervals.iter().map(|interval| interval.bytes).sum(),
         client_cores: record.client_cores(),
         service_us: Times::of(&service),
@@ -113,16 +129,17 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
 pub fn load_csv(record: &LoadRecord) -> String {
     let mut rows = String::from(
         "load,start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
-         response_p50_us,response_p99_us,response_max_us\n",
+         response_p50_us,response_p99_us,response_max_us,malformed\n",
     );
     let mut row = |load: &str, interval: &Interval| {
         let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(interval);
         let open = interval.open.as_ref().map_or_else(|| ",,,,".to_owned(), open_fields);
         let service = service_us.fields();
+        let malformed = malformed_field(&interval.tally);
         // Writing to a String cannot fail.
         let _ = writeln!(
             rows,
-            "{load},{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open}"
+            "{load},{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open},{malformed}"
         );
     };
     match &record.parts()[..] {
@@ -130,6 +147,12 @@ pub fn load_csv(record: &LoadRecord) -> String {
         parts => parts.iter().for_each(|(load, whole)| row(load, whole)),
     }
     rows
+}
+
+/// What was wrong with answers, such as `bare-cr=2 cut-body=1`.
+fn malformed_field(tally: &Tally) -> String {
+    let named = |(why, count): (&Malformed, &u64)| format!("{}={count}", why.name());
+    tally.malformed.iter().map(named).collect::<Vec<_>>().join(" ")
 }
 
 fn open_fields(open: &OpenLoop) -> String {
@@ -210,6 +233,10 @@ fn times(histogram: &Histogram) -> String {
 #[derive(Serialize)]
 struct Whole<'a> {
     url: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    followed: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirects_to: Option<&'a str>,
     method: &'a str,
     addresses: &'a [AddressUse],
     transport: &'a Transport,
@@ -221,7 +248,9 @@ struct Whole<'a> {
     good: u64,
     failed: u64,
     failures: BTreeMap<&'a str, u64>,
+    malformed: &'a BTreeMap<Malformed, u64>,
     statuses: &'a BTreeMap<u16, u64>,
+    abandoned: u64,
     bytes: u64,
     client_cores: f64,
     service_us: Times,

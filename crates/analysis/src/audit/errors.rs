@@ -78,8 +78,9 @@ fn too_many(subject: String, tally: &Tally) -> Option<Found> {
     )
     .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
+    let whys = tally.malformed.iter().map(|(why, count)| (why.to_string(), *count));
     let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));
-    Some(kinds.chain(statuses).fold(found, |found, (what, count)| found.with(what, text::count(count))))
+    Some(kinds.chain(whys).chain(statuses).fold(found, |found, (what, count)| found.with(what, text::count(count))))
 }
 
 fn both_sides(

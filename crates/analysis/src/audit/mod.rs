@@ -219,6 +219,8 @@ pub(crate) mod testing {
         };
         LoadRecord {
             url: "http://127.0.0.1:8080/".into(),
+            followed: Vec::new(),
+            redirects_to: None,
             method: "GET".into(),
             addresses: Vec::new(),
             transport: Transport { http: "HTTP/1.1".into(), tls: None },
@@ -228,6 +230,7 @@ pub(crate) mod testing {
             arrivals: model::Arrivals::default(),
             status: 200,
             length: Some(20),
+            abandoned: 0,
             intervals: (0..seconds).map(interval).collect(),
         }
     }

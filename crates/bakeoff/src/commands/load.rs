@@ -18,7 +18,7 @@ use url::Url;
 use crate::exit::{self, UsageError};
 use crate::{cli, interrupt, output};
 
-use super::target;
+use super::{redirect, target};
 
 /// How long a load takes when neither its time nor its number of requests is given.
 const UNASKED: Duration = Duration::from_secs(10);
@@ -27,12 +27,10 @@ const SHOWN: usize = 30;
 
 pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let url = target::url(&typed.url)?;
-    let mut target = target::target(&url, &typed.transport)?;
-    if !target::is_near(&target) && !typed.yes && !target::confirmed(&target)? {
-        return Err(UsageError::Foreign { host: target.host }.into());
-    }
+    let mut aim = Aim::at(url.clone(), request(typed, &url), typed)?;
+    let followed = if typed.follow { aim.follow(typed)? } else { Vec::new() };
     let arrivals = arrivals(typed)?;
-    let Checked { ask, status, length, transport } = checked(typed, &url, &mut target)?;
+    let Checked { ask, status, length, redirects_to, transport } = checked(typed, &mut aim)?;
     let stop = match (typed.requests, arrivals.length()) {
         (Some(count), _) => Stop::Count(count),
         (None, Some(length)) => Stop::After(length),
@@ -46,7 +44,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         time_limit: typed.timeout,
         engine: typed.engine.map(Into::into),
         kernel_time: !typed.no_kernel_time,
-        ..Load::new(target, vec![ask], stop)
+        ..Load::new(aim.target, vec![ask], stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let live = Live::new(quiet);
@@ -61,7 +59,9 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
 
     let record = LoadRecord {
         url: typed.url.clone(),
-        method: typed.method.clone(),
+        followed,
+        redirects_to,
+        method: aim.request.method,
         addresses: summary.addresses,
         transport,
         connections: load.connections,
@@ -70,6 +70,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         arrivals: load.arrivals,
         status,
         length,
+        abandoned: summary.abandoned,
         intervals,
     };
     tell(&record, typed)?;
@@ -113,32 +114,77 @@ fn tell(record: &LoadRecord, typed: &cli::Load) -> miette::Result<()> {
     typed.hgrm.as_deref().map_or(Ok(()), |path: &Path| output::write(path, &report::load_hgrm(record)))
 }
 
+/// What is asked, and where.
+struct Aim {
+    url: Url,
+    target: Target,
+    request: Request,
+}
+
+impl Aim {
+    /// Refuses what is neither near nor allowed.
+    fn at(url: Url, request: Request, typed: &cli::Load) -> miette::Result<Self> {
+        let target = target::target(&url, &typed.transport)?;
+        if !target::is_near(&target) && !typed.yes && !target::confirmed(&target)? {
+            return Err(UsageError::Foreign { host: target.host }.into());
+        }
+        Ok(Self { url, target, request })
+    }
+
+    /// Goes where redirects lead; returns the places, the last of which is aimed at now.
+    fn follow(&mut self, typed: &cli::Load) -> miette::Result<Vec<String>> {
+        let mut followed = Vec::new();
+        loop {
+            let any = self.ask(&Expect::default(), LengthRule::Any)?;
+            let (answer, _) = first_answers(typed, &mut self.target, &any).into_diagnostic()?;
+            let Some(to) = redirect::leads_to(&self.url, &answer) else { return Ok(followed) };
+            if followed.len() == redirect::MOST {
+                return Err(UsageError::Redirects { url: typed.url.clone(), last: to.into() }.into());
+            }
+            let request = redirect::request_at(&to, &self.url, answer.status, self.request.clone());
+            *self = Self::at(target::url(to.as_str())?, request, typed)?;
+            followed.push(self.url.to_string());
+        }
+    }
+
+    fn ask(&self, expect: &Expect, length: LengthRule) -> miette::Result<Ask> {
+        Ask::new(&self.request, expect, &self.target, length).into_diagnostic()
+    }
+}
+
+/// The request as typed.
+fn request(typed: &cli::Load, url: &Url) -> Request {
+    let mut headers = typed.headers.clone();
+    if typed.no_keepalive {
+        headers.push(("Connection".to_owned(), "close".to_owned()));
+    }
+    if typed.compressed && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
+        headers.push(("Accept-Encoding".to_owned(), "gzip".to_owned()));
+    }
+    Request { method: typed.method.clone(), path: redirect::path(url), headers, body: typed.body.clone() }
+}
+
 /// The request, and what is known of its answers before the load.
 struct Checked {
     ask: Ask,
     status: u16,
     length: Option<u64>,
+    redirects_to: Option<String>,
     transport: Transport,
 }
 
 /// The request, whose answers are all checked against the first ones, one of each address: their status, and their
 /// length where they agree on it.
-fn checked(typed: &cli::Load, url: &Url, target: &mut Target) -> miette::Result<Checked> {
-    let path = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-    let mut headers = typed.headers.clone();
-    if typed.no_keepalive {
-        headers.push(("Connection".to_owned(), "close".to_owned()));
-    }
-    let request = Request { method: typed.method.clone(), path, headers, body: typed.body.clone() };
-    let any = Ask::new(&request, &Expect::default(), target, LengthRule::Any).into_diagnostic()?;
-    let (first, others) = first_answers(typed, target, &any).into_diagnostic()?;
+fn checked(typed: &cli::Load, aim: &mut Aim) -> miette::Result<Checked> {
+    let any = aim.ask(&Expect::default(), LengthRule::Any)?;
+    let (first, others) = first_answers(typed, &mut aim.target, &any).into_diagnostic()?;
     let wanted = first.body.len() as u64;
     let agree = others.iter().all(|other| other.body.len() as u64 == wanted);
     let length = (agree && !typed.any_length).then_some(wanted);
     let expect = Expect { status: Some(first.status), ..Expect::default() };
-    let rule = length.map_or(LengthRule::Any, LengthRule::Exact);
-    let ask = Ask::new(&request, &expect, target, rule).into_diagnostic()?;
-    Ok(Checked { ask, status: first.status, length, transport: first.transport })
+    let ask = aim.ask(&expect, length.map_or(LengthRule::Any, LengthRule::Exact))?;
+    let redirects_to = redirect::leads_to(&aim.url, &first).map(Into::into);
+    Ok(Checked { ask, status: first.status, length, redirects_to, transport: first.transport })
 }
 
 /// An answer of each address, and of the first another if there is no other address. Of the addresses that a name has

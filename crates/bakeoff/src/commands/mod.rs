@@ -3,6 +3,7 @@
 pub mod check;
 pub mod init;
 pub mod load;
+mod redirect;
 pub mod report;
 pub mod run;
 pub mod stored;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use knownserver::{ErrorBurst, KnownServer, Script};
+use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
 use serde_json::Value;
 
 use crate::common::Place;
@@ -73,4 +73,67 @@ fn only_what_is_near_is_loaded_unasked() {
     place.run(&["load", "ftp://127.0.0.1/"]).ends_with(2).complains("ftp is not http");
     place.run(&["load", "127.0.0.1:1/", "--header", "no colon"]).ends_with(2).complains("NAME: VALUE");
     place.run(&["load", "127.0.0.1:1/", "-n", "1"]).ends_with(1).complains("cannot connect to 127.0.0.1:1");
+}
+
+/// A server that redirects from each of these paths to the place that follows it.
+fn redirecting(places: &[(&str, u16, &str)]) -> KnownServer {
+    let redirect = |(path, status, to): &(&str, u16, &str)| Route {
+        status: *status,
+        headers: [("Location".to_owned(), (*to).to_owned())].into(),
+        ..Route::text(path, "elsewhere")
+    };
+    let end = Route::text("/end", "this is the end");
+    let routes = places.iter().map(redirect).chain([end]).collect();
+    KnownServer::start(Script { routes, ..Script::default() }).unwrap()
+}
+
+#[test]
+fn redirects_are_told_and_followed_only_if_asked() {
+    let place = Place::new();
+    let server = redirecting(&[("/", 301, "/next?x"), ("/next", 302, "end"), ("/far", 307, "http://192.0.2.1/")]);
+    let url = |path: &str| format!("http://{}{path}", server.addr());
+    let told = json(&place, &["load", &url("/"), "-n", "20", "--json"]);
+    assert_eq!((told["good"].as_u64(), told["statuses"]["301"].as_u64()), (Some(20), Some(20)), "{told}");
+    assert_eq!(told["redirects_to"].as_str(), Some(url("/next?x").as_str()));
+    let shown = place.run(&["load", &url("/"), "-n", "20"]).ends_with(0);
+    shown.says(&format!("redirects to {}, which was not loaded: --follow", url("/next?x")));
+
+    let told = json(&place, &["load", &url("/"), "-n", "20", "--json", "--follow"]);
+    assert_eq!((told["good"].as_u64(), told["statuses"]["200"].as_u64()), (Some(20), Some(20)), "{told}");
+    assert_eq!(told["followed"].as_array().unwrap(), &[url("/next?x"), url("/end")]);
+    assert_eq!(told.get("redirects_to"), None);
+    assert_eq!(server.record().path("/end").received, 24);
+    let shown = place.run(&["load", &url("/"), "-n", "20", "--follow"]).ends_with(0);
+    shown.says(&format!("redirects to {}, which was followed", url("/end")));
+
+    place.run(&["load", &url("/far"), "-n", "1", "--follow"]).ends_with(2).complains("neither this machine nor");
+    let endless = redirecting(&[("/", 303, "/")]);
+    let url = format!("http://{}/", endless.addr());
+    place.run(&["load", &url, "-n", "1", "--follow"]).ends_with(2).complains("redirects on and on");
+    assert_eq!(endless.record().received, 22);
+}
+
+#[test]
+fn what_is_wrong_with_answers_is_named() {
+    let place = Place::new();
+    let route = |fault, fault_share| Route { fault: Some(fault), fault_share, ..Route::default() };
+    for (fault, why, words) in [
+        (Fault::Garbage, "version", "not HTTP"),
+        (Fault::CloseMidBody, "cut-body", "connection closed"),
+        (Fault::Close, "no-answer", "connection closed"),
+    ] {
+        // Of 102 requests these are 25, and none of the first two.
+        let told = |form: &[&str]| {
+            let routes = vec![route(fault, 0.25)];
+            let server = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
+            let url = format!("http://{}/", server.addr());
+            let args: Vec<&str> = ["load", &url, "-n", "100", "-c", "1"].iter().chain(form).copied().collect();
+            place.run(&args).ends_with(0)
+        };
+        let json: Value = serde_json::from_str(&told(&["--json"]).stdout).unwrap();
+        assert_eq!((json["failures"][words].as_u64(), json["malformed"][why].as_u64()), (Some(25), Some(25)), "{json}");
+        let rows = told(&["--csv"]).stdout;
+        assert!(rows.lines().next().unwrap().ends_with(",malformed") && rows.contains(&format!(",{why}=")), "{rows}");
+        told(&[]).says("§");
+    }
 }

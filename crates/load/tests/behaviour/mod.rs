@@ -13,7 +13,7 @@ use std::time::Duration;
 use knownserver::{Delay, ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
 use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Stop, Summary, Target, WireError};
 use model::study::{Expect, Request};
-use model::{Arrivals, BodyLength, Failure, Interval, Profile, Spacing, Stage, Step, Think};
+use model::{Arrivals, BodyLength, Failure, Interval, Malformed, Profile, Spacing, Stage, Step, Think};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -550,8 +550,14 @@ fn one_ask_says_why_there_is_no_answer() {
         load::ask(&Target::from(address), &ask, limit).unwrap_err()
     };
     assert!(matches!(failure(refusing(), LIMIT), AskError::Connect { .. }));
-    assert!(matches!(failure(faulty(Fault::CloseMidBody).addr(), LIMIT), AskError::Closed { received: 1.. }));
-    assert!(matches!(failure(faulty(Fault::Garbage).addr(), LIMIT), AskError::Wire(WireError::Malformed(_))));
+    assert!(matches!(
+        failure(faulty(Fault::CloseMidBody).addr(), LIMIT),
+        AskError::Closed { received: 1.., cut: WireError::Malformed(Malformed::CutBody) }
+    ));
+    assert!(matches!(
+        failure(faulty(Fault::Garbage).addr(), LIMIT),
+        AskError::Wire(WireError::Malformed(Malformed::Version))
+    ));
     let silent = faulty(Fault::NeverAnswer);
     assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), AskError::TimedOut { received: 0, .. }));
 }

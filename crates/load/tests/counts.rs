@@ -1,0 +1,288 @@
+//! Counts that agree to the request with what a server wrote down: nginx's access log, the known server's record.
+//!
+//! The equation, of which nothing is approximate: a server has seen each request once that has a status in the tally,
+//! and of those sent that have none (abandoned, closed, timed out) each at most once. nginx with small answers sees all
+//! that were abandoned, since their bytes are there to be read, unless it is closing their connections just then; and
+//! none whose connection it closed: it answers, and logs, within one event, or not at all.
+
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
+use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
+use model::study::{Expect, Request};
+use model::{Arrivals, Profile};
+use model::{Engine, Failure};
+use tempfile::TempDir;
+
+/// How long a server may take to do what it was told; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn ask(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> Ask {
+    let headers = if close { vec![("Connection".into(), "close".into())] } else { Vec::new() };
+    let request = Request { method: "GET".into(), path: path.into(), headers, body: None };
+    Ask::new(&request, &Expect::default(), &Target::from(address), length).unwrap()
+}
+
+fn load_of(engine: Engine, address: SocketAddr, asks: Vec<Ask>, stop: Stop) -> Load {
+    Load { engine: Some(engine), connections: 8, threads: 2, ..Load::new(Target::from(address), asks, stop) }
+}
+
+fn run(load: &Load) -> Summary {
+    load::run(load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
+}
+
+/// All engines that there are here.
+fn engines() -> Vec<Engine> {
+    let mut engines = vec![Engine::Epoll, load::engine()];
+    engines.dedup();
+    engines
+}
+
+/// An address that nobody listens on, of a port that the system gives to no connection (ip(7)): nginx is to find it
+/// free again after a restart.
+fn free_address() -> SocketAddr {
+    static TRIED: AtomicU16 = AtomicU16::new(0);
+    let first = std::process::id() as u16 % 12_000;
+    loop {
+        let port = 20_000 + (first + TRIED.fetch_add(1, Ordering::Relaxed)) % 12_000;
+        if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) {
+            return listener.local_addr().unwrap();
+        }
+    }
+}
+
+/// Waits until it is so.
+fn until(what: &str, so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < PATIENCE, "not so: {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A real nginx on a port of its own, with a log of statuses.
+struct Nginx {
+    folder: TempDir,
+    address: SocketAddr,
+    master: Child,
+}
+
+impl Nginx {
+    fn start() -> Self {
+        let folder = TempDir::new().unwrap();
+        let address = free_address();
+        let place = folder.path().display();
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|kind| format!("    {kind}_temp_path {place}/{kind};\n"))
+            .concat();
+        let configuration = format!(
+            "worker_processes 2;\npid {place}/pid;\nerror_log {place}/error.log;\nevents {{ worker_connections 256; }}\n\
+             http {{\n{temporary}    log_format status $status;\n    access_log {place}/access.log status;\n    \
+             keepalive_requests 100;\n    server {{\n        listen {address};\n        \
+             location /good {{ return 200 'twenty bytes of text'; }}\n        \
+             location /error {{ return 500; }}\n    }}\n}}\n"
+        );
+        fs::write(folder.path().join("nginx.conf"), configuration).unwrap();
+        let master = spawn(folder.path());
+        let nginx = Self { folder, address, master };
+        nginx.until_ready();
+        nginx
+    }
+
+    fn until_ready(&self) {
+        until("nginx listens", || TcpStream::connect(self.address).is_ok());
+    }
+
+    /// Sends nginx a signal, as its manual names them.
+    fn signal(&self, signal: &str) {
+        let mut nginx = command(self.folder.path());
+        assert!(nginx.args(["-s", signal]).status().unwrap().success(), "nginx -s {signal}");
+    }
+
+    /// Ends nginx and starts it anew on the same port.
+    fn restart(&mut self, signal: &str) {
+        self.signal(signal);
+        assert!(self.master.wait().unwrap().success());
+        self.master = spawn(self.folder.path());
+        self.until_ready();
+    }
+
+    /// Requests logged, by status.
+    fn logged(&self) -> BTreeMap<u16, u64> {
+        let text = fs::read_to_string(self.folder.path().join("access.log")).unwrap_or_default();
+        let mut statuses = BTreeMap::new();
+        for line in text.lines() {
+            *statuses.entry(line.parse().unwrap()).or_default() += 1;
+        }
+        statuses
+    }
+
+    /// Holds the log, as far as it is new since `before`, against `summary`. Where all requests have one status, the
+    /// abandoned ones have it too.
+    fn agrees(&self, before: &BTreeMap<u16, u64>, summary: &Summary) {
+        let logged = || {
+            let mut logged = self.logged();
+            for (status, count) in before {
+                *logged.get_mut(status).unwrap() -= count;
+            }
+            logged.retain(|_, count| *count > 0);
+            logged
+        };
+        let answered: u64 = summary.tally.statuses.values().sum();
+        // nginx logs after it has answered, and reads what was abandoned in its own time.
+        until("the log has them all", || logged().values().sum::<u64>() >= answered + summary.abandoned);
+        let (logged, seen) = (logged(), &summary.tally.statuses);
+        if let (1, Some((status, count))) = (seen.len(), seen.first_key_value()) {
+            assert_eq!(logged, [(*status, count + summary.abandoned)].into(), "{summary:?}");
+        } else {
+            assert_eq!(logged.values().sum::<u64>(), answered + summary.abandoned, "{logged:?} {summary:?}");
+            assert!(seen.iter().all(|(status, count)| logged[status] >= *count), "{logged:?} {summary:?}");
+            assert!(summary.abandoned > 0 || logged == *seen, "{logged:?} {summary:?}");
+        }
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let told = command(self.folder.path()).args(["-s", "stop"]).status();
+        if told.is_ok_and(|status| status.success()) {
+            let _ = self.master.wait();
+        }
+    }
+}
+
+fn command(folder: &Path) -> Command {
+    let mut nginx = Command::new("nginx");
+    nginx.arg("-p").arg(folder).arg("-e").arg(folder.join("error.log")).arg("-c").arg(folder.join("nginx.conf"));
+    // Debian has it where only root looks.
+    let path = std::env::var("PATH").unwrap_or_default();
+    nginx.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin")).stdout(Stdio::null()).stderr(Stdio::null());
+    nginx
+}
+
+fn spawn(folder: &Path) -> Child {
+    command(folder).args(["-g", "daemon off;"]).spawn().expect("nginx runs: scripts/setup.sh test installs it")
+}
+
+#[test]
+fn nginx_has_logged_what_was_counted() {
+    let nginx = Nginx::start();
+    let exact = LengthRule::Exact;
+    let kinds = |close| -> Vec<Vec<Ask>> {
+        let ask = |path, length| ask(nginx.address, path, close, length);
+        vec![
+            vec![ask("/good", exact(20))],
+            vec![ask("/good", exact(21))],
+            vec![ask("/none", LengthRule::Any)],
+            vec![ask("/good", exact(20)), ask("/none", LengthRule::Any), ask("/error", LengthRule::Any)],
+        ]
+    };
+    let stops = [Stop::Count(1_500), Stop::After(Duration::from_millis(400))];
+    for (engine, stop) in engines().into_iter().flat_map(|engine| stops.map(|stop| (engine, stop))) {
+        for asks in [kinds(false), kinds(true)].concat() {
+            let before = nginx.logged();
+            let summary = run(&load_of(engine, nginx.address, asks, stop));
+            assert!(summary.tally.malformed.is_empty() && summary.tally.ended() > 0, "{summary:?}");
+            match stop {
+                Stop::Count(count) => assert_eq!((summary.tally.ended(), summary.abandoned), (count, 0)),
+                _ => assert!(summary.abandoned <= 8, "{summary:?}"),
+            }
+            nginx.agrees(&before, &summary);
+        }
+    }
+}
+
+#[test]
+fn nginx_has_logged_what_an_open_loop_counted() {
+    let nginx = Nginx::start();
+    let asks = vec![ask(nginx.address, "/good", false, LengthRule::Exact(20))];
+    let stops = [Stop::Count(1_000), Stop::After(Duration::from_millis(300))];
+    for (engine, stop) in engines().into_iter().flat_map(|engine| stops.map(|stop| (engine, stop))) {
+        let before = nginx.logged();
+        let arrivals = Arrivals::Open(Profile::constant(5_000.0));
+        let summary = run(&Load { arrivals, ..load_of(engine, nginx.address, asks.clone(), stop) });
+        nginx.agrees(&before, &summary);
+        let open = summary.open.as_ref().unwrap();
+        assert!(summary.abandoned <= open.unanswered, "{summary:?}");
+    }
+}
+
+#[test]
+fn nginx_has_logged_what_an_observer_has_not_seen() {
+    let nginx = Nginx::start();
+    for engine in engines() {
+        let asks = vec![ask(nginx.address, "/good", false, LengthRule::Any)];
+        let before = nginx.logged();
+        let summary =
+            load::run(&load_of(engine, nginx.address, asks, Stop::Told), &AtomicBool::new(false), &mut |_| {
+                // What ends meanwhile is seen by nobody.
+                thread::sleep(Duration::from_millis(50));
+                Flow::Stop
+            })
+            .unwrap();
+        assert!(summary.abandoned > 8, "{summary:?}");
+        nginx.agrees(&before, &summary);
+    }
+}
+
+#[test]
+fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
+    let mut nginx = Nginx::start();
+    for (engine, close) in engines().into_iter().flat_map(|engine| [(engine, false), (engine, true)]) {
+        for signal in ["reload", "quit", "stop"] {
+            let load = load_of(
+                engine,
+                nginx.address,
+                vec![ask(nginx.address, "/good", close, LengthRule::Exact(20))],
+                Stop::Count(10_000),
+            );
+            let before = nginx.logged();
+            // To its last request: one on a connection that is being closed could not be told from an abandoned one.
+            let summary = thread::scope(|scope| {
+                let load = scope.spawn(|| run(&load));
+                for _ in 0..3 {
+                    let soon = nginx.logged().values().sum::<u64>() + 200;
+                    until("it is loaded", || nginx.logged().values().sum::<u64>() > soon);
+                    if signal == "reload" { nginx.signal(signal) } else { nginx.restart(signal) }
+                }
+                load.join().unwrap()
+            });
+            assert_eq!((summary.tally.ended(), summary.abandoned), (10_000, 0));
+            let kinds: Vec<Failure> = summary.tally.failures.keys().copied().collect();
+            assert!(kinds.iter().all(|kind| matches!(kind, Failure::Closed | Failure::Connect)), "{summary:?}");
+            nginx.agrees(&before, &summary);
+        }
+    }
+}
+
+#[test]
+fn the_known_server_has_received_what_was_counted() {
+    let errors = Script { errors: vec![ErrorBurst { share: 0.25, ..ErrorBurst::default() }], ..Script::default() };
+    let faulty = |fault| Script { routes: vec![Route { fault: Some(fault), ..Route::default() }], ..Script::default() };
+    let scripts =
+        [Script::default(), errors, faulty(Fault::CloseMidBody), faulty(Fault::Garbage), faulty(Fault::NeverAnswer)];
+    for (engine, script) in engines().into_iter().flat_map(|engine| scripts.iter().map(move |script| (engine, script)))
+    {
+        for (close, stop) in
+            [(false, Stop::Count(80)), (true, Stop::Count(80)), (false, Stop::After(Duration::from_millis(200)))]
+        {
+            let server = KnownServer::start(script.clone()).unwrap();
+            let load = load_of(engine, server.addr(), vec![ask(server.addr(), "/", close, LengthRule::Any)], stop);
+            let summary = run(&Load { time_limit: Duration::from_millis(200), ..load });
+            // None is closed before it is received: each failure here comes of a request that was.
+            let sent = summary.tally.ended() + summary.abandoned;
+            until("all are received", || server.record().received >= sent);
+            assert_eq!(server.record().received, sent, "{summary:?}");
+            assert_eq!(summary.tally.failures.get(&Failure::Connect), None);
+        }
+    }
+}
