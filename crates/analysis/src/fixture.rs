@@ -6,8 +6,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::interval::OpenLoop;
 use model::study::{
-    AskedSetting, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind, Timing,
-    Variant, WarmUp, Workload,
+    AskedSetting, Asks, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind,
+    Timing, Variant, WarmUp, Workload,
 };
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts, Metric, Mode,
@@ -50,8 +50,10 @@ pub fn study() -> Study {
         services: Vec::new(),
         workloads: vec![Workload {
             name: "pages".to_owned(),
-            request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
-            expect: Expect::default(),
+            asks: Asks::Request {
+                request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
+                expect: Expect::default(),
+            },
             shapes: vec![Shape::users(1), Shape::users(20)],
         }],
         hooks: Hooks::default(),
@@ -199,6 +201,7 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
     lines.push(format!("time-{launch}-{time}"));
     AnswerSample {
         workload: 0,
+        step: None,
         status: 200,
         content_type: "text/html; charset=utf-8".to_owned(),
         length: LENGTH,
@@ -234,6 +237,7 @@ fn interval(second: u32, rate: f64) -> Interval {
         bins: vec![(good / 10) as u32; 10],
         service,
         open: None,
+        walked: None,
         bytes: good * LENGTH,
         client_cpu_s: 0.1,
         server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40 }),

@@ -135,13 +135,16 @@ pub struct Load {
     /// How long each of them thinks after an answer: 2s, or exp:2s for random times of that mean (exponential).
     #[arg(long, value_name = "TIME", conflicts_with = "open", value_parser = think)]
     pub think: Option<Think>,
-    /// End after exactly so many requests.
+    /// Have each connection's user walk through the scenarios in this file instead of asking the same again and again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["headers", "method", "body", "no_keepalive", "any_length", "compressed", "follow"])]
+    pub scenario: Option<PathBuf>,
+    /// End after exactly so many requests; with --scenario, iterations.
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// End after so long: 30s, 2m [default: 10s].
     #[arg(short, long, value_parser = duration, value_name = "TIME")]
     pub duration: Option<Duration>,
-    /// Requests due per second in all, whatever the server does: an open loop, in which response time counts from when a
+    /// Requests, with --scenario iterations, due per second in all, whatever the server does: an open loop, in which response time counts from when a
     /// request was due. The connections are the most that are used.
     #[arg(short = 'R', long, value_name = "PER SECOND", group = "open", value_parser = rate)]
     pub rate: Option<f64>,
@@ -151,7 +154,7 @@ pub struct Load {
     /// Requests due at random times instead of evenly spaced ones (a Poisson process).
     #[arg(long, requires = "open")]
     pub poisson: bool,
-    /// Seed of the random times.
+    /// Seed of the random times, and of the choice among scenarios.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
     /// A header field; may be given several times.

@@ -158,10 +158,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// How long a connection that was answered waits before it does what [`Self::pace`] says.
-    pub fn think(&mut self, now: Duration, started: u64) -> Option<Duration> {
+    /// How long a connection that was answered waits before it does what [`Self::pace`] says; in a closed loop at
+    /// least as long as the request itself asks for.
+    pub fn think(&mut self, now: Duration, started: u64, least: Option<Duration>) -> Option<Duration> {
         match self {
-            Self::Closed(closed) => closed.think(now, started),
+            Self::Closed(closed) => closed.think(now, started, least),
             Self::Open(_) => None,
         }
     }
@@ -198,14 +199,15 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    fn think(&mut self, now: Duration, started: u64) -> Option<Duration> {
+    fn think(&mut self, now: Duration, started: u64, least: Option<Duration>) -> Option<Duration> {
         if self.is_over(now, started) {
             return None;
         }
-        self.think.map(|think| match think {
+        let own = self.think.map(|think| match think {
             Think::Fixed(fixed) => fixed,
             Think::Exponential(mean) => mean.mul_f64(exponential(&mut self.draws)),
-        })
+        });
+        own.max(least)
     }
 }
 
@@ -321,19 +323,20 @@ mod tests {
         assert!(counted.wants_connection(SECOND, 1, 0) && !counted.wants_connection(SECOND, 2, 0));
         let mut told = Source::share(&users, Stop::Told, 1, 1, 0);
         assert_eq!(told.pace(SECOND * 1_000_000, u64::MAX, 1), Pace::Send(None));
-        assert_eq!((told.think(SECOND, 1), told.next_change()), (None, None));
+        assert_eq!((told.think(SECOND, 1, None), told.next_change()), (None, None));
     }
 
     #[test]
     fn users_think_as_long_as_there_is_something_to_ask() {
         let users = Arrivals::Closed { think: Some(Think::Fixed(3 * MS)), steps: Vec::new() };
         let mut fixed = Source::share(&users, Stop::Count(2), 1, 1, 0);
-        assert_eq!(fixed.think(SECOND, 1), Some(3 * MS));
-        assert_eq!(fixed.think(SECOND, 2), None);
+        assert_eq!(fixed.think(SECOND, 1, None), Some(3 * MS));
+        assert_eq!([MS, 9 * MS].map(|least| fixed.think(SECOND, 1, Some(least))), [Some(3 * MS), Some(9 * MS)]);
+        assert_eq!(fixed.think(SECOND, 2, Some(MS)), None);
         let users = Arrivals::Closed { think: Some(Think::Exponential(3 * MS)), steps: Vec::new() };
         let drawn = |index| {
             let mut source = Source::share(&users, Stop::Told, 5, 2, index);
-            (0..10_000).filter_map(|_| source.think(SECOND, 0)).collect::<Vec<_>>()
+            (0..10_000).filter_map(|_| source.think(SECOND, 0, None)).collect::<Vec<_>>()
         };
         let first = drawn(0);
         assert_eq!(first, drawn(0));

@@ -20,10 +20,10 @@ use crate::target::{Address, Target};
 use crate::wire::{Wire, WireError};
 
 /// Longest body that is kept, bytes.
-const LONGEST_BODY: usize = 64 * 1024 * 1024;
+pub(crate) const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
 /// A complete answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,

@@ -49,6 +49,10 @@ pub(crate) trait Backend: Sized {
     /// takes no more, an event will say so.
     fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError>;
 
+    /// Notes that so many of the next bytes to come need not be seen: they may be told by [`What::Skipped`], and one
+    /// more byte with them if there is one.
+    fn skip(&mut self, _slot: usize, _bytes: u64) {}
+
     /// Whether the kernel has taken all that was handed over.
     fn has_sent(&self, slot: usize) -> bool;
 
@@ -82,6 +86,15 @@ pub(crate) enum What {
         /// When the last of them came, by [`rustix::time::ClockId::Realtime`], if the kernel tells.
         came_at: Option<Duration>,
         /// Whether it is known that the stream ends, maybe with more bytes before its end.
+        ends: bool,
+    },
+    /// Bytes came that need not be seen; otherwise as [`Self::Received`].
+    Skipped {
+        /// How many.
+        bytes: u64,
+        /// When the last of them came.
+        came_at: Option<Duration>,
+        /// Whether it is known that the stream ends.
         ends: bool,
     },
     /// The other side ended the stream in order.

@@ -7,7 +7,7 @@ use model::{Failure, Malformed};
 
 use crate::content::Decoded;
 use crate::request::Ask;
-use crate::response::{Answered, Framer, Ignore};
+use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::Target;
 use crate::wire::{Wire, WireError};
 
@@ -69,6 +69,23 @@ impl From<WireError> for Ended {
     fn from(error: WireError) -> Self {
         let malformed = if let WireError::Malformed(why) = error { Some(why) } else { None };
         Self { malformed, ..error.failure().into() }
+    }
+}
+
+/// Passes the same on to two.
+struct Both<'a, A, B>(&'a mut A, &'a mut B);
+
+impl<A: Sink, B: Sink> Sink for Both<'_, A, B> {
+    const SEES_FIELDS: bool = A::SEES_FIELDS || B::SEES_FIELDS;
+
+    fn field(&mut self, name: &str, value: &[u8]) {
+        self.0.field(name, value);
+        self.1.field(name, value);
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.0.body(bytes);
+        self.1.body(bytes);
     }
 }
 
@@ -181,12 +198,13 @@ impl Connection {
         self.wire.farewell()
     }
 
-    /// Takes received bytes; says how the request ended when they end it.
-    pub fn received(&mut self, bytes: &[u8], ask: &Ask) -> Option<Ended> {
+    /// Takes received bytes, whose meaning goes to `sink` as it came; says how the request ended when they end it.
+    pub fn received(&mut self, bytes: &[u8], ask: &Ask, sink: &mut impl Sink) -> Option<Ended> {
         let received = if ask.takes_gzip() {
-            self.wire.receive(bytes, ask.is_head(), self.decoded.get_or_insert_with(|| Decoded::new(Ignore, true)))
+            let decoded = self.decoded.get_or_insert_with(|| Decoded::new(Ignore, true));
+            self.wire.receive(bytes, ask.is_head(), &mut Both(decoded, sink))
         } else {
-            self.wire.receive(bytes, ask.is_head(), &mut Ignore)
+            self.wire.receive(bytes, ask.is_head(), sink)
         };
         match received {
             Ok(None) => None,
@@ -195,11 +213,25 @@ impl Connection {
         }
     }
 
+    /// How many of the next bytes need not be seen, if the answer to `ask` is to be known by its status and length only.
+    #[inline]
+    pub fn skippable(&self, ask: &Ask) -> u64 {
+        if ask.takes_gzip() { 0 } else { self.wire.skippable() }
+    }
+
+    /// Takes so many bytes unseen; says how the request ended when they end it.
+    pub fn skipped(&mut self, bytes: u64, ask: &Ask) -> Option<Ended> {
+        match self.wire.skip(bytes) {
+            Ok(answered) => answered.map(|answered| self.judge(answered, ask)),
+            Err(error) => Some(error.into()),
+        }
+    }
+
     /// Takes the orderly end of the connection.
-    pub fn closed(&mut self, ask: &Ask) -> Ended {
+    pub fn closed(&mut self, ask: &Ask, sink: &mut impl Sink) -> Ended {
         let closed = match &mut self.decoded {
-            Some(decoded) => self.wire.close(decoded),
-            None => self.wire.close(&mut Ignore),
+            Some(decoded) => self.wire.close(&mut Both(decoded, sink)),
+            None => self.wire.close(sink),
         };
         match closed {
             Ok(answered) => self.judge(answered, ask),
@@ -277,9 +309,9 @@ mod tests {
     #[test]
     fn a_wrong_answer_leaves_the_connection_usable() {
         let ask = ask();
-        let ended = asking().received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask).unwrap();
+        let ended = asking().received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask, &mut Ignore).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Status), true));
-        let ended = asking().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask).unwrap();
+        let ended = asking().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask, &mut Ignore).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Length), true));
     }
 
@@ -287,14 +319,14 @@ mod tests {
     fn the_end_completes_only_what_it_may() {
         let ask = ask();
         let mut connection = asking();
-        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask), None);
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask, &mut Ignore), None);
         let cut = |why| Ended::from(WireError::Malformed(why));
         assert_eq!(connection.broken(), cut(Malformed::CutBody));
-        assert_eq!(connection.closed(&ask).judged, Ok(()));
+        assert_eq!(connection.closed(&ask, &mut Ignore).judged, Ok(()));
         let mut connection = asking();
-        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask), None);
-        assert_eq!(connection.closed(&ask), cut(Malformed::CutBody));
-        assert_eq!(asking().closed(&ask), cut(Malformed::NoAnswer));
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask, &mut Ignore), None);
+        assert_eq!(connection.closed(&ask, &mut Ignore), cut(Malformed::CutBody));
+        assert_eq!(asking().closed(&ask, &mut Ignore), cut(Malformed::NoAnswer));
         assert_eq!(cut(Malformed::NoAnswer).judged, Err(Failure::Closed));
     }
 
@@ -304,7 +336,7 @@ mod tests {
         let mut connection = asking();
         let waits: Vec<u128> = (0..9).map(|_| connection.back_off().as_millis()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 100, 100]);
-        connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask);
+        connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask, &mut Ignore);
         assert_eq!(connection.back_off(), SHORTEST_BACK_OFF);
     }
 

@@ -135,6 +135,32 @@ impl Codings {
     }
 }
 
+/// The body of a whole answer that had these fields, without gzip; as it came if gzip cannot be undone.
+pub(crate) fn plain(headers: &[(String, String)], body: Vec<u8>) -> Vec<u8> {
+    let mut decoded = Decoded::new(Kept::default(), true);
+    headers.iter().for_each(|(name, value)| decoded.field(name, value.as_bytes()));
+    if decoded.codings != Codings::Gzip {
+        return body;
+    }
+    decoded.body(&body);
+    match decoded.finish() {
+        (Kept(plain), Ok(_)) => plain,
+        (_, Err(_)) => body,
+    }
+}
+
+/// Keeps a body.
+#[derive(Debug, Default)]
+struct Kept(Vec<u8>);
+
+impl Sink for Kept {
+    fn field(&mut self, _: &str, _: &[u8]) {}
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}
+
 /// Whether an `Accept-Encoding` of this value offers gzip (RFC 9110 §12.5.3).
 pub(crate) fn offers_gzip(value: &str) -> bool {
     value.split(',').any(|offer| {

@@ -17,8 +17,8 @@ use crate::backend::{Backend, Event, What};
 use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
-use crate::request::Ask;
 use crate::target::{Address, Target};
+use crate::work::Work;
 
 /// Longest sleep, and so the time in which a stop flag is noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -26,8 +26,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// What one thread is to do.
 pub(crate) struct Job<'a> {
     pub target: &'a Target,
-    pub asks: &'a [Ask],
-    /// Index of the first ask, and of the first address; the others follow in turn.
+    /// Names of the steps of scenarios, if those are what is asked.
+    pub steps: &'a [String],
+    /// Index of the first address; the others follow in turn.
     pub first: usize,
     pub connections: usize,
     pub arrivals: Source<'a>,
@@ -60,8 +61,12 @@ pub(crate) struct Had {
     pub ended: u64,
 }
 
-/// Does the job, giving away an interval a second.
-pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Result<Finished, LoadError> {
+/// Does the job, which is to ask what `work` says, giving away an interval a second.
+pub(crate) fn run<B: Backend>(
+    job: Job<'_>,
+    work: &mut impl Work,
+    emit: impl FnMut(Interval),
+) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let kernel = job.target.addresses.iter().map(Address::to_kernel).collect::<Result<Vec<_>, _>>();
@@ -73,7 +78,8 @@ pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Resu
         backend: B::new(job.connections, job.kernel_time)?,
         connections: (0..job.connections).map(|_| Connection::new()).collect(),
         next_sweep: TICK.min(job.time_limit),
-        recorder: Recorder::new(job.arrivals.is_open(), emit),
+        recorder: Recorder::new(job.arrivals.is_open(), job.steps, emit),
+        work,
         free: VecDeque::new(),
         unconnected: (0..job.connections).rev().collect(),
         job,
@@ -84,8 +90,9 @@ pub(crate) fn work<B: Backend>(job: Job<'_>, emit: impl FnMut(Interval)) -> Resu
     engine.run()
 }
 
-struct Engine<'a, B, Emit> {
+struct Engine<'a, B, W, Emit> {
     job: Job<'a>,
+    work: &'a mut W,
     backend: B,
     /// Where connections go, and the next of them.
     addresses: Vec<SocketAddrAny>,
@@ -99,7 +106,7 @@ struct Engine<'a, B, Emit> {
     unconnected: Vec<usize>,
     /// When which slot goes on that waits.
     timers: BinaryHeap<Reverse<(Duration, usize)>>,
-    /// Requests started.
+    /// Requests, or iterations of scenarios, started.
     started: u64,
     /// Slots that have a request in hand, or wait to go on.
     live: usize,
@@ -109,7 +116,7 @@ struct Engine<'a, B, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
+impl<B: Backend, W: Work, Emit: FnMut(Interval)> Engine<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();
@@ -226,17 +233,22 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
 
     /// Gives a slot its next request, if it is to have one.
     fn next(&mut self, index: usize, now: Duration) -> Result<(), LoadError> {
-        let pace = self.job.arrivals.pace(now, self.started, self.live);
-        let Pace::Send(intended) = pace else {
-            if pace == Pace::End {
-                self.close(index);
-            }
-            self.set_free(index);
-            return Ok(());
+        let before = self.started;
+        let intended = if self.work.is_midway(index) {
+            None
+        } else {
+            let pace = self.job.arrivals.pace(now, self.started, self.live);
+            let Pace::Send(intended) = pace else {
+                if pace == Pace::End {
+                    self.close(index);
+                }
+                self.set_free(index);
+                return Ok(());
+            };
+            self.started += 1;
+            intended
         };
-        let ask = (self.job.first + self.started as usize) % self.job.asks.len();
-        let task = Task { ask, intended };
-        self.started += 1;
+        let task = Task { ask: self.work.prepare(index, before)?, intended };
         if self.backend.is_open(index) {
             self.start(index, task, now)
         } else {
@@ -268,8 +280,6 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
 
     fn on_event(&mut self, Event { slot, what }: Event) -> Result<(), LoadError> {
         let connection = &mut self.connections[slot];
-        let task = connection.task();
-        let ask = &self.job.asks[task.ask];
         match (connection.state(), what) {
             (State::Connecting { .. }, What::Connected) => {
                 self.finished.addresses[connection.address()].opened += 1;
@@ -286,18 +296,28 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
             (State::Asking { .. }, What::Received { came_at, ends }) => {
                 let bytes = self.backend.received();
                 self.recorder.received(bytes.len());
-                let ended = connection.received(bytes, ask);
+                let ended = self.work.received(slot, connection, bytes);
+                if ended.is_none() {
+                    self.backend.skip(slot, self.work.skippable(slot, connection));
+                }
                 self.send_unsent(slot)?;
                 match ended {
                     Some(ended) => self.ended(slot, &ended, came_at, ends),
                     None => Ok(()),
                 }
             }
+            (State::Asking { .. }, What::Skipped { bytes, came_at, ends }) => {
+                self.recorder.received(bytes as usize);
+                match self.work.skipped(slot, connection, bytes) {
+                    Some(ended) => self.ended(slot, &ended, came_at, ends),
+                    None => Ok(()),
+                }
+            }
             (State::Connecting { .. } | State::Asking { .. }, What::Ended) => {
-                let ended = connection.closed(ask);
+                let ended = self.work.closed(slot, connection);
                 self.ended(slot, &ended, None, true)
             }
-            (State::Asking { .. }, _) => {
+            (State::Asking { .. }, _) | (State::Connecting { .. }, What::Skipped { .. }) => {
                 let ended = connection.broken();
                 self.ended(slot, &ended, None, true)
             }
@@ -339,7 +359,7 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         if let Some(lateness) = connection.lateness() {
             self.recorder.late(lateness);
         }
-        match connection.send(&self.job.asks[task.ask]) {
+        match connection.send(self.work.ask(index, task.ask)) {
             Ok(bytes) => self.backend.send(index, bytes),
             Err(failure) => self.ended(index, &failure.into(), None, true),
         }
@@ -363,14 +383,18 @@ impl<B: Backend, Emit: FnMut(Interval)> Engine<'_, B, Emit> {
         self.finished.kernel_time |= came_at.is_some();
         let connection = &mut self.connections[index];
         self.finished.addresses[connection.address()].ended += 1;
-        let took = connection.finish(now.saturating_sub(came_at.map_or(Duration::ZERO, receive::age)));
-        self.recorder.ended(now, took, ended);
+        let end = now.saturating_sub(came_at.map_or(Duration::ZERO, receive::age));
+        let took = connection.finish(end);
+        let mut ended = *ended;
+        let then = self.work.ended(index, &mut ended, took, end, &mut self.recorder);
+        self.recorder.ended(now, took, &ended);
         // A server may answer before it has the whole request: what is left of it can go nowhere then.
         if hung_up || !ended.reusable || !self.backend.has_sent(index) {
             self.close(index);
         }
         let wait = match ended.answered {
-            Some(_) => self.job.arrivals.think(now, self.started),
+            Some(_) if then.midway => then.think,
+            Some(_) => self.job.arrivals.think(now, self.started, then.think),
             None => Some(self.connections[index].back_off()),
         };
         let Some(wait) = wait else { return self.next(index, now) };

@@ -27,9 +27,10 @@
 //! ```
 //!
 //! From the outside in: `run` spreads a load over threads and merges what they saw; `engine` is one thread's loop;
-//! `backend` moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows
-//! one connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive`
-//! reads, and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals.
+//! `work` says what is asked, the same things in turn or, by `scenario`, steps that depend on each other; `backend`
+//! moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one
+//! connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive` reads,
+//! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals.
 
 mod arrivals;
 mod ask;
@@ -47,17 +48,20 @@ mod recorder;
 mod request;
 mod response;
 mod run;
+mod scenario;
 mod schedule;
 mod target;
 mod tls;
 mod wire;
+mod work;
 
 pub use arrivals::{Stop, users_at};
 pub use ask::{Answer, AskError, ask};
 pub use backend::engine;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
-pub use run::{Flow, Load, LoadError, OpenSummary, Summary, run};
+pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, run};
+pub use scenario::{Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};

@@ -62,6 +62,9 @@ fn absorb(sum: &mut Interval, other: &Interval) {
     if let (Some(sum), Some(other)) = (&mut sum.open, &other.open) {
         sum.merge(other);
     }
+    if let (Some(sum), Some(other)) = (&mut sum.walked, &other.walked) {
+        sum.merge(other);
+    }
     sum.bytes += other.bytes;
     sum.client_cpu_s += other.client_cpu_s;
 }
@@ -80,6 +83,7 @@ mod tests {
             bins: bins.to_vec(),
             service: Histogram::new(),
             open: None,
+            walked: None,
             bytes: good * 100,
             client_cpu_s: 0.25,
             server: None,

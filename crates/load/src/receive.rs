@@ -37,18 +37,26 @@ pub(crate) fn ask_for_timestamps(socket: &OwnedFd) {
     }
 }
 
-/// Reads what is there, into the beginning of `buffer`. Returns the number of bytes and, if `timed` and if the kernel
+/// Reads what is there, into the beginning of `buffer`; or, if `unseen`, takes as much of it away as the buffer holds,
+/// which TCP does without copying it (`MSG_TRUNC`, tcp(7)). Returns the number of bytes and, if `timed` and if the kernel
 /// tells, when the last of them came, by [`ClockId::Realtime`].
-pub(crate) fn recv(socket: &OwnedFd, buffer: &mut [u8], timed: bool) -> Result<(usize, Option<Duration>), Errno> {
+#[inline]
+pub(crate) fn recv(
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+    unseen: bool,
+    timed: bool,
+) -> Result<(usize, Option<Duration>), Errno> {
+    let flags = if unseen { RecvFlags::TRUNC } else { RecvFlags::empty() };
     if timed {
-        return recv_timed(socket, buffer);
+        return recv_timed(socket, buffer, flags);
     }
     // This system call costs less than the other.
-    let (bytes, _) = rustix::net::recv(socket, buffer, RecvFlags::empty())?;
+    let (bytes, _) = rustix::net::recv(socket, buffer, flags)?;
     Ok((bytes, None))
 }
 
-fn recv_timed(socket: &OwnedFd, buffer: &mut [u8]) -> Result<(usize, Option<Duration>), Errno> {
+fn recv_timed(socket: &OwnedFd, buffer: &mut [u8], flags: RecvFlags) -> Result<(usize, Option<Duration>), Errno> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: both are structs of integers and pointers, of which all zeros is a value.
     let (mut message, mut control): (libc::msghdr, Control) = unsafe { (mem::zeroed(), mem::zeroed()) };
@@ -57,7 +65,7 @@ fn recv_timed(socket: &OwnedFd, buffer: &mut [u8]) -> Result<(usize, Option<Dura
     message.msg_control = (&raw mut control).cast();
     message.msg_controllen = size_of::<Control>() as _;
     // SAFETY: the message points to the buffer and to the control message, with their lengths; both outlive the call.
-    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags.bits().cast_signed()) };
     let Ok(bytes) = usize::try_from(received) else {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
     };
@@ -96,11 +104,24 @@ mod tests {
             let (socket, mut server) = connected();
             server.write_all(b"four").unwrap();
             let mut buffer = [0; 3];
-            assert_eq!(recv(&socket, &mut buffer, timed), Ok((3, None)));
+            assert_eq!(recv(&socket, &mut buffer, false, timed), Ok((3, None)));
             assert_eq!(&buffer, b"fou");
-            assert_eq!(recv(&socket, &mut buffer, timed), Ok((1, None)));
+            assert_eq!(recv(&socket, &mut buffer, false, timed), Ok((1, None)));
             rustix::io::ioctl_fionbio(&socket, true).unwrap();
-            assert_eq!(recv(&socket, &mut buffer, timed), Err(Errno::AGAIN));
+            assert_eq!(recv(&socket, &mut buffer, false, timed), Err(Errno::AGAIN));
+        }
+    }
+
+    #[test]
+    fn bytes_go_unseen() {
+        for timed in [false, true] {
+            let (socket, mut server) = connected();
+            server.write_all(b"seven b").unwrap();
+            let mut buffer = [0; 5];
+            assert_eq!(recv(&socket, &mut buffer, true, timed), Ok((5, None)));
+            assert_eq!(buffer, [0; 5]);
+            assert_eq!(recv(&socket, &mut buffer, false, timed), Ok((2, None)));
+            assert_eq!(&buffer[..2], b" b");
         }
     }
 
@@ -113,7 +134,7 @@ mod tests {
         let told = (0..1_000).find_map(|_| {
             let before = age(Duration::ZERO);
             server.write_all(b"x").unwrap();
-            let (bytes, time) = recv(&socket, &mut buffer, true).unwrap();
+            let (bytes, time) = recv(&socket, &mut buffer, false, true).unwrap();
             assert_eq!(bytes, 1);
             if time.is_none() {
                 thread::sleep(Duration::from_millis(1));

@@ -1,10 +1,12 @@
 //! Turns what happens to requests into one [`Interval`] a second.
 
 use std::mem;
+use std::ops::Range;
 use std::time::Duration;
 
-use model::interval::{BIN_S, OpenLoop};
-use model::{BodyLength, Histogram, Interval, Tally};
+use indexmap::IndexMap;
+use model::interval::{BIN_S, OpenLoop, StepUse};
+use model::{BodyLength, Histogram, Interval, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::{Ended, Took};
@@ -32,9 +34,11 @@ pub(crate) struct Recorder<Emit> {
 }
 
 impl<Emit: FnMut(Interval)> Recorder<Emit> {
-    /// `open` says whether what is recorded is an open loop.
-    pub fn new(open: bool, emit: Emit) -> Self {
-        let current = blank(0, open.then(OpenLoop::default));
+    /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any.
+    pub fn new(open: bool, steps: &[String], emit: Emit) -> Self {
+        let steps: IndexMap<_, _> = steps.iter().map(|name| (name.clone(), StepUse::default())).collect();
+        let walked = (!steps.is_empty()).then(|| Walked { steps, ..Walked::default() });
+        let current = blank(0, open.then(OpenLoop::default), walked);
         Self { emit, second: 0, current, cpu: thread_cpu(), waiting: 0 }
     }
 
@@ -58,29 +62,48 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         self.waiting = requests;
     }
 
+    /// Counts the end of a step's request, which [`Self::ended`] is told as well; `unmet` is what was wrong with the
+    /// content of its answer. The interval is that of the last [`Self::roll`], as for all that scenarios add.
+    pub fn step(&mut self, index: usize, took: Took, ended: &Ended, unmet: Option<&str>) {
+        let Some((_, step)) = self.current.walked.as_mut().and_then(|walked| walked.steps.get_index_mut(index)) else {
+            return;
+        };
+        count(&mut step.tally, ended);
+        if ended.judged.is_ok() {
+            step.service.record(took.service.as_micros() as u64);
+        }
+        if let Some(what) = unmet {
+            *step.unmet.entry(what.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Counts an iteration that took this long.
+    pub fn finished(&mut self, took: Duration) {
+        if let Some(walked) = &mut self.current.walked {
+            walked.finished += 1;
+            walked.iteration.record(took.as_micros() as u64);
+        }
+    }
+
+    /// Counts an iteration that was stopped before these steps.
+    pub fn stopped(&mut self, skipped: Range<usize>) {
+        if let Some(walked) = &mut self.current.walked {
+            walked.stopped += 1;
+            for index in skipped {
+                walked.steps[index].skipped += 1;
+            }
+        }
+    }
+
     /// Counts a request that ended at `now`.
     pub fn ended(&mut self, now: Duration, took: Took, ended: &Ended) {
         self.roll(now);
-        let tally = &mut self.current.tally;
-        if let Some(answered) = ended.answered {
-            *tally.statuses.entry(answered.status).or_default() += 1;
-            let length = BodyLength { min: answered.body_bytes, max: answered.body_bytes };
-            tally.body_length = Some(tally.body_length.map_or(length, |before| before.covering(length)));
-        }
-        match ended.judged {
-            Ok(()) => {
-                tally.good += 1;
-                self.current.bins[(u128::from(now.subsec_nanos()) / BIN_NS) as usize] += 1;
-                self.current.service.record(took.service.as_micros() as u64);
-                if let (Some(open), Some(response)) = (&mut self.current.open, took.response) {
-                    open.response.record(response.as_micros() as u64);
-                }
-            }
-            Err(failure) => {
-                *tally.failures.entry(failure).or_default() += 1;
-                if let Some(malformed) = ended.malformed {
-                    *tally.malformed.entry(malformed).or_default() += 1;
-                }
+        count(&mut self.current.tally, ended);
+        if ended.judged.is_ok() {
+            self.current.bins[(u128::from(now.subsec_nanos()) / BIN_NS) as usize] += 1;
+            self.current.service.record(took.service.as_micros() as u64);
+            if let (Some(open), Some(response)) = (&mut self.current.open, took.response) {
+                open.response.record(response.as_micros() as u64);
             }
         }
     }
@@ -116,7 +139,11 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     fn close(&mut self, length: Duration) {
         self.second += 1;
         let open = self.current.open.as_ref().map(|_| OpenLoop::default());
-        let mut interval = mem::replace(&mut self.current, blank(self.second, open));
+        let walked = self.current.walked.as_ref().map(|walked| Walked {
+            steps: walked.steps.keys().map(|name| (name.clone(), StepUse::default())).collect(),
+            ..Walked::default()
+        });
+        let mut interval = mem::replace(&mut self.current, blank(self.second, open, walked));
         interval.length_s = length.as_secs_f64();
         interval.bins.truncate(length.as_nanos().div_ceil(BIN_NS) as usize);
         let cpu = thread_cpu();
@@ -129,7 +156,25 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     }
 }
 
-fn blank(second: u64, open: Option<OpenLoop>) -> Interval {
+/// Counts how a request ended.
+fn count(tally: &mut Tally, ended: &Ended) {
+    if let Some(answered) = ended.answered {
+        *tally.statuses.entry(answered.status).or_default() += 1;
+        let length = BodyLength { min: answered.body_bytes, max: answered.body_bytes };
+        tally.body_length = Some(tally.body_length.map_or(length, |before| before.covering(length)));
+    }
+    match ended.judged {
+        Ok(()) => tally.good += 1,
+        Err(failure) => {
+            *tally.failures.entry(failure).or_default() += 1;
+            if let Some(malformed) = ended.malformed {
+                *tally.malformed.entry(malformed).or_default() += 1;
+            }
+        }
+    }
+}
+
+fn blank(second: u64, open: Option<OpenLoop>, walked: Option<Walked>) -> Interval {
     Interval {
         start_s: second as f64,
         length_s: 0.0,
@@ -137,6 +182,7 @@ fn blank(second: u64, open: Option<OpenLoop>) -> Interval {
         bins: vec![0; BINS],
         service: Histogram::new(),
         open,
+        walked,
         bytes: 0,
         client_cpu_s: 0.0,
         server: None,
@@ -165,7 +211,7 @@ mod tests {
 
     fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(false, |interval| intervals.push(interval));
+        let mut recorder = Recorder::new(false, &[], |interval| intervals.push(interval));
         for (ms, ended) in events {
             recorder.ended(Duration::from_millis(*ms), TOOK, ended);
         }
@@ -201,7 +247,7 @@ mod tests {
     fn an_open_loop_counts_what_is_due_in_the_second_in_which_it_is() {
         let ms = Duration::from_millis;
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(true, |interval| intervals.push(interval));
+        let mut recorder = Recorder::new(true, &[], |interval| intervals.push(interval));
         recorder.due(ms(0));
         recorder.late(ms(2));
         recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());

@@ -39,6 +39,9 @@ impl LengthRule {
     }
 }
 
+/// Most header fields of a request.
+const MOST_FIELDS: usize = 128;
+
 /// One kind of request: its bytes, and how its answers are judged.
 #[derive(Debug, Clone)]
 pub struct Ask {
@@ -109,6 +112,12 @@ impl Ask {
         Self { length, ..self }
     }
 
+    /// The same rules for another request, which is written for HTTP/1.1 already.
+    pub(crate) fn with_bytes(&self, bytes: Vec<u8>, target: &Target) -> Self {
+        let http2 = (target.protocol == Protocol::Http2).then(|| asked_of(&bytes, target)).flatten().map(Into::into);
+        Self { bytes: bytes.into(), http2, ..*self }
+    }
+
     /// The request as sent over HTTP/1.1: head and body.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -164,8 +173,9 @@ fn render(request: &Request, host: &str) -> Result<Vec<u8>, RequestError> {
         }
         text.extend([name, ": ", value, "\r\n"]);
     }
+    let says_length = body.is_some() || says_length(method);
     let body = body.as_deref().unwrap_or_default();
-    if says_length(request) {
+    if says_length {
         text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
     }
     text += "\r\n";
@@ -197,16 +207,42 @@ fn asked(request: &Request, target: &Target) -> Result<Asked, RequestError> {
         let field = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused(name, value))?;
         asked.headers_mut().append(field, HeaderValue::from_str(value).map_err(|_| refused(name, value))?);
     }
-    if says_length(request) {
+    if body.is_some() || says_length(method) {
         let length = body.as_deref().map_or(0, str::len);
         asked.headers_mut().insert(CONTENT_LENGTH, length.into());
     }
     Ok(Asked { request: asked, body: Bytes::from(body.clone().unwrap_or_default()) })
 }
 
-/// Whether a request says how long its body is (RFC 9110 §8.6): a method that gives meaning to one says so when there is none.
-fn says_length(request: &Request) -> bool {
-    request.body.is_some() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
+/// A request that is written for HTTP/1.1, for HTTP/2; none if it cannot be asked for so.
+fn asked_of(bytes: &[u8], target: &Target) -> Option<Asked> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut head = httparse::Request::new(&mut fields);
+    let Ok(httparse::Status::Complete(length)) = head.parse(bytes) else { return None };
+    let is_length = |field: &httparse::Header<'_>| field.name.eq_ignore_ascii_case("content-length");
+    let value = |field: &httparse::Header<'_>| String::from_utf8_lossy(field.value).into_owned();
+    let request = Request {
+        method: head.method?.to_owned(),
+        path: head.path?.to_owned(),
+        headers: head
+            .headers
+            .iter()
+            .filter(|field| !is_length(field))
+            .map(|field| (field.name.to_owned(), value(field)))
+            .collect(),
+        body: None,
+    };
+    let body = Bytes::copy_from_slice(&bytes[length..]);
+    let mut asked = asked(&request, target).ok()?.request;
+    if head.headers.iter().any(is_length) {
+        asked.headers_mut().insert(CONTENT_LENGTH, body.len().into());
+    }
+    Some(Asked { request: asked, body })
+}
+
+/// RFC 9110 §8.6: a method that gives meaning to a body says so when there is none.
+pub(crate) fn says_length(method: &str) -> bool {
+    matches!(method, "POST" | "PUT" | "PATCH")
 }
 
 #[cfg(test)]

@@ -20,8 +20,14 @@ pub(crate) struct Answered {
     pub keep_alive: bool,
 }
 
+/// Longest head that is remembered, bytes.
+const LONGEST_KNOWN: usize = 2 * 1024;
+
 /// Sees the parts of a response that framing itself does not keep.
 pub(crate) trait Sink {
+    /// Whether it looks at fields.
+    const SEES_FIELDS: bool = true;
+
     /// The next field of the final head.
     fn field(&mut self, name: &str, value: &[u8]);
     /// The next bytes of the body.
@@ -33,6 +39,8 @@ pub(crate) trait Sink {
 pub(crate) struct Ignore;
 
 impl Sink for Ignore {
+    const SEES_FIELDS: bool = false;
+
     fn field(&mut self, _: &str, _: &[u8]) {}
     fn body(&mut self, _: &[u8]) {}
 }
@@ -43,6 +51,10 @@ pub(crate) struct Framer {
     stage: Stage,
     /// The beginning of a head whose end has not come; its memory is used again.
     partial: Vec<u8>,
+    /// The last head, which means again what it meant: most differ from the one before only when a second is over.
+    known: Vec<u8>,
+    known_head_only: bool,
+    known_stage: Stage,
     status: u16,
     keep_alive: bool,
     body_bytes: u64,
@@ -152,6 +164,23 @@ impl Framer {
         }
     }
 
+    /// How many of the next bytes need not be seen.
+    pub fn skippable(&self) -> u64 {
+        match self.stage {
+            Stage::Length(left) => left,
+            Stage::Head | Stage::Chunked(_) | Stage::UntilClose => 0,
+        }
+    }
+
+    /// Takes the next bytes of a connection unseen: more than are [`Self::skippable`] are too many. Returns the
+    /// response when they complete it.
+    pub fn skip(&mut self, bytes: u64) -> Result<Option<Answered>, Malformed> {
+        let left = self.skippable().checked_sub(bytes).ok_or(Malformed::Surplus)?;
+        self.stage = Stage::Length(left);
+        self.body_bytes += bytes;
+        if left == 0 { self.complete(&[]).map(Some) } else { Ok(None) }
+    }
+
     /// Takes the orderly end of the connection. Returns the response if that is what completes it.
     pub fn close(&mut self) -> Result<Answered, Malformed> {
         match self.stage {
@@ -194,8 +223,12 @@ impl Framer {
     }
 
     /// Returns how many of `bytes` belong to the head that they complete.
-    fn feed_head(&mut self, bytes: &[u8], head_only: bool, sink: &mut impl Sink) -> Result<Option<usize>, Malformed> {
+    fn feed_head<S: Sink>(&mut self, bytes: &[u8], head_only: bool, sink: &mut S) -> Result<Option<usize>, Malformed> {
         if self.partial.is_empty() {
+            if !S::SEES_FIELDS && self.is_known(bytes, head_only) {
+                self.stage = self.known_stage;
+                return Ok(Some(self.known.len()));
+            }
             let length = self.parse_head(bytes, head_only, sink)?;
             if length.is_none() {
                 self.partial.extend_from_slice(bytes);
@@ -211,6 +244,11 @@ impl Framer {
             self.partial.clear();
             length - before
         }))
+    }
+
+    #[inline]
+    fn is_known(&self, bytes: &[u8], head_only: bool) -> bool {
+        !self.known.is_empty() && self.known_head_only == head_only && bytes.starts_with(&self.known)
     }
 
     /// Returns the length of the head that `bytes` begin with, if it is all there.
@@ -242,6 +280,11 @@ impl Framer {
         self.status = status;
         self.stage = body.stage;
         self.keep_alive = body.keep_alive;
+        self.known.clear();
+        if length <= LONGEST_KNOWN {
+            self.known.extend_from_slice(&bytes[..length]);
+            (self.known_stage, self.known_head_only) = (self.stage, head_only);
+        }
         for field in head.headers.iter() {
             sink.field(field.name, field.value);
         }

@@ -1,13 +1,14 @@
 //! A load: its threads, and what they saw together.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Failure, Histogram, Interval, Tally};
+use model::{Arrivals, Engine, Failure, Histogram, Interval, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -17,8 +18,10 @@ use crate::backend::{self, Backend, Epoll, Uring};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::Ask;
+use crate::scenario::{self, RanOut, Script, StepFailed, TornDown, Walks};
 use crate::schedule::is_sound;
 use crate::target::{Address, Target};
+use crate::work::{InTurn, Work};
 
 /// File descriptors left to the rest of the program.
 const SPARE_DESCRIPTORS: u64 = 128;
@@ -47,8 +50,8 @@ const SPARE_DESCRIPTORS: u64 = 128;
 pub struct Load {
     /// Where requests go.
     pub target: Target,
-    /// What is asked, in turn, request by request.
-    pub asks: Vec<Ask>,
+    /// What is asked.
+    pub asks: Asked,
     /// Connections kept open, and so the most requests in flight.
     pub connections: u32,
     /// What makes requests start.
@@ -68,12 +71,50 @@ pub struct Load {
     pub engine: Option<Engine>,
 }
 
+/// What a load asks.
+#[derive(Debug, Clone)]
+pub enum Asked {
+    /// These requests in turn, one after another.
+    Requests(Vec<Ask>),
+    /// Scenarios: each connection is a user, who walks through them iteration by iteration. Of several scripts each
+    /// user takes one after another in turn, as another user of each.
+    ///
+    /// - What starts, is due, and is counted by [`Stop::Count`] is iterations. Response time is that of their first
+    ///   requests.
+    /// - All users set up before the load begins, and tear down when it is over, on connections of their own. That is in
+    ///   no tally and no time. Users of a new load are new.
+    /// - A step that fails ends its iteration; the steps after it are counted as skipped.
+    /// - Between steps the connection is kept if the server allows; a user keeps its cookies and variables.
+    Scenarios(Vec<Script>),
+}
+
+impl Asked {
+    fn len(&self) -> usize {
+        match self {
+            Self::Requests(asks) => asks.len(),
+            Self::Scenarios(scripts) => scripts.len(),
+        }
+    }
+}
+
+impl From<Vec<Ask>> for Asked {
+    fn from(asks: Vec<Ask>) -> Self {
+        Self::Requests(asks)
+    }
+}
+
+impl From<Vec<Script>> for Asked {
+    fn from(scripts: Vec<Script>) -> Self {
+        Self::Scenarios(scripts)
+    }
+}
+
 impl Load {
     /// A closed loop over one connection, without time to think, by one thread, with a limit of 30 s.
-    pub fn new(target: Target, asks: Vec<Ask>, stop: Stop) -> Self {
+    pub fn new(target: Target, asks: impl Into<Asked>, stop: Stop) -> Self {
         Self {
             target,
-            asks,
+            asks: asks.into(),
             connections: 1,
             arrivals: Arrivals::default(),
             seed: 1,
@@ -106,6 +147,12 @@ pub struct Summary {
     pub service: Histogram,
     /// What an open loop adds; absent in a closed loop.
     pub open: Option<OpenSummary>,
+    /// What scenarios add; absent without them.
+    pub walked: Option<Walked>,
+    /// Users whose tear-down failed, or had no time left.
+    pub teardowns_failed: u64,
+    /// Why the first of them did.
+    pub teardown_failure: Option<String>,
     /// Bytes received, heads included.
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
@@ -126,14 +173,14 @@ pub struct Summary {
 /// What an open loop adds to a [`Summary`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenSummary {
-    /// Requests that were due.
+    /// Requests, or iterations of scenarios, that were due.
     pub due: u64,
     /// Response time (intended start to last byte) of good answers.
     pub response: Histogram,
     /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
     /// were due.
     pub lateness: Histogram,
-    /// Requests that were due and had not ended, well or not, when the load was over.
+    /// Requests, or iterations, that were due and had not ended, well or not, when the load was over.
     pub unanswered: u64,
 }
 
@@ -142,11 +189,15 @@ impl Summary {
         self.elapsed_s = interval.start_s + interval.length_s;
         self.tally.merge(&interval.tally);
         self.service.merge(&interval.service);
+        if let Some(walked) = &interval.walked {
+            self.walked.get_or_insert_default().merge(walked);
+        }
+        let arrivals_ended = self.walked.as_ref().map_or(self.tally.ended(), Walked::ended);
         if let (Some(sum), Some(open)) = (&mut self.open, &interval.open) {
             sum.due += open.due;
             sum.response.merge(&open.response);
             sum.lateness.merge(&open.lateness);
-            sum.unanswered = sum.due - self.tally.ended();
+            sum.unanswered = sum.due - arrivals_ended;
         }
         self.bytes += interval.bytes;
         self.client_cpu_s += interval.client_cpu_s;
@@ -173,6 +224,23 @@ pub enum LoadError {
         /// Descriptors allowed.
         limit: u64,
     },
+    /// A user could not set up, so that nothing was measured.
+    #[error("set-up failed: {0}")]
+    SetUp(#[source] StepFailed),
+    /// A step was not answered when it was looked at.
+    #[error(transparent)]
+    Look(StepFailed),
+    /// A feeder whose rows are unique has none left.
+    #[error(
+        "all {rows} rows of `{}` are used up: give it more, ask for less, or let `take` be \"shared\" or \"recycled\"",
+        file.display()
+    )]
+    RanOut {
+        /// The feeder's file.
+        file: PathBuf,
+        /// How many rows it has.
+        rows: usize,
+    },
     /// The system refused.
     #[error("cannot {doing}: {source}")]
     System {
@@ -181,6 +249,12 @@ pub enum LoadError {
         /// Its answer.
         source: io::Error,
     },
+}
+
+impl From<RanOut> for LoadError {
+    fn from(RanOut { file, rows }: RanOut) -> Self {
+        Self::RanOut { file, rows }
+    }
 }
 
 impl LoadError {
@@ -210,13 +284,56 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     let threads = load.threads.min(load.connections as usize);
     allow_descriptors(u64::from(load.connections) + threads as u64 + SPARE_DESCRIPTORS)?;
 
+    match &load.asks {
+        Asked::Requests(asks) => {
+            let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
+            spread(load, &[], &mut works, stop, observer)
+        }
+        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, observer),
+    }
+}
+
+/// Has users set up, walk through scenarios, and tear down.
+fn walk(
+    load: &Load,
+    scripts: &[Script],
+    threads: usize,
+    stop: &AtomicBool,
+    observer: &mut dyn FnMut(Interval) -> Flow,
+) -> Result<Summary, LoadError> {
+    let mut visitors = scenario::visitors(scripts, load.connections as usize, load.seed)?;
+    let set_up = scenario::set_up(scripts, &mut visitors, &load.target, load.time_limit, stop);
+    let summary = set_up.and_then(|()| {
+        let mut left = visitors.as_mut_slice();
+        let mut works = Vec::with_capacity(threads);
+        for index in 0..threads {
+            let users = share(load.connections.into(), threads as u64, index as u64);
+            if let Some(own) = left.split_off_mut(..users as usize) {
+                works.push(Walks::new(scripts, &load.target, own));
+            }
+        }
+        spread(load, &scenario::step_names(scripts), &mut works, stop, observer)
+    });
+    let TornDown { failed, first } = scenario::tear_down(scripts, &mut visitors, &load.target, load.time_limit);
+    Ok(Summary { teardowns_failed: failed, teardown_failure: first, ..summary? })
+}
+
+/// Divides a load among threads, one for each of `works`, and returns when it is over.
+fn spread<W: Work + Send>(
+    load: &Load,
+    steps: &[String],
+    works: &mut [W],
+    stop: &AtomicBool,
+    observer: &mut dyn FnMut(Interval) -> Flow,
+) -> Result<Summary, LoadError> {
+    let threads = works.len();
     let halt = AtomicBool::new(false);
     let began = Instant::now();
     let job = |index: usize| {
         let (parts, part) = (threads as u64, index as u64);
         Job {
             target: &load.target,
-            asks: &load.asks,
+            steps,
             first: index,
             connections: share(load.connections.into(), parts, part) as usize,
             arrivals: Source::share(&load.arrivals, load.stop, load.seed, parts, part),
@@ -229,8 +346,8 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     let open = load.arrivals.is_open().then(OpenSummary::default);
     let engine = backend::choose(load.engine)?;
     let work = match engine {
-        Engine::Epoll => work::<Epoll>,
-        Engine::IoUring => work::<Uring>,
+        Engine::Epoll => work::<Epoll, W>,
+        Engine::IoUring => work::<Uring, W>,
     };
     let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
     let addresses = load.target.addresses.iter().map(unused).collect();
@@ -240,11 +357,11 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
         let halting = HaltOnDrop(&halt);
         let (sender, receiver) = mpsc::channel();
         let mut workers = Vec::with_capacity(threads);
-        for index in 0..threads {
+        for (index, own) in works.iter_mut().enumerate() {
             let (sender, job, halt) = (sender.clone(), job(index), &halt);
             let worker = thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn_scoped(scope, move || work(index, job, &sender, halt))
+                .spawn_scoped(scope, move || work(index, job, own, &sender, halt))
                 .map_err(|source| LoadError::System { doing: "start a thread", source })?;
             workers.push(worker);
         }
@@ -262,7 +379,7 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
             }
         }
         summary.abandoned += unseen(&receiver, merge);
-        Ok(())
+        Ok::<_, LoadError>(())
     })?;
     Ok(summary)
 }
@@ -277,15 +394,16 @@ impl Drop for HaltOnDrop<'_> {
 }
 
 /// One thread's whole work. Its failing ends the load of all.
-fn work<B: Backend>(
+fn work<B: Backend, W: Work>(
     index: usize,
     job: Job<'_>,
+    own: &mut W,
     sender: &mpsc::Sender<Told>,
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
     let emit = |interval| drop(sender.send((index, Some(interval))));
-    let finished = engine::work::<B>(job, emit);
+    let finished = engine::run::<B>(job, own, emit);
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }

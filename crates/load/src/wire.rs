@@ -144,6 +144,24 @@ impl Wire {
         }
     }
 
+    /// How many of the next bytes need not be seen.
+    #[inline]
+    pub fn skippable(&self) -> u64 {
+        match self {
+            Self::Plain(framer) => framer.skippable(),
+            Self::Layered(_) => 0,
+        }
+    }
+
+    /// Takes so many bytes unseen; says what the answer was when they end it.
+    #[inline]
+    pub fn skip(&mut self, bytes: u64) -> Result<Option<Answered>, WireError> {
+        match self {
+            Self::Plain(framer) => Ok(framer.skip(bytes)?),
+            Self::Layered(_) => Ok(None),
+        }
+    }
+
     /// Takes bytes that came while nothing is asked; says whether the connection can still be used.
     pub fn receive_unasked(&mut self, bytes: &[u8]) -> bool {
         match self {

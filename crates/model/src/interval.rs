@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,9 @@ pub enum Failure {
     Status,
     /// The status is right, the body's length is not.
     Length,
+    /// Status and length are right, but a scenario's check of the content failed, or nothing was found to extract;
+    /// [`StepUse::unmet`] says what.
+    Content,
     /// The bytes are not an HTTP response; [`Tally::malformed`] says why.
     Malformed,
     /// The connection closed before the response was complete; [`Tally::malformed`] says where.
@@ -43,6 +47,7 @@ impl Failure {
         match self {
             Self::Status => "unexpected status",
             Self::Length => "unexpected length",
+            Self::Content => "unexpected content",
             Self::Malformed => "not HTTP",
             Self::Closed => "connection closed",
             Self::Coding => "undecodable body",
@@ -141,9 +146,9 @@ pub struct ServerUse {
 /// What an open loop adds to an interval: its requests are due at times of their own, whatever the server does.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
-    /// Requests whose intended start fell in it.
+    /// Requests, or iterations of scenarios, whose intended start fell in it.
     pub due: u64,
-    /// Response time (intended start to last byte) of good answers.
+    /// Response time (intended start to last byte) of good answers; of scenarios, those to their first steps.
     pub response: Histogram,
     /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
     /// were due.
@@ -159,6 +164,61 @@ impl OpenLoop {
         self.response.merge(&other.response);
         self.lateness.merge(&other.lateness);
         self.backlog += other.backlog;
+    }
+}
+
+/// What scenarios add to an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Walked {
+    /// Iterations all of whose steps were answered well.
+    pub finished: u64,
+    /// Iterations that a failed step ended.
+    pub stopped: u64,
+    /// Time that finished iterations took, pauses for thought included: from the first request's sending, in an open
+    /// loop from the intended start, to the last byte of the last answer.
+    pub iteration: Histogram,
+    /// What came of each step, by name, in the scenarios' order.
+    pub steps: IndexMap<String, StepUse>,
+}
+
+/// What came of a step's requests in an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepUse {
+    /// How its requests ended.
+    pub tally: Tally,
+    /// Service time (request sent to last byte) of good answers.
+    pub service: Histogram,
+    /// Requests that were never sent, since a step before failed. They are no answers, and have no time.
+    pub skipped: u64,
+    /// What was not as it must be in answers whose status and length were, such as ``json `$.items` ``, and how often.
+    pub unmet: BTreeMap<String, u64>,
+}
+
+impl Walked {
+    /// Iterations that ended, well or not.
+    pub fn ended(&self) -> u64 {
+        self.finished + self.stopped
+    }
+
+    /// Adds what another part of the load saw in the same time, or the same part at another.
+    pub fn merge(&mut self, other: &Self) {
+        self.finished += other.finished;
+        self.stopped += other.stopped;
+        self.iteration.merge(&other.iteration);
+        for (name, step) in &other.steps {
+            self.steps.entry(name.clone()).or_default().merge(step);
+        }
+    }
+}
+
+impl StepUse {
+    fn merge(&mut self, other: &Self) {
+        self.tally.merge(&other.tally);
+        self.service.merge(&other.service);
+        self.skipped += other.skipped;
+        for (what, count) in &other.unmet {
+            *self.unmet.entry(what.clone()).or_default() += count;
+        }
     }
 }
 
@@ -178,6 +238,9 @@ pub struct Interval {
     /// What an open loop adds; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoop>,
+    /// What scenarios add; absent without them. [`Self::tally`] then counts the requests of all steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walked: Option<Walked>,
     /// Bytes received, heads included.
     pub bytes: u64,
     /// CPU time of the load's own threads, seconds.
@@ -192,6 +255,11 @@ impl Interval {
     /// What a user waits for a good answer: service time in a closed loop, response time in an open one.
     pub fn latency(&self) -> &Histogram {
         self.open.as_ref().map_or(&self.service, |open| &open.response)
+    }
+
+    /// Of what arrives in an open loop, how much ended, well or not: iterations of scenarios, or requests.
+    pub fn arrivals_ended(&self) -> u64 {
+        self.walked.as_ref().map_or_else(|| self.tally.ended(), Walked::ended)
     }
 }
 
@@ -218,6 +286,7 @@ pub fn joined(intervals: &[Interval]) -> Option<Interval> {
         bins: intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect(),
         service: service(intervals),
         open: open(intervals),
+        walked: walked(intervals),
         bytes: intervals.iter().map(|interval| interval.bytes).sum(),
         client_cpu_s: intervals.iter().map(|interval| interval.client_cpu_s).sum(),
         server: None,
@@ -240,6 +309,16 @@ pub fn open(intervals: &[Interval]) -> Option<OpenLoop> {
     Some(parts.fold(first, |mut whole, part| {
         whole.merge(part);
         OpenLoop { backlog: part.backlog, ..whole }
+    }))
+}
+
+/// What scenarios add to all of these intervals; `None` without them.
+pub fn walked(intervals: &[Interval]) -> Option<Walked> {
+    let mut parts = intervals.iter().filter_map(|interval| interval.walked.as_ref());
+    let first = parts.next()?.clone();
+    Some(parts.fold(first, |mut whole, part| {
+        whole.merge(part);
+        whole
     }))
 }
 
@@ -290,13 +369,14 @@ mod tests {
             bins: vec![0; 10],
             service: Histogram::new(),
             open: None,
+            walked: None,
             bytes: 0,
             client_cpu_s: 0.0,
             server: None,
             host: None,
         };
         let text = serde_json::to_string(&closed).unwrap();
-        assert!(!text.contains("\"open\""), "{text}");
+        assert!(!text.contains("\"open\"") && !text.contains("\"walked\""), "{text}");
         assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), closed);
 
         let mut open = OpenLoop { due: 3, backlog: 1, ..OpenLoop::default() };

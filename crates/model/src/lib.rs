@@ -18,15 +18,17 @@ pub mod metric;
 pub mod plan;
 pub mod record;
 pub mod report;
+pub mod scenario;
 pub mod shape;
 pub mod study;
+pub mod template;
 pub mod text;
 pub mod verdict;
 
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{HostFacts, HostUse};
-pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally};
+pub use interval::{BodyLength, Failure, Interval, ServerUse, Tally, Walked};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
@@ -36,6 +38,8 @@ pub use record::{
     TrialRecord, WarmUpRecord,
 };
 pub use report::Report;
+pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
+pub use template::{Template, TemplateError};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Role, Verdict};

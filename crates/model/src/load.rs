@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::OpenLoop;
-use crate::{Arrivals, Histogram, Interval, Tally, interval};
+use crate::{Arrivals, Histogram, Interval, Tally, Walked, interval};
 
 /// The kernel's way by which a client moves its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +40,8 @@ pub struct LoadRecord {
     /// Where the answers redirect to, which was not followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirects_to: Option<String>,
-    /// HTTP method.
-    pub method: String,
+    /// HTTP method; `None` where each step of a scenario has its own.
+    pub method: Option<String>,
     /// The addresses connected to, and how much of the load each had.
     pub addresses: Vec<AddressUse>,
     /// What was spoken.
@@ -54,10 +54,13 @@ pub struct LoadRecord {
     pub engine: Engine,
     /// What made requests start.
     pub arrivals: Arrivals,
-    /// The status that a good answer has.
-    pub status: u16,
+    /// The status that a good answer has; `None` where each step of a scenario has its own.
+    pub status: Option<u16>,
     /// The length of a good answer's body, bytes, without gzip if that was offered; `None` where any is good.
     pub length: Option<u64>,
+    /// The scenarios that were walked, if it was no single request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<ScenarioLoad>,
     /// Requests that were sent and are in no interval: in flight when the load was over.
     #[serde(default)]
     pub abandoned: u64,
@@ -77,7 +80,7 @@ pub struct AddressUse {
 }
 
 /// What is spoken on a connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transport {
     /// `HTTP/1.1` or `HTTP/2`.
     pub http: String,
@@ -96,6 +99,17 @@ pub struct TlsFacts {
     pub alpn: Option<String>,
     /// Whether the server had to prove who it is; not with `--insecure`.
     pub verified: bool,
+}
+
+/// What was walked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioLoad {
+    /// The file that says what users do, as typed.
+    pub file: String,
+    /// Users whose tear-down failed, or had no time left.
+    pub teardowns_failed: u64,
+    /// Why the first of them did.
+    pub teardown_failure: Option<String>,
 }
 
 impl LoadRecord {
@@ -133,9 +147,15 @@ impl LoadRecord {
         interval::open(&self.intervals)
     }
 
-    /// Requests that were due in an open loop and had not ended when it was over.
+    /// Requests, or iterations of scenarios, that were due in an open loop and had not ended when it was over.
     pub fn unanswered(&self) -> u64 {
-        self.open().map_or(0, |open| open.due.saturating_sub(self.tally().ended()))
+        let ended = self.intervals.iter().map(Interval::arrivals_ended).sum();
+        self.open().map_or(0, |open| open.due.saturating_sub(ended))
+    }
+
+    /// What scenarios add; `None` without them.
+    pub fn walked(&self) -> Option<Walked> {
+        interval::walked(&self.intervals)
     }
 
     /// Cores that the client used.

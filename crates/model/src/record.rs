@@ -191,6 +191,9 @@ pub enum SettingResult {
 pub struct AnswerSample {
     /// Index into [`Study::workloads`].
     pub workload: usize,
+    /// The step, where the workload is scenarios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// HTTP status.
     pub status: u16,
     /// `Content-Type`, empty when absent.

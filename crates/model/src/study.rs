@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{Metric, Shape};
+use crate::{Metric, Scenarios, Shape};
 
 /// A question about servers, and how it is to be answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -238,18 +238,48 @@ pub struct Hooks {
     pub cleanup: Option<String>,
 }
 
-/// One kind of request, and the loads that are made of it.
+/// What is asked, and the loads that are made of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Its name.
     pub name: String,
     /// What is asked.
-    pub request: Request,
-    /// What a good answer is.
-    pub expect: Expect,
+    #[serde(flatten)]
+    pub asks: Asks,
     /// The loads under which it is measured, each in a cell of its own.
     #[serde(alias = "concurrency")]
     pub shapes: Vec<Shape>,
+}
+
+/// What a workload asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Asks {
+    /// The same request again and again.
+    Request {
+        /// The request.
+        request: Request,
+        /// What a good answer is.
+        expect: Expect,
+    },
+    /// Scenarios.
+    Scenarios {
+        /// What each user does.
+        scenarios: Scenarios,
+    },
+}
+
+impl Asks {
+    /// What is looked at apart from each other: measured steps by name; `None` is the one request where there are none.
+    pub fn steps(&self) -> Vec<Option<&str>> {
+        match self {
+            Self::Request { .. } => vec![None],
+            Self::Scenarios { scenarios } => {
+                let measured = scenarios.scenarios.iter().flat_map(|scenario| &scenario.steps);
+                measured.map(|step| Some(step.name.as_str())).collect()
+            }
+        }
+    }
 }
 
 /// One HTTP request.

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use model::interval::OpenLoop;
-use model::load::{AddressUse, TlsFacts, Transport};
-use model::{Arrivals, Engine, Finding, Histogram, Interval, LoadRecord, Malformed, Spacing, Tally, Think, text};
+use indexmap::IndexMap;
+use model::interval::{OpenLoop, StepUse};
+use model::load::{AddressUse, ScenarioLoad, TlsFacts, Transport};
+use model::{
+    Arrivals, Engine, Failure, Finding, Histogram, Interval, LoadRecord, Malformed, Spacing, Tally, Think, Walked, text,
+};
 use serde::Serialize;
 
 use crate::json::pretty;
@@ -20,7 +23,8 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     let mut page = Page::new(style);
     let (tally, seconds, service) = (record.tally(), record.seconds(), record.service());
     let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-    page.line(&format!("{} {}", record.method, record.url));
+    let what = record.method.as_ref().or(record.scenario.as_ref().map(|walked| &walked.file));
+    page.line(&format!("{} {}", what.map_or("", String::as_str), record.url));
     for url in &record.followed {
         page.line(&format!("  redirects to {url}, which was followed"));
     }
@@ -28,9 +32,9 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         page.line(&format!("  redirects to {url}, which was not loaded: --follow loads that instead"));
     }
     page.line(&format!(
-        "{}; answers with status {}{}",
+        "{}{}{}",
         shape(record),
-        record.status,
+        record.status.map_or_else(String::new, |status| format!("; answers with status {status}")),
         record.length.map_or_else(String::new, |length| format!(" and {}", text::plural(length, "byte")))
     ));
     page.line(&transport(record));
@@ -62,6 +66,13 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
             ));
         }
     }
+    if let Some(walked) = record.walked() {
+        steps(&mut page, &walked);
+    }
+    if let Some(ScenarioLoad { teardowns_failed: failed @ 1.., teardown_failure, .. }) = &record.scenario {
+        let reason = teardown_failure.as_deref().unwrap_or_default();
+        page.line(&format!("  {} failed, the first: {reason}", text::plural(*failed, "tear-down")));
+    }
     page.heading("Service time: from a request's sending to the last byte of its answer");
     page.line(&times(&service));
     if let Some(open) = record.open() {
@@ -91,7 +102,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         url: &record.url,
         followed: &record.followed,
         redirects_to: record.redirects_to.as_deref(),
-        method: &record.method,
+        method: record.method.as_deref(),
         addresses: &record.addresses,
         transport: &record.transport,
         connections: record.connections,
@@ -111,6 +122,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         bytes: record.intervals.iter().map(|interval| interval.bytes).sum(),
         client_cores: record.client_cores(),
         service_us: Times::of(&service),
+        scenario: record.walked().map(|walked| Scenario::of(&walked, record.scenario.as_ref())),
         open: record.open().map(|open| Open {
             due: open.due,
             unanswered: record.unanswered(),
@@ -125,22 +137,34 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
 }
 
 /// A row a second or, where the load has steps or stages, a row for each of them: times in µs. `load` is its number of users
-/// or its rate. What only an open loop has is empty in a closed one.
+/// or its rate. What only an open loop has is empty in a closed one. Scenarios add a row a step.
 pub fn load_csv(record: &LoadRecord) -> String {
+    let has_steps = record.scenario.is_some();
     let mut rows = String::from(
         "load,start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
-         response_p50_us,response_p99_us,response_max_us,malformed\n",
+         response_p50_us,response_p99_us,response_max_us,malformed",
     );
+    rows += if has_steps { ",step,skipped\n" } else { "\n" };
     let mut row = |load: &str, interval: &Interval| {
         let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(interval);
         let open = interval.open.as_ref().map_or_else(|| ",,,,".to_owned(), open_fields);
         let service = service_us.fields();
         let malformed = malformed_field(&interval.tally);
         // Writing to a String cannot fail.
-        let _ = writeln!(
+        let _ = write!(
             rows,
             "{load},{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open},{malformed}"
         );
+        rows += if has_steps { ",,\n" } else { "\n" };
+        for (name, step) in interval.walked.iter().flat_map(|walked| &walked.steps) {
+            let (good, failed, skipped) = (step.tally.good, step.tally.failed(), step.skipped);
+            let (service, name) = (Times::of(&step.service).fields(), quoted(name));
+            let malformed = malformed_field(&step.tally);
+            let _ = writeln!(
+                rows,
+                "{load},{start_s:.3},{length_s:.3},{good},{failed},,,{service},,,,,,{malformed},{name},{skipped}"
+            );
+        }
     };
     match &record.parts()[..] {
         [(load, _)] => record.intervals.iter().for_each(|interval| row(load, interval)),
@@ -171,6 +195,41 @@ pub fn load_hgrm(record: &LoadRecord) -> String {
     let _ =
         writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", service.max() as f64 / 1e3, service.count());
     lines
+}
+
+/// A row a step, below it what was wrong.
+fn steps(page: &mut Page, walked: &Walked) {
+    page.heading("Steps");
+    let width = walked.steps.keys().map(|name| name.chars().count()).max().unwrap_or(0).max(4);
+    let columns = |name: &str, [good, failed, skipped]: [String; 3], [p50, p99]: [String; 2]| {
+        format!("  {name:<width$}  {good:>10}  {failed:>8}  {skipped:>8}  {p50:>10}  {p99:>10}")
+    };
+    let heads = ["good", "failed", "skipped"].map(str::to_owned);
+    page.line(&columns("step", heads, ["p50", "p99"].map(str::to_owned)));
+    for (name, step) in &walked.steps {
+        let counts = [step.tally.good, step.tally.failed(), step.skipped].map(text::count);
+        let times = [0.5, 0.99]
+            .map(|q| step.service.supported_quantile(q).map_or_else(|| "–".to_owned(), |us| number::micros(us as f64)));
+        page.line(&columns(name, counts, times));
+        for (failure, count) in step.tally.failures.iter().filter(|(failure, _)| **failure != Failure::Content) {
+            page.line(&format!("  {:<width$}  {:>10}  {}", "", text::count(*count), failure.name()));
+        }
+        for (what, count) in &step.unmet {
+            page.line(&format!("  {:<width$}  {:>10}  {}: {what}", "", text::count(*count), Failure::Content.name()));
+        }
+    }
+    page.heading("Iterations: from the first request of a scenario to the last answer");
+    page.line(&format!("  finished {}, stopped {}", text::count(walked.finished), text::count(walked.stopped)));
+    page.line(&times(&walked.iteration));
+}
+
+/// A field of a CSV row (RFC 4180 §2).
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }
 
 /// `closed loop, 10 connections, 10.0 s`, `open loop at 300/s, …`, `open loop of 2 stages, …`.
@@ -237,7 +296,8 @@ struct Whole<'a> {
     followed: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     redirects_to: Option<&'a str>,
-    method: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
     addresses: &'a [AddressUse],
     transport: &'a Transport,
     connections: u32,
@@ -255,10 +315,59 @@ struct Whole<'a> {
     client_cores: f64,
     service_us: Times,
     #[serde(skip_serializing_if = "Option::is_none")]
+    scenario: Option<Scenario>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<Open>,
     parts: Vec<Part<'a>>,
     intervals: Vec<Span>,
     findings: &'a [Finding],
+}
+
+/// What scenarios add.
+#[derive(Serialize)]
+struct Scenario {
+    file: Option<String>,
+    finished: u64,
+    stopped: u64,
+    iteration_us: Times,
+    teardowns_failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teardown_failure: Option<String>,
+    steps: IndexMap<String, Step>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    good: u64,
+    failed: u64,
+    skipped: u64,
+    failures: BTreeMap<&'static str, u64>,
+    unmet: BTreeMap<String, u64>,
+    statuses: BTreeMap<u16, u64>,
+    service_us: Times,
+}
+
+impl Scenario {
+    fn of(walked: &Walked, load: Option<&ScenarioLoad>) -> Self {
+        let step = |step: &StepUse| Step {
+            good: step.tally.good,
+            failed: step.tally.failed(),
+            skipped: step.skipped,
+            failures: step.tally.failures.iter().map(|(failure, count)| (failure.name(), *count)).collect(),
+            unmet: step.unmet.clone(),
+            statuses: step.tally.statuses.clone(),
+            service_us: Times::of(&step.service),
+        };
+        Self {
+            file: load.map(|load| load.file.clone()),
+            finished: walked.finished,
+            stopped: walked.stopped,
+            iteration_us: Times::of(&walked.iteration),
+            teardowns_failed: load.map_or(0, |load| load.teardowns_failed),
+            teardown_failure: load.and_then(|load| load.teardown_failure.clone()),
+            steps: walked.steps.iter().map(|(name, own)| (name.clone(), step(own))).collect(),
+        }
+    }
 }
 
 /// What an open loop adds.

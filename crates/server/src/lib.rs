@@ -21,5 +21,5 @@ mod tool;
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use probe::{HostSampler, ProcessTree, canary_ns, host_facts, own_cpu_s};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking};
-pub use site::{PlaceholderError, Site};
+pub use site::{Environment, PlaceholderError, Site};
 pub use supervise::{Exit, SuperviseError, supervise};

@@ -54,8 +54,8 @@ impl Site {
         replace(text, |name| self.value(name, text))
     }
 
-    /// The same for a shell's script, where braces around other names have a meaning of their own: `awk '{print}'`.
-    pub(crate) fn complete_script(&self, text: &str) -> Result<String, PlaceholderError> {
+    /// The same for a text where braces around other names have a meaning of their own: `awk '{print}'`, JSON.
+    pub fn complete_script(&self, text: &str) -> Result<String, PlaceholderError> {
         replace(text, |name| match self.value(name, text) {
             Err(PlaceholderError::Unknown { .. }) => Ok(format!("{{{name}}}")),
             value => value,
@@ -71,10 +71,7 @@ impl Site {
             None if name == "dir" => Ok(path(&self.dir)),
             None if name == "trial_dir" => Ok(path(&self.trial_dir)),
             Some(("port", service)) => self.ports.get(service).map(ToString::to_string).ok_or_else(unknown),
-            Some(("env", variable)) => {
-                let unset = |_| PlaceholderError::Unset { name: variable.to_owned(), text: text.to_owned() };
-                env::var(variable).map_err(unset).inspect(|value| self.secrets.add(value))
-            }
+            Some(("env", variable)) => self.secrets.variable(variable, text),
             _ => Err(unknown()),
         }
     }
@@ -83,6 +80,26 @@ impl Site {
         let services = self.ports.keys().map(|name| format!("{{port.{name}}}"));
         let others = ["{port}", "{env.NAME}", "{dir}", "{trial_dir}"].map(str::to_owned);
         others.into_iter().chain(services).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The environment of this process, for texts that belong to no trial.
+#[derive(Debug, Clone, Default)]
+pub struct Environment(Secrets);
+
+impl Environment {
+    /// Replaces `{env.NAME}`; all other braces are left alone. From then on, the values are secrets that [`Self::mask`]
+    /// hides.
+    pub fn complete(&self, text: &str) -> Result<String, PlaceholderError> {
+        replace(text, |name| match name.strip_prefix("env.") {
+            Some(variable) => self.0.variable(variable, text),
+            None => Ok(format!("{{{name}}}")),
+        })
+    }
+
+    /// `text` with every secret replaced.
+    pub fn mask(&self, text: &str) -> String {
+        self.0.mask(text)
     }
 }
 
@@ -133,6 +150,12 @@ impl Secrets {
             // A secret that begins with another must go first, or its end would stay.
             known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         }
+    }
+
+    /// The value of an environment variable that `text` needs, a secret from now on.
+    fn variable(&self, name: &str, text: &str) -> Result<String, PlaceholderError> {
+        let unset = |_| PlaceholderError::Unset { name: name.to_owned(), text: text.to_owned() };
+        env::var(name).map_err(unset).inspect(|value| self.add(value))
     }
 
     /// `text` with every secret replaced, wherever it came from.

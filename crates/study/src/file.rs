@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use model::Metric;
+use model::scenario::{Each, Take};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -134,6 +135,7 @@ pub(crate) struct ServiceKeys {
 }
 
 /// One kind of request, and the load that is made of it: `concurrency`, `rate` or `stages`. Exactly one of `get`, `head`, `post`, `put`, `patch`, `delete` holds the path.
+/// Or scenarios: `step`, or several `scenario`, with `feeder`, `setup` and `teardown`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadKeys {
@@ -159,6 +161,21 @@ pub(crate) struct WorkloadKeys {
     /// What a good answer is. Default: any 2xx or 3xx status.
     #[serde(default)]
     pub expect: ExpectKeys,
+    /// Steps that each user goes through again and again, instead of one request.
+    #[serde(default)]
+    pub step: Vec<At<StepKeys>>,
+    /// Several lists of steps, of which each iteration draws one by weight.
+    #[serde(default)]
+    pub scenario: Vec<At<ScenarioKeys>>,
+    /// Steps that a user goes through once before, never measured.
+    #[serde(default)]
+    pub setup: Vec<At<StepKeys>>,
+    /// Steps that a user goes through once after, never measured.
+    #[serde(default)]
+    pub teardown: Vec<At<StepKeys>>,
+    /// Files whose rows give values to variables.
+    #[serde(default)]
+    pub feeder: Vec<At<FeederKeys>>,
     /// Closed loop: users, each of whom asks again as soon as it is answered and has thought: 1 to 10,000. Each number of a
     /// list is measured on its own.
     pub concurrency: Option<At<Numbers<i64>>>,
@@ -201,6 +218,124 @@ pub(crate) struct ExpectKeys {
     pub json: Option<At<String>>,
     /// Text that must occur. Checked on answers asked before each load.
     pub contains: Option<At<String>>,
+}
+
+/// What `bakeoff load --scenario` reads: what a workload of scenarios holds.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioFile {
+    #[serde(default)]
+    pub step: Vec<At<StepKeys>>,
+    #[serde(default)]
+    pub scenario: Vec<At<ScenarioKeys>>,
+    #[serde(default)]
+    pub setup: Vec<At<StepKeys>>,
+    #[serde(default)]
+    pub teardown: Vec<At<StepKeys>>,
+    #[serde(default)]
+    pub feeder: Vec<At<FeederKeys>>,
+}
+
+/// Steps of which an iteration may consist.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioKeys {
+    /// Its name.
+    pub name: At<String>,
+    /// How often it is drawn, in proportion to the others' weights: 1 or more. Default: 1.
+    #[schemars(range(min = 1))]
+    pub weight: Option<At<i64>>,
+    /// Its steps, in order. The first that fails ends the iteration.
+    #[serde(default)]
+    pub step: Vec<At<StepKeys>>,
+}
+
+/// One request of a user's. `${name}` stands for a variable's value in path, header values, body and what answers are compared with; `$${` stands for `${`.
+/// Exactly one of `get`, `head`, `post`, `put`, `patch`, `delete` holds the path.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepKeys {
+    /// What reports call it.
+    pub name: At<String>,
+    /// Path and query of a GET.
+    pub get: Option<At<String>>,
+    /// Path and query of a HEAD.
+    pub head: Option<At<String>>,
+    /// Path and query of a POST.
+    pub post: Option<At<String>>,
+    /// Path and query of a PUT.
+    pub put: Option<At<String>>,
+    /// Path and query of a PATCH.
+    pub patch: Option<At<String>>,
+    /// Path and query of a DELETE.
+    pub delete: Option<At<String>>,
+    /// Header fields. Values may hold `{env.NAME}`.
+    #[serde(default)]
+    pub headers: Table,
+    /// Body, sent with its length. May hold `{env.NAME}`.
+    pub body: Option<At<String>>,
+    /// A file that is sent as body as it is, from the study's folder.
+    pub body_file: Option<At<Text>>,
+    /// A file that holds the body with variables in it, from the study's folder.
+    pub body_template: Option<At<Text>>,
+    /// What a good answer is, checked on every one. Default: any 2xx or 3xx status.
+    #[serde(default)]
+    pub expect: StepExpectKeys,
+    /// Variables that get their values from a good answer.
+    #[serde(default)]
+    pub extract: IndexMap<At<String>, At<ExtractKeys>>,
+    /// How long the user thinks after a good answer.
+    pub think: Option<At<Length>>,
+}
+
+/// What a good answer to a step is, checked on every one.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct StepExpectKeys {
+    /// Its status. Default: any 2xx or 3xx.
+    #[schemars(range(min = 100, max = 599))]
+    pub status: Option<At<i64>>,
+    /// The length of its body in bytes.
+    #[schemars(range(min = 0))]
+    pub length: Option<At<i64>>,
+    /// Header fields and a regular expression that each must match; an empty one where it only has to be there.
+    pub header: Table,
+    /// A JSONPath that must find something.
+    pub json: Option<At<String>>,
+    /// By JSONPath: what the first thing found must be.
+    pub json_is: Table,
+    /// A regular expression that must match somewhere in the body.
+    pub regex: Option<At<String>>,
+    /// Text that must occur in the body.
+    pub contains: Option<At<String>>,
+}
+
+/// Where in an answer a variable's value is: one of `json`, `regex`, `header` and `cookie`, or `header` with `regex`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ExtractKeys {
+    /// A JSONPath: the first thing that it finds.
+    pub json: Option<At<String>>,
+    /// A regular expression: its first group, or all of its match, in the body or in the header field.
+    pub regex: Option<At<String>>,
+    /// The name of a header field.
+    pub header: Option<At<String>>,
+    /// The name of a cookie that the answer sets.
+    pub cookie: Option<At<String>>,
+}
+
+/// A file whose rows give values to variables: CSV with the names in its first row, or one JSON object a line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FeederKeys {
+    /// The file, from the study's folder: `.csv`, `.jsonl` or `.ndjson`.
+    pub file: At<Text>,
+    /// Who gets which row. Default: shared.
+    #[serde(default)]
+    pub take: Take,
+    /// How long a row is kept. Default: iteration.
+    #[serde(default)]
+    pub each: Each,
 }
 
 /// Commands run around trials.

@@ -164,7 +164,7 @@ impl Launches {
 type Choice<'a> = (&'static str, Option<&'a At<Text>>);
 
 /// A file or folder that is not there.
-fn missing(what: &str, file: &At<Text>) -> Problem {
+pub(crate) fn missing(what: &str, file: &At<Text>) -> Problem {
     Problem::new(format!("there is no {what} `{}`", &***file))
         .at(file.place, format!("no such {what}"))
         .help("paths start at the study file's folder; what `setup` of `[hooks]` builds need not be there yet")

@@ -15,6 +15,7 @@ mod launch;
 mod memory;
 mod placeholder;
 mod problem;
+mod scenario;
 mod schema;
 mod shapes;
 mod value;
@@ -24,18 +25,19 @@ mod workload;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use model::Study;
 use model::study::{Hooks, ReadySign};
+use model::{Scenarios, Study};
 
 pub use init::{InitError, draft};
 pub use problem::StudyError;
 pub use schema::json_schema;
 pub use value::{NotALength, duration};
 
-use file::StudyFile;
+use file::{ScenarioFile, StudyFile};
 use launch::Launches;
 use placeholder::Placeholders;
 use problem::{Problem, Problems};
+use scenario::Files;
 use value::{At, Text};
 
 /// Reads the study file at `path`. Relative paths in it start at its folder.
@@ -55,6 +57,22 @@ pub fn parse(text: &str, name: &str, dir: &Path) -> Result<Study, StudyError> {
     let mut problems = Problems::default();
     let study = resolve(&file, text, file_name(name), dir, &mut problems);
     problems.none_or(study, name, text)
+}
+
+/// Reads a file of scenarios: what a `[[workload]]` of a study would hold, without `workload.` before the names.
+/// Relative paths in it start at its folder.
+pub fn scenarios(path: &Path) -> Result<Scenarios, StudyError> {
+    let unreadable = |cause: std::io::Error| StudyError::unreadable(path, &cause);
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let absolute = path.canonicalize().map_err(unreadable)?;
+    let name = path.display().to_string();
+    let file: ScenarioFile =
+        toml::from_str(&text).map_err(|error| Problem::from_toml(&error).and(Vec::new(), &name, &text))?;
+    let dir = absolute.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut problems = Problems::default();
+    let files = Files { dir, may_come: false };
+    let scenarios = scenario::scenarios(&(&file).into(), (0, 0).into(), &files, &mut problems);
+    problems.none_or(scenarios, &name, &text)
 }
 
 /// The environment variables that a study's `{env.NAME}` stand for.
@@ -89,7 +107,8 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
                 .help("add `[[workload]]` with `name`, `get = \"/path\"` and `concurrency = [1, 20]`"),
         );
     }
-    let workloads = workload::workloads(&file.workload, problems);
+    let files = Files { dir: dir.clone(), may_come: file.hooks.setup.is_some() };
+    let workloads = workload::workloads(&file.workload, &files, problems);
     let decide = decide::decide(file, &workloads, problems);
     let hooks = hooks(file, &launches.placeholders, problems);
     Study {

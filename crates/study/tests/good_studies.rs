@@ -3,12 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::study::{JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp};
+use model::study::{Asks, JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp};
 use model::{Arrivals, Metric, Profile, Shape, Spacing, Study, Think, study as words};
 
 fn parse(text: &str) -> Study {
     study::parse(text, "study.toml", Path::new("/study"))
         .unwrap_or_else(|error| panic!("{:?}", miette::Report::new(error)))
+}
+
+/// What the first workload asks.
+fn asked(study: &Study) -> (&words::Request, &words::Expect) {
+    let Asks::Request { request, expect } = &study.workloads[0].asks else { panic!("scenarios") };
+    (request, expect)
 }
 
 const GOCD: &str = r#"
@@ -67,7 +73,7 @@ fn the_invokedynamic_study() {
     assert_eq!(on.server.env["PORT"], "{port}");
     assert_eq!(on.server.ready.sign, ReadySign::Get("/go/pipelines.json".into()));
     assert_eq!(study.workloads[0].shapes, [1, 20].map(Shape::users));
-    assert_eq!(study.workloads[0].expect.json.as_deref(), Some("$.pipelines"));
+    assert_eq!(asked(&study).1.json.as_deref(), Some("$.pipelines"));
 }
 
 const SMALL: &str = r#"
@@ -107,7 +113,7 @@ fn everything_else_has_a_default() {
     );
     assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02 });
     assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
-    assert_eq!(study.workloads[0].expect, words::Expect::default());
+    assert_eq!(*asked(&study).1, words::Expect::default());
     assert_eq!(study.hooks, words::Hooks::default());
 }
 
@@ -222,7 +228,7 @@ concurrency = 1
             (SettingKind::Env, "DEBUG", "true"),
         ]
     );
-    assert_eq!(study.workloads[0].request.method, "POST");
+    assert_eq!(asked(&study).0.method, "POST");
     // No GET to ask for: the port has to do.
     assert_eq!(study.variants[0].server.ready.sign, ReadySign::Get("/up".into()));
 }

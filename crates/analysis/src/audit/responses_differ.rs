@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::{
-    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Severity, StudyRecord, VariantIndex, interval, text,
+    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Interval, Severity, StudyRecord, Tally, VariantIndex,
+    text,
 };
 
 use super::{Context, Found, cell_name, launches, name, percent};
@@ -32,9 +33,13 @@ const QUOTED: usize = 60;
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in BASELINE + 1..record.study.variants.len() {
-        for (workload, asked) in record.study.workloads.iter().enumerate() {
-            let sides = [BASELINE, variant].map(|variant| Side::of(record, variant, workload));
-            let mut differences = under_load(record, variant, workload);
+        let workloads = record.study.workloads.iter().enumerate();
+        let parts = workloads
+            .flat_map(|(workload, asked)| asked.asks.steps().into_iter().map(move |step| (workload, asked, step)));
+        for (workload, asked, step) in parts {
+            let part = Part { workload, step };
+            let sides = [BASELINE, variant].map(|variant| Side::of(record, variant, part));
+            let mut differences = under_load(record, variant, part);
             if sides.iter().all(|side| !side.answers.is_empty()) {
                 differences.extend(in_samples(&sides));
             }
@@ -42,7 +47,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             let mut found = Found::new(
                 FindingId::ResponsesDiffer,
                 gravest,
-                format!("{} against {}, {}", name(record, variant), name(record, BASELINE), asked.name),
+                format!("{} against {}, {}{}", name(record, variant), name(record, BASELINE), asked.name, part.suffix()),
                 "The variants answer the same request differently, so they do not do the same work.",
                 "Look at both answers. Where the difference is meant, compare each variant with itself; else correct the server.",
             )
@@ -57,6 +62,28 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         }
     }
     all
+}
+
+/// What is compared: a workload's one request, or one step of its scenarios.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    workload: usize,
+    step: Option<&'a str>,
+}
+
+impl Part<'_> {
+    /// What names the step after the workload.
+    fn suffix(self) -> String {
+        self.step.map_or_else(String::new, |step| format!(", step {step}"))
+    }
+
+    /// What it was answered in an interval.
+    fn tally(self, interval: &Interval) -> Option<&Tally> {
+        match self.step {
+            None => Some(&interval.tally),
+            Some(step) => interval.walked.as_ref()?.steps.get(step).map(|step| &step.tally),
+        }
+    }
 }
 
 /// The beginning of a body in quotes, on one line.
@@ -78,9 +105,10 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(record: &'a StudyRecord, variant: VariantIndex, workload: usize) -> Self {
+    fn of(record: &'a StudyRecord, variant: VariantIndex, part: Part) -> Self {
+        let is_part = |answer: &&AnswerSample| answer.workload == part.workload && answer.step.as_deref() == part.step;
         let by_launch: Vec<Vec<&AnswerSample>> = launches(record, variant)
-            .map(|trial| trial.answers.iter().filter(|answer| answer.workload == workload).collect())
+            .map(|trial| trial.answers.iter().filter(is_part).collect())
             .filter(|answers: &Vec<_>| !answers.is_empty())
             .collect();
         Self { launches: by_launch.len(), answers: by_launch.into_iter().flatten().collect() }
@@ -181,18 +209,27 @@ fn compare_lines(sides: &[Side; 2]) -> Option<Difference> {
 }
 
 /// What differs between the answers under load: the most frequent status, and lengths.
-fn under_load(record: &StudyRecord, variant: VariantIndex, workload: usize) -> Vec<Difference> {
-    let cells = record.plan.cells.iter().enumerate().filter(|(_, cell)| cell.workload == workload);
-    cells.flat_map(|(cell, _)| in_cell(record, variant, cell)).collect()
+fn under_load(record: &StudyRecord, variant: VariantIndex, part: Part) -> Vec<Difference> {
+    let cells = record.plan.cells.iter().enumerate().filter(|(_, cell)| cell.workload == part.workload);
+    cells.flat_map(|(cell, _)| in_cell(record, variant, cell, part)).collect()
 }
 
-fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<Difference> {
+fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<Difference> {
     let tallies = |variant| -> Vec<_> {
         let cells = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
-        cells.map(|cell| interval::tally(&cell.intervals)).filter(|tally| !tally.statuses.is_empty()).collect()
+        let whole = |cell: &CellRecord| {
+            cell.intervals.iter().filter_map(|interval| part.tally(interval)).fold(
+                Tally::default(),
+                |mut whole, tally| {
+                    whole.merge(tally);
+                    whole
+                },
+            )
+        };
+        cells.map(whole).filter(|tally| !tally.statuses.is_empty()).collect()
     };
     let sides = [tallies(BASELINE), tallies(variant)];
-    let place = cell_name(record, cell);
+    let place = format!("{}{}", cell_name(record, cell), part.suffix());
     let mut differences = Vec::new();
     let statuses = sides.each_ref().map(|tallies| {
         most_frequent(tallies.iter().flat_map(|tally| tally.statuses.iter().map(|(status, count)| (*status, *count))))
@@ -203,7 +240,7 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<Diff
         let statuses = [baseline, variant].map(|status| status.to_string());
         differences.push(difference(Severity::Invalid, &format!("most frequent status, {place}"), statuses));
     }
-    let lengths = [BASELINE, variant].map(|variant| good_lengths(record, variant, cell));
+    let lengths = [BASELINE, variant].map(|variant| good_lengths(record, variant, cell, part));
     if let [Some(baseline), Some(variant)] =
         lengths.each_ref().map(|of| of.iter().copied().reduce(BodyLength::covering))
     {
@@ -214,10 +251,11 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<Diff
 }
 
 /// Lengths of good answers in each launch: of intervals without any failure, for a tally tells not whose lengths it has.
-fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Vec<BodyLength> {
+fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<BodyLength> {
     let measured = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
     let of_launch = |measured: &CellRecord| {
-        let good = measured.intervals.iter().map(|interval| &interval.tally).filter(|tally| tally.failed() == 0);
+        let tallies = measured.intervals.iter().filter_map(|interval| part.tally(interval));
+        let good = tallies.filter(|tally| tally.failed() == 0);
         good.filter_map(|tally| tally.body_length).reduce(BodyLength::covering)
     };
     measured.filter_map(of_launch).collect()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
-use model::study::WarmUp;
+use model::study::{Asks, WarmUp};
 use model::{HostFacts, Plan, Study, StudyRecord};
 
 use crate::cli;
@@ -101,9 +101,16 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
     }
     writeln!(out, "\ncells")?;
     for cell in &plan.cells {
-        let request = &study.workloads[cell.workload].request;
+        let asked = match &study.workloads[cell.workload].asks {
+            Asks::Request { request, .. } => format!("{} {}", request.method, request.path),
+            Asks::Scenarios { scenarios } => {
+                let names: Vec<_> =
+                    scenarios.scenarios.iter().flat_map(|one| &one.steps).map(|step| &*step.name).collect();
+                format!("steps {}", names.join(", "))
+            }
+        };
         let length = exactly(cell.length(schedule.measure));
-        writeln!(out, "  {:<24} {} {}, {length}", cell.name(&study.workloads), request.method, request.path)?;
+        writeln!(out, "  {:<24} {asked}, {length}", cell.name(&study.workloads))?;
     }
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),

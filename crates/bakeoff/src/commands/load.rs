@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use load::{Address, Answer, Ask, AskError, Flow, LengthRule, Load, Stop, Target};
-use miette::IntoDiagnostic as _;
-use model::load::Transport;
+use load::{Address, Answer, Ask, AskError, Asked, Flow, LengthRule, Load, Script, Stop, Target};
+use miette::{IntoDiagnostic as _, miette};
+use model::load::{ScenarioLoad, Transport};
 use model::study::{Expect, Request};
 use model::{Arrivals, Interval, LoadRecord, Profile, Spacing, Step};
+use server::Environment;
 use url::Url;
 
 use crate::exit::{self, UsageError};
@@ -30,7 +31,11 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let mut aim = Aim::at(url.clone(), request(typed, &url), typed)?;
     let followed = if typed.follow { aim.follow(typed)? } else { Vec::new() };
     let arrivals = arrivals(typed)?;
-    let Checked { ask, status, length, redirects_to, transport } = checked(typed, &mut aim)?;
+    let environment = Environment::default();
+    let Checked { asked, status, length, redirects_to, transport } = match &typed.scenario {
+        None => checked(typed, &mut aim)?,
+        Some(file) => walked(typed, file, &mut aim, &environment)?,
+    };
     let stop = match (typed.requests, arrivals.length()) {
         (Some(count), _) => Stop::Count(count),
         (None, Some(length)) => Stop::After(length),
@@ -44,24 +49,24 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         time_limit: typed.timeout,
         engine: typed.engine.map(Into::into),
         kernel_time: !typed.no_kernel_time,
-        ..Load::new(aim.target, vec![ask], stop)
+        ..Load::new(aim.target, asked, stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let live = Live::new(quiet);
     let mut intervals = Vec::new();
-    let summary = load::run(&load, &interrupted, &mut |interval| {
+    let made = load::run(&load, &interrupted, &mut |interval| {
         intervals.push(interval);
         live.show(&intervals);
         Flow::Continue
-    })
-    .into_diagnostic()?;
+    });
     live.end();
+    let summary = made.map_err(|error| miette!("{}", environment.mask(&error.to_string())))?;
 
     let record = LoadRecord {
         url: typed.url.clone(),
         followed,
         redirects_to,
-        method: aim.request.method,
+        method: typed.scenario.is_none().then_some(aim.request.method),
         addresses: summary.addresses,
         transport,
         connections: load.connections,
@@ -70,6 +75,11 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         arrivals: load.arrivals,
         status,
         length,
+        scenario: typed.scenario.as_ref().map(|file| ScenarioLoad {
+            file: file.display().to_string(),
+            teardowns_failed: summary.teardowns_failed,
+            teardown_failure: summary.teardown_failure.map(|reason| environment.mask(&reason)),
+        }),
         abandoned: summary.abandoned,
         intervals,
     };
@@ -164,13 +174,29 @@ fn request(typed: &cli::Load, url: &Url) -> Request {
     Request { method: typed.method.clone(), path: redirect::path(url), headers, body: typed.body.clone() }
 }
 
-/// The request, and what is known of its answers before the load.
+/// What is asked, and what is known of its answers before the load.
 struct Checked {
-    ask: Ask,
-    status: u16,
+    asked: Asked,
+    status: Option<u16>,
     length: Option<u64>,
     redirects_to: Option<String>,
     transport: Transport,
+}
+
+/// The scenarios in a file. Before them the server is asked for the URL, to learn how it speaks.
+fn walked(typed: &cli::Load, file: &Path, aim: &mut Aim, environment: &Environment) -> miette::Result<Checked> {
+    let Aim { url, target, .. } = aim;
+    if url.path() != "/" || url.query().is_some() {
+        let reason = "with --scenario, paths stand in its steps: write the URL without one".to_owned();
+        return Err(UsageError::Url { url: url.to_string(), reason }.into());
+    }
+    let scenarios = study::scenarios(file)?;
+    let scenarios = scenarios.map_texts(|text| environment.complete(text)).into_diagnostic()?;
+    let front = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
+    let front = Ask::new(&front, &Expect::default(), target, LengthRule::Any).into_diagnostic()?;
+    let (first, _) = first_answers(typed, target, &front).into_diagnostic()?;
+    let asked = vec![Script::new(&scenarios, target).into_diagnostic()?].into();
+    Ok(Checked { asked, status: None, length: None, redirects_to: None, transport: first.transport })
 }
 
 /// The request, whose answers are all checked against the first ones, one of each address: their status, and their
@@ -182,9 +208,9 @@ fn checked(typed: &cli::Load, aim: &mut Aim) -> miette::Result<Checked> {
     let agree = others.iter().all(|other| other.body.len() as u64 == wanted);
     let length = (agree && !typed.any_length).then_some(wanted);
     let expect = Expect { status: Some(first.status), ..Expect::default() };
-    let ask = aim.ask(&expect, length.map_or(LengthRule::Any, LengthRule::Exact))?;
+    let asked = vec![aim.ask(&expect, length.map_or(LengthRule::Any, LengthRule::Exact))?].into();
     let redirects_to = redirect::leads_to(&aim.url, &first).map(Into::into);
-    Ok(Checked { ask, status: first.status, length, redirects_to, transport: first.transport })
+    Ok(Checked { asked, status: Some(first.status), length, redirects_to, transport: first.transport })
 }
 
 /// An answer of each address, and of the first another if there is no other address. Of the addresses that a name has
@@ -295,6 +321,7 @@ mod tests {
                 bins: vec![1],
                 service,
                 open: None,
+                walked: None,
                 bytes: 0,
                 client_cpu_s: 0.0,
                 server: None,

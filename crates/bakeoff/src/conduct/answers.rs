@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use load::{Answer, LengthRule};
+use load::{Answer, Seen};
 use model::AnswerSample;
 use model::study::Expect;
 use sha2::{Digest, Sha256};
@@ -14,31 +14,38 @@ const EXCERPT: usize = 400;
 
 /// Looks at one answer to a workload; `mask` hides secrets in what is kept of its text.
 pub fn sample(workload: usize, answer: &Answer, expect: &Expect, mask: impl Fn(&str) -> String) -> AnswerSample {
+    AnswerSample { unmet: unmet(answer, expect), ..bare(workload, answer, mask) }
+}
+
+/// Looks at the answer to one step of a workload's scenarios.
+pub fn of_step(workload: usize, seen: &Seen, mask: impl Fn(&str) -> String) -> AnswerSample {
+    let unmet = seen.unmet.iter().map(|what| format!("{}: {what}", seen.step)).collect();
+    AnswerSample { step: Some(seen.step.clone()), unmet, ..bare(workload, &seen.answer, mask) }
+}
+
+fn bare(workload: usize, answer: &Answer, mask: impl Fn(&str) -> String) -> AnswerSample {
     AnswerSample {
         workload,
+        step: None,
         status: answer.status,
         content_type: answer.content_type().unwrap_or_default().to_owned(),
         length: answer.body.len() as u64,
         hash: hex(&Sha256::digest(&answer.body)),
         lines: pieces(&answer.body).iter().map(|piece| hex(&Sha256::digest(piece)[..8])).collect(),
         excerpt: mask(&String::from_utf8_lossy(&answer.body)).chars().take(EXCERPT).collect(),
-        unmet: unmet(answer, expect),
+        unmet: Vec::new(),
     }
 }
 
 /// Room for counters, times and tokens in the length of a body: this many bytes or 2 % of it, whichever is more.
 const LEAST_ROOM: u64 = 64;
 
-/// The lengths that the load takes for good: those of all sampled answers of a workload, with room for natural variation.
-pub fn length_rule(samples: &[AnswerSample], workload: usize) -> LengthRule {
+/// The shortest and the longest length that the load takes for good: those of all sampled answers of a workload, with room for natural variation.
+pub fn lengths(samples: &[AnswerSample], workload: usize) -> Option<(u64, u64)> {
     let lengths = || samples.iter().filter(|sample| sample.workload == workload).map(|sample| sample.length);
-    match (lengths().min(), lengths().max()) {
-        (Some(min), Some(max)) => {
-            let room = |length: u64| LEAST_ROOM.max(length / 50);
-            LengthRule::Within { min: min.saturating_sub(room(min)), max: max + room(max) }
-        }
-        _ => LengthRule::Any,
-    }
+    let (min, max) = (lengths().min()?, lengths().max()?);
+    let room = |length: u64| LEAST_ROOM.max(length / 50);
+    Some((min.saturating_sub(room(min)), max + room(max)))
 }
 
 fn unmet(answer: &Answer, expect: &Expect) -> Vec<String> {
@@ -131,9 +138,9 @@ mod tests {
                 .map(|length| sample(0, &answer(200, &"a".repeat(*length)), &Expect::default(), str::to_owned))
                 .collect()
         };
-        assert_eq!(length_rule(&samples(&[1_000, 1_010]), 0), LengthRule::Within { min: 936, max: 1_074 });
-        assert_eq!(length_rule(&samples(&[20_000, 20_000]), 0), LengthRule::Within { min: 19_600, max: 20_400 });
-        assert_eq!(length_rule(&samples(&[20]), 0), LengthRule::Within { min: 0, max: 84 });
-        assert_eq!(length_rule(&samples(&[20]), 1), LengthRule::Any);
+        assert_eq!(lengths(&samples(&[1_000, 1_010]), 0), Some((936, 1_074)));
+        assert_eq!(lengths(&samples(&[20_000, 20_000]), 0), Some((19_600, 20_400)));
+        assert_eq!(lengths(&samples(&[20]), 0), Some((0, 84)));
+        assert_eq!(lengths(&samples(&[20]), 1), None);
     }
 }

@@ -64,6 +64,15 @@ pub enum ConductError {
         #[source]
         source: load::RequestError,
     },
+    /// The scenarios of a workload cannot be walked.
+    #[error("workload {workload} cannot be walked")]
+    Script {
+        /// The workload's name.
+        workload: String,
+        /// Why.
+        #[source]
+        source: load::ScriptError,
+    },
     /// The client itself failed.
     #[error(transparent)]
     Load(#[from] load::LoadError),

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use analysis::HalfWindow;
 use jiff::Timestamp;
-use load::{Ask, Flow, LengthRule, Load, Stop, Target};
+use load::{Ask, Asked, Flow, LengthRule, Load, LoadError, Script, Stop, Target};
 use model::plan::Trial;
-use model::study::{WarmUp, Workload};
+use model::study::{Asks, Expect, Request, WarmUp, Workload};
 use model::{
-    AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse,
-    Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
+    AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, Scenarios,
+    ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
 };
 use server::{Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, Site};
 
@@ -232,8 +232,12 @@ impl RunningTrial<'_> {
         for _ in 0..ANSWERS_BEFORE {
             self.look_at_answers(&target, &asks, server)?;
         }
-        for (workload, ask) in asks.iter_mut().enumerate() {
-            *ask = ask.clone().with_length(answers::length_rule(&self.measured.answers, workload));
+        for (workload, asking) in asks.iter_mut().enumerate() {
+            if let Asking::Request { ask, lengths, .. } = asking {
+                *lengths = answers::lengths(&self.measured.answers, workload);
+                let rule = lengths.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
+                *ask = ask.clone().with_length(rule);
+            }
         }
         self.warm_up(&target, &asks, server)?;
         for cell in &self.trial.cells {
@@ -243,35 +247,60 @@ impl RunningTrial<'_> {
         self.look_at_answers(&target, &asks, server)
     }
 
-    /// The study's workloads as requests.
-    fn asks(&self, target: &Target, site: &Site) -> Result<Vec<Ask>, Broken> {
-        let ask = |workload: &Workload| {
-            let mut request = workload.request.clone();
-            for (_, value) in &mut request.headers {
-                *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
+    /// The study's workloads, ready to be asked.
+    fn asks(&self, target: &Target, site: &Site) -> Result<Vec<Asking>, Broken> {
+        let asking = |workload: &Workload| match &workload.asks {
+            Asks::Request { request, expect } => {
+                let mut request = request.clone();
+                for (_, value) in &mut request.headers {
+                    *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
+                }
+                let ask = Ask::new(&request, expect, target, LengthRule::Any)
+                    .map_err(|source| ConductError::Request { workload: workload.name.clone(), source })?;
+                Ok(Asking::Request { ask, request, expect: expect.clone(), lengths: None })
             }
-            Ask::new(&request, &workload.expect, target, LengthRule::Any)
-                .map_err(|source| ConductError::Request { workload: workload.name.clone(), source }.into())
+            Asks::Scenarios { scenarios } => {
+                let complete = |text: &str| site.complete_script(text).map_err(|error| self.broken(error.into()));
+                Ok(Asking::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, target)?))
+            }
         };
-        self.prepared.study.workloads.iter().map(ask).collect()
+        self.prepared.study.workloads.iter().map(asking).collect()
     }
 
     /// Asks each workload once and keeps what the answers are like.
-    fn look_at_answers(&mut self, target: &Target, asks: &[Ask], server: &Running) -> Result<(), Broken> {
-        for (index, (workload, ask)) in self.prepared.study.workloads.iter().zip(asks).enumerate() {
+    fn look_at_answers(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
+        for (index, (workload, asking)) in self.prepared.study.workloads.iter().zip(asks).enumerate() {
             self.go_on()?;
-            let answer = load::ask(target, ask, TIME_LIMIT)
-                .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
             let mask = |text: &str| self.prepared.launcher.mask(text);
-            self.measured.answers.push(answers::sample(index, &answer, &workload.expect, mask));
+            match asking {
+                Asking::Request { ask, expect, .. } => {
+                    let answer = load::ask(target, ask, TIME_LIMIT)
+                        .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
+                    self.measured.answers.push(answers::sample(index, &answer, expect, mask));
+                }
+                Asking::Scenarios(script) => {
+                    let seen = script.look(target, TIME_LIMIT).map_err(|error| self.unasked(error, server))?;
+                    self.measured.answers.extend(seen.iter().map(|seen| answers::of_step(index, seen, mask)));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
+    fn unasked(&self, error: LoadError, server: &Running) -> Broken {
+        match error {
+            LoadError::SetUp(_) | LoadError::Look(_) => {
+                self.failed(self.prepared.launcher.mask(&error.to_string()), server)
+            }
+            error => error.into(),
+        }
     }
 
     /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, whatever the
     /// measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
     /// when the server is.
-    fn warm_up(&mut self, target: &Target, asks: &[Ask], server: &Running) -> Result<(), Broken> {
+    fn warm_up(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
         self.enter(Phase::WarmUp, None);
         let plan = &self.record.plan;
         let longest = match (self.record.warm_up_cut, plan.schedule.warm_up) {
@@ -279,7 +308,7 @@ impl RunningTrial<'_> {
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
-        let mut load = Load::new(target.clone(), asks.to_vec(), Stop::After(longest));
+        let mut load = Load::new(target.clone(), self.mixed(asks, target)?, Stop::After(longest));
         load.connections = plan.cells.iter().map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1);
         let mut window = HalfWindow::new(plan.mode);
         let pilot = self.trial.key.pilot;
@@ -292,12 +321,32 @@ impl RunningTrial<'_> {
         ended
     }
 
+    /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
+    fn mixed(&self, asks: &[Asking], target: &Target) -> Result<Asked, Broken> {
+        let requests = asks.iter().map(|asking| match asking {
+            Asking::Request { ask, .. } => Some(ask.clone()),
+            Asking::Scenarios(_) => None,
+        });
+        if let Some(requests) = requests.collect::<Option<Vec<_>>>() {
+            return Ok(requests.into());
+        }
+        let as_script = |(workload, asking): (&Workload, &Asking)| match asking {
+            Asking::Request { request, expect, lengths, .. } => {
+                let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
+                script(&workload.name, &alone, target)
+            }
+            Asking::Scenarios(script) => Ok(script.clone()),
+        };
+        let scripts = self.prepared.study.workloads.iter().zip(asks).map(as_script).collect::<Result<Vec<_>, _>>()?;
+        Ok(scripts.into())
+    }
+
     /// Measures one cell.
     fn measure(
         &mut self,
         cell: CellIndex,
         target: &Target,
-        asks: &[Ask],
+        asks: &[Asking],
         server: &Running,
         ready: Instant,
     ) -> Result<(), Broken> {
@@ -305,13 +354,17 @@ impl RunningTrial<'_> {
         let plan = &self.record.plan;
         let planned = &plan.cells[cell];
         let stop = Stop::After(planned.length(plan.schedule.measure));
+        let asked = match &asks[planned.workload] {
+            Asking::Request { ask, .. } => vec![ask.clone()].into(),
+            Asking::Scenarios(script) => Asked::Scenarios(vec![script.clone()]),
+        };
         let load = Load {
             connections: planned.shape.connections,
             arrivals: planned.shape.arrivals.clone(),
             // All variants of a block meet the same random times.
             seed: plan.seed.wrapping_add(self.trial.key.block.into()),
             engine: self.record.host.engine,
-            ..Load::new(target.clone(), vec![asks[planned.workload].clone()], stop)
+            ..Load::new(target.clone(), asked, stop)
         };
         let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
@@ -342,7 +395,7 @@ impl RunningTrial<'_> {
             if died { Flow::Stop } else { flow }
         });
         let ended = match made {
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {
                 Err(self.failed(format!("the server ended by itself under load ({})", ended(server)), server))
             }
@@ -376,6 +429,23 @@ impl RunningTrial<'_> {
             }),
         }
     }
+}
+
+/// A workload that is ready to be asked.
+#[expect(clippy::large_enum_variant, reason = "a study has a handful of them")]
+enum Asking {
+    Request {
+        ask: Ask,
+        request: Request,
+        expect: Expect,
+        /// The shortest and the longest length of a good answer, once they are known.
+        lengths: Option<(u64, u64)>,
+    },
+    Scenarios(Script),
+}
+
+fn script(workload: &str, scenarios: &Scenarios, target: &Target) -> Result<Script, ConductError> {
+    Script::new(scenarios, target).map_err(|source| ConductError::Script { workload: workload.to_owned(), source })
 }
 
 /// The server's and the host's view of each interval.

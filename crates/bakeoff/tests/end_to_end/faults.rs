@@ -78,11 +78,11 @@ fn servers_that_answer_badly() {
     const SIZE: &str = "body = { size = 2000 }\n";
     let bad = |fault: &'static str, told| Fault::new("", fault, told);
     all_happen(&[
-        bad("fault = \"garbage\"", "the answer is not HTTP"),
-        bad("fault = \"close\"", "the connection closed after 0 bytes"),
-        bad("fault = \"close-mid-body\"", "before the answer was complete"),
-        bad("fault = { wrong-content-length = 10 }", "before the answer was complete"),
-        bad("fault = { wrong-content-length = -5 }", "expected nothing after the response, found 5 bytes"),
+        bad("fault = \"garbage\"", "it does not begin with HTTP/1.0 or HTTP/1.1"),
+        bad("fault = \"close\"", "closed before the first byte of the answer"),
+        bad("fault = \"close-mid-body\"", "before the body had its Content-Length"),
+        bad("fault = { wrong-content-length = 10 }", "before the body had its Content-Length"),
+        bad("fault = { wrong-content-length = -5 }", "bytes after the end of the answer"),
         Fault {
             found: FindingId::Errors,
             ..Fault::new("[[error]]\nshare = 0.6\npath = \"/page\"\nstatus = 503\n", SIZE, "status 503: ")

@@ -137,3 +137,63 @@ fn what_is_wrong_with_answers_is_named() {
         told(&[]).says("§");
     }
 }
+
+#[test]
+fn a_scenario_shows_a_row_a_step() {
+    let place = Place::new();
+    let page = |path: &str, text: &str| Route::text(path, text);
+    let routes = vec![page("/login", r#"{"token": "t0ken"}"#), page("/a", r#"{"ok": true}"#), page("/b", "no")];
+    let server = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
+    let url = format!("http://{}", server.addr());
+    let scenario = r#"
+        [[setup]]
+        name = "log in"
+        post = "/login"
+        body = "{env.SECRET}"
+        extract = { token = { json = "$.token" } }
+        [[step]]
+        name = "first, with a comma"
+        get = "/a?${token}"
+        expect = { json_is = { "$.ok" = "true" } }
+        [[step]]
+        name = "second"
+        get = "/b"
+        expect = { contains = "yes" }
+        [[step]]
+        name = "third"
+        get = "/a"
+    "#;
+    fs::write(place.path("scenario.toml"), scenario).unwrap();
+    let run = |more: &[&str]| {
+        let args: Vec<&str> = ["load", &url, "--scenario", "scenario.toml"].iter().chain(more).copied().collect();
+        place.start(place.bakeoff(&args).env("SECRET", "in the environment")).end()
+    };
+    let told: Value = serde_json::from_str(&run(&["-n", "300", "-c", "3", "--json"]).ends_with(0).stdout).unwrap();
+    let step =
+        |name: &str| ["good", "failed", "skipped"].map(|key| told["scenario"]["steps"][name][key].as_u64().unwrap());
+    assert_eq!(step("first, with a comma"), [300, 0, 0], "{told}");
+    assert_eq!((step("second"), step("third")), ([0, 300, 0], [0, 0, 300]));
+    assert_eq!(told["scenario"]["steps"]["second"]["unmet"]["the text `yes`"].as_u64(), Some(300));
+    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(300), Some(300)));
+    assert_eq!((told["scenario"]["finished"].as_u64(), told["scenario"]["stopped"].as_u64()), (Some(0), Some(300)));
+    assert_eq!(server.record().path("/login").received, 3);
+    assert_eq!(server.record().path("/b").received, 300);
+
+    let shown = run(&["-n", "20"]).ends_with(0);
+    shown.says("scenario.toml http://").says("first, with a comma").says("unexpected content: the text `yes`");
+    let table = run(&["-n", "5", "--csv", "--quiet"]).ends_with(0);
+    assert!(
+        table.stdout.contains("\"first, with a comma\",0\n") && table.stdout.contains(",third,5\n"),
+        "{}",
+        table.stdout
+    );
+
+    place.run(&["load", &format!("{url}/x"), "--scenario", "scenario.toml"]).ends_with(2).complains("without one");
+    place.run(&["load", &url, "--scenario", "scenario.toml", "-m", "PUT"]).ends_with(2).complains("--method");
+    place.run(&["load", &url, "--scenario", "scenario.toml", "-n", "1"]).ends_with(1).complains("SECRET");
+    fs::write(place.path("scenario.toml"), scenario.replace("$.token", "$.tokn")).unwrap();
+    let failed = run(&["-n", "1"]).ends_with(1);
+    failed.complains("set-up failed: step `log in` failed").complains("begins \"{\\\"token");
+    fs::write(place.path("scenario.toml"), scenario.replace("get =", "got =")).unwrap();
+    place.run(&["load", &url, "--scenario", "scenario.toml", "-n", "1"]).ends_with(2).complains("`got`");
+}

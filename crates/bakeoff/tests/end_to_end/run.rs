@@ -92,6 +92,65 @@ fn an_error_page_is_no_improvement() {
     });
 }
 
+/// A workload of steps beside one of a single request.
+#[test]
+fn steps_are_measured_and_compared_one_by_one() {
+    const WALK: &str = r#"
+[[workload]]
+name = "walk"
+concurrency = 2
+[[workload.setup]]
+name = "log in"
+post = "/login"
+body = "{env.TOKEN}"
+extract = { token = { json = "$.token" } }
+[[workload.step]]
+name = "front"
+get = "/page"
+headers = { Authorization = "bearer ${token}" }
+[[workload.step]]
+name = "other"
+get = "/other"
+
+[warmup]"#;
+    let place = |one: &str, two: &str| {
+        let level = |other: &str| {
+            let login = "[[route]]\npath = \"/login\"\nbody = '{\"token\": \"t-1\"}'\n";
+            format!("{}\n{login}\n[[route]]\npath = \"/other\"\n{other}\n", page("2ms"))
+        };
+        let place = Place::with_study(&[("one", &level(one)), ("two", &level(two))]);
+        place.change("\n[warmup]", WALK);
+        place
+    };
+    let run = |place: &Place| place.start(place.bakeoff(&["run", "study.toml"]).env("TOKEN", "swordfish")).end();
+
+    let slower = place("delay = \"2ms\"", "delay = \"40ms\"");
+    slower.run(&["check", "study.toml"]).ends_with(0).says("walk@2").says("steps front, other");
+    run(&slower).ends_with(0).says("▼ WORSE two is").complains("the question is answered");
+    slower.assert_nothing_is_left();
+    let trial = &slower.trials()[0];
+    let steps: Vec<_> = trial["answers"].as_array().unwrap().iter().map(|answer| &answer["step"]).collect();
+    // Of each of three looks: the page, then the walk's two steps.
+    assert_eq!(steps.len(), 9);
+    assert!(steps[0].is_null() && steps[1] == "front" && steps[2] == "other", "{steps:?}");
+    let cells = trial["cells"].as_array().unwrap();
+    let walked = cells.iter().find(|cell| !cell["intervals"][0]["walked"].is_null()).unwrap();
+    let steps = &walked["intervals"][0]["walked"]["steps"];
+    let good = |step: &str| steps[step]["tally"]["good"].as_u64().unwrap();
+    assert!(good("front") > 0 && good("front").abs_diff(good("other")) <= 2, "{steps}");
+    assert!(cells.iter().any(|cell| cell["intervals"][0]["walked"].is_null()), "the page has no steps");
+
+    let different = place("", "status = 201");
+    run(&different).ends_with(5).says("walk, step other");
+    let differ = findings(&different.report(), FindingId::ResponsesDiffer).into_iter().map(told).collect::<String>();
+    assert!(differ.contains("200 | 201") && !differ.contains("step front"), "{differ}");
+
+    let closed = place("", "");
+    closed.change("$.token", "$.tokn");
+    let ran = run(&closed);
+    assert!(ran.stdout.contains("set-up failed: step `log in`"), "{}{}", ran.stdout, ran.stderr);
+}
+
 #[test]
 fn a_budget_ends_a_run_between_blocks() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);

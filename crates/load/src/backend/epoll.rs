@@ -2,7 +2,7 @@
 //!
 //! System calls are what a request costs the client, so a request in the steady state makes two of its own, one
 //! send and one receive, and shares a wait with every other that is ready: a socket is registered once for its
-//! life; bytes are sent at once, without asking whether they may be; a read that did not fill the buffer is not
+//! life; the rest of a long body is thrown away where it lies; bytes are sent at once, without asking whether they may be; a read that did not fill the buffer is not
 //! followed by one that finds nothing, since the event itself says whether the stream ended.
 
 use std::time::Duration;
@@ -20,6 +20,9 @@ use crate::receive;
 
 /// Bytes read at most at a time.
 const BUFFER: usize = 64 * 1024;
+
+/// Bytes read at first when something came: most answers, or the head of one whose body need not be seen.
+const FIRST: usize = 4 * 1024;
 
 /// Full buffers read at most from one connection before the others, the clock and the stop flags have their turn.
 const READS: usize = 16;
@@ -50,6 +53,8 @@ struct Slot {
     generation: u32,
     /// What the kernel has not taken yet.
     unsent: Vec<u8>,
+    /// How many of the next bytes need not be seen.
+    skip: u64,
 }
 
 struct Reading {
@@ -104,6 +109,10 @@ impl Backend for Epoll {
         Ok(())
     }
 
+    fn skip(&mut self, slot: usize, bytes: u64) {
+        self.slots[slot].skip = bytes;
+    }
+
     fn has_sent(&self, slot: usize) -> bool {
         self.slots[slot].unsent.is_empty()
     }
@@ -114,6 +123,7 @@ impl Backend for Epoll {
             send_last(&socket, last);
         }
         place.unsent.clear();
+        place.skip = 0;
         if self.reading.as_ref().is_some_and(|reading| reading.slot == slot) {
             self.reading = None;
         }
@@ -172,8 +182,8 @@ impl Epoll {
     #[inline]
     fn read(&mut self) -> Result<Option<Event>, LoadError> {
         while let Some(Reading { slot, hung_up, left }) = &mut self.reading {
-            let (slot, hung_up) = (*slot, *hung_up);
-            let place = &self.slots[slot];
+            let (slot, hung_up, is_first) = (*slot, *hung_up, *left == READS);
+            let place = &mut self.slots[slot];
             let Some(socket) = &place.socket else { break };
             if *left == 0 {
                 // Registered anew, the socket reports again what is already there.
@@ -182,14 +192,28 @@ impl Epoll {
                 break;
             }
             *left -= 1;
-            let what = match receive::recv(socket, &mut self.buffer, self.kernel_time) {
+            let skipping = place.skip > 0;
+            let most = if skipping {
+                // One more, so that a read is short which ends where the answer should.
+                BUFFER.min(usize::try_from(place.skip).map_or(BUFFER, |skip| skip.saturating_add(1)))
+            } else if is_first {
+                FIRST
+            } else {
+                BUFFER
+            };
+            let what = match receive::recv(socket, &mut self.buffer[..most], skipping, self.kernel_time) {
                 Ok((0, _)) => What::Ended,
                 Ok((bytes, came_at)) => {
-                    self.received = bytes;
                     // A short read has emptied the socket (epoll(7)); what comes later makes a new event.
-                    if bytes < self.buffer.len() && !hung_up {
+                    if bytes < most && !hung_up {
                         self.reading = None;
                     }
+                    if skipping {
+                        let bytes = bytes as u64;
+                        place.skip = place.skip.saturating_sub(bytes);
+                        return Ok(Some(Event { slot, what: What::Skipped { bytes, came_at, ends: hung_up } }));
+                    }
+                    self.received = bytes;
                     return Ok(Some(Event { slot, what: What::Received { came_at, ends: hung_up } }));
                 }
                 Err(Errno::AGAIN) => break,

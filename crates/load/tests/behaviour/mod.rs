@@ -132,7 +132,7 @@ fn a_timed_load_counts_all_but_what_was_in_flight() {
 fn chunked_and_long_answers_are_counted_whole() {
     let server = server(Route { chunked: true, ..Route::sized("/", 300_000) });
     let mut load = load_of(server.addr(), 3, Stop::Count(30));
-    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(300_000))];
+    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(300_000))].into();
     let summary = run(&load);
     assert_eq!((summary.tally.good, summary.connections_opened), (30, 3));
     assert!(summary.bytes > 30 * 300_000);
@@ -145,6 +145,7 @@ fn asks_are_taken_in_turn() {
     let mut load = load_of(server.addr(), 5, Stop::Count(300));
     load.asks = [("/a", 1), ("/b", 2), ("/c", 3)]
         .map(|(path, length)| ask_of(server.addr(), &request(path), Some(200), LengthRule::Exact(length)))
+        .to_vec()
         .into();
     let summary = run(&load);
     assert_eq!(summary.tally.good, 300);
@@ -158,7 +159,7 @@ fn a_long_request_arrives_whole() {
     let request = Request { method: "POST".into(), body: Some(body.clone()), ..request("/") };
     let ask = ask_of(server.addr(), &request, Some(200), LengthRule::Exact(2_000_000));
     assert_eq!(load::ask(&Target::from(server.addr()), &ask, LIMIT).unwrap().body, body.as_bytes());
-    let load = Load { asks: vec![ask], ..load_of(server.addr(), 2, Stop::Count(6)) };
+    let load = Load { asks: vec![ask].into(), ..load_of(server.addr(), 2, Stop::Count(6)) };
     assert_eq!(run(&load).tally.good, 6);
 }
 
@@ -179,7 +180,7 @@ fn an_answer_before_the_request_is_out_ends_the_connection() {
         drop(held);
     });
     let post = Request { method: "POST".into(), body: Some("x".repeat(64 << 20)), ..request("/") };
-    let asks = vec![ask_of(address, &post, Some(413), LengthRule::Exact(0))];
+    let asks = vec![ask_of(address, &post, Some(413), LengthRule::Exact(0))].into();
     let summary = run(&Load { asks, ..load_of(address, 1, Stop::Count(3)) });
     assert_eq!((summary.tally.good, summary.connections_opened), (3, 3));
 }
@@ -198,7 +199,7 @@ fn a_wrong_status_is_a_failure_and_the_connection_goes_on() {
 fn a_wrong_length_is_a_failure_and_the_connection_goes_on() {
     let server = server(Route::default());
     let mut load = load_of(server.addr(), 4, Stop::Count(40));
-    load.asks = vec![ask_of(server.addr(), &request("/"), None, LengthRule::Within { min: 21, max: 99 })];
+    load.asks = vec![ask_of(server.addr(), &request("/"), None, LengthRule::Within { min: 21, max: 99 })].into();
     let summary = run(&load);
     assert_eq!(summary.tally.failures, [(Failure::Length, 40)].into());
     assert_eq!((summary.tally.body_length, summary.connections_opened), (Some(BodyLength { min: 20, max: 20 }), 4));
@@ -221,6 +222,19 @@ fn surplus_bytes_are_never_taken_for_an_answer() {
     assert!(summary.tally.failures[&Failure::Malformed] >= 20);
     assert_eq!(summary.tally.ended(), 40);
     assert_eq!(summary.tally.failures.len(), 1);
+}
+
+#[test]
+fn a_long_body_is_counted_to_the_byte_though_it_is_not_seen() {
+    for (off, failures) in [(0, [].into()), (-7, [(Failure::Malformed, 40)].into())] {
+        let long = Route::text("/", &"x".repeat(100_000));
+        let fault = (off != 0).then_some(Fault::WrongContentLength(off));
+        let server = server(Route { fault, ..long });
+        let ask = ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(100_000));
+        let summary = run(&Load { asks: vec![ask].into(), ..load_of(server.addr(), 4, Stop::Count(40)) });
+        assert_eq!(summary.tally.failures, failures);
+        assert!(off != 0 || summary.bytes > 4_000_000, "{}", summary.bytes);
+    }
 }
 
 #[test]
@@ -258,7 +272,7 @@ fn an_answer_without_end_times_out_and_the_load_ends() {
 fn a_long_answer_is_read_to_its_end_in_turns() {
     let server = server(Route::sized("/", 5_000_000));
     let mut load = load_of(server.addr(), 3, Stop::Count(9));
-    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(5_000_000))];
+    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(5_000_000))].into();
     assert_eq!(run(&load).tally.good, 9);
 }
 
@@ -298,7 +312,7 @@ fn a_request_can_ask_for_a_connection_of_its_own() {
     let server = server(Route::default());
     let own = Request { headers: vec![("Connection".into(), "close".into())], ..request("/") };
     let mut load = load_of(server.addr(), 3, Stop::Count(60));
-    load.asks = vec![ask_of(server.addr(), &own, Some(200), LengthRule::Any)];
+    load.asks = vec![ask_of(server.addr(), &own, Some(200), LengthRule::Any)].into();
     let summary = run(&load);
     assert_eq!((summary.tally.good, summary.connections_opened, server.record().connections), (60, 60, 60));
 }
@@ -519,7 +533,8 @@ fn the_summary_says_how_bytes_were_moved() {
 fn a_load_of_nothing_is_refused() {
     let good = load_of(refusing(), 1, Stop::Told);
     for load in [
-        Load { asks: Vec::new(), ..good.clone() },
+        Load { asks: Vec::<Ask>::new().into(), ..good.clone() },
+        Load { asks: Vec::<load::Script>::new().into(), ..good.clone() },
         Load { connections: 0, ..good.clone() },
         Load { threads: 0, ..good.clone() },
         Load { time_limit: Duration::ZERO, ..good.clone() },

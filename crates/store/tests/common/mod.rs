@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use model::study::{
-    Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant, WarmUp, Workload,
+    Asks, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant, WarmUp,
+    Workload,
 };
 use model::{
     Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Shape, Study,
@@ -47,8 +48,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             services: Vec::new(),
             workloads: vec![Workload {
                 name: "front".to_owned(),
-                request,
-                expect: Expect::default(),
+                asks: Asks::Request { request, expect: Expect::default() },
                 shapes: vec![Shape::users(1)],
             }],
             hooks: Hooks::default(),
@@ -89,6 +89,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         bins: vec![1_000; 10],
         service,
         open: None,
+        walked: None,
         bytes: 1 << 40,
         client_cpu_s: 0.3,
         server: None,

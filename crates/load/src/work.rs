@@ -1,0 +1,114 @@
+//! What the users of one thread ask: the same things in turn, or scenarios. The engine is made for each of them apart,
+//! so that what only scenarios need costs the other nothing.
+
+use std::time::Duration;
+
+use model::Interval;
+
+use crate::LoadError;
+use crate::connection::{Connection, Ended, Took};
+use crate::recorder::Recorder;
+use crate::request::Ask;
+use crate::response::Ignore;
+
+/// Says what the users ask, one in each slot, and hears what came of it.
+pub(crate) trait Work {
+    /// Whether a slot's user goes on with what it has begun, whatever else is due.
+    fn is_midway(&self, slot: usize) -> bool;
+
+    /// Decides on a slot's next request; `started` counts what the thread's users have begun before. Returns a number
+    /// by which the request is known from now on.
+    fn prepare(&mut self, slot: usize, started: u64) -> Result<usize, LoadError>;
+
+    /// A slot's request: what is sent, and how the answer is framed and judged.
+    fn ask(&self, slot: usize, number: usize) -> &Ask;
+
+    /// Gives a slot's connection the bytes that came.
+    fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended>;
+
+    /// How many of the next bytes a slot's connection need not see.
+    fn skippable(&self, slot: usize, connection: &Connection) -> u64;
+
+    /// Tells a slot's connection that so many bytes came, unseen.
+    fn skipped(&mut self, slot: usize, connection: &mut Connection, bytes: u64) -> Option<Ended>;
+
+    /// Tells a slot's connection of its end.
+    fn closed(&mut self, slot: usize, connection: &mut Connection) -> Ended;
+
+    /// Takes in how a slot's request ended at `end`; may judge it anew.
+    fn ended<Emit: FnMut(Interval)>(
+        &mut self,
+        slot: usize,
+        ended: &mut Ended,
+        took: Took,
+        end: Duration,
+        recorder: &mut Recorder<Emit>,
+    ) -> Then;
+}
+
+/// How a user goes on after an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Then {
+    /// Whether it is [`Work::is_midway`].
+    pub midway: bool,
+    /// How long it thinks first, if the request itself says so.
+    pub think: Option<Duration>,
+}
+
+/// The same requests in turn, whoever asks.
+pub(crate) struct InTurn<'a> {
+    pub asks: &'a [Ask],
+    /// Index of the first; the others follow.
+    pub first: usize,
+}
+
+impl Work for InTurn<'_> {
+    #[inline]
+    fn is_midway(&self, _: usize) -> bool {
+        false
+    }
+
+    #[inline]
+    fn prepare(&mut self, _: usize, started: u64) -> Result<usize, LoadError> {
+        Ok((self.first + started as usize) % self.asks.len())
+    }
+
+    #[inline]
+    fn ask(&self, _: usize, number: usize) -> &Ask {
+        &self.asks[number]
+    }
+
+    #[inline]
+    fn received(&mut self, _: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended> {
+        let ask = &self.asks[connection.task().ask];
+        connection.received(bytes, ask, &mut Ignore)
+    }
+
+    #[inline]
+    fn skippable(&self, _: usize, connection: &Connection) -> u64 {
+        connection.skippable(&self.asks[connection.task().ask])
+    }
+
+    #[inline]
+    fn skipped(&mut self, _: usize, connection: &mut Connection, bytes: u64) -> Option<Ended> {
+        connection.skipped(bytes, &self.asks[connection.task().ask])
+    }
+
+    #[inline]
+    fn closed(&mut self, _: usize, connection: &mut Connection) -> Ended {
+        let ask = &self.asks[connection.task().ask];
+        connection.closed(ask, &mut Ignore)
+    }
+
+    #[inline]
+    fn ended<Emit: FnMut(Interval)>(
+        &mut self,
+        _: usize,
+        _: &mut Ended,
+        _: Took,
+        _: Duration,
+        _: &mut Recorder<Emit>,
+    ) -> Then {
+        Then::default()
+    }
+}
