@@ -19,8 +19,7 @@ use std::time::{Duration, Instant};
 use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use model::study::{Expect, Request};
-use model::{Arrivals, Profile};
-use model::{Engine, Failure};
+use model::{Arrivals, Engine, Failure, Profile, Think};
 use tempfile::TempDir;
 
 /// How long a server may take to do what it was told; nothing is measured by it.
@@ -243,8 +242,11 @@ fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
                 engine,
                 nginx.address,
                 vec![ask(nginx.address, "/good", close, LengthRule::Exact(20))],
-                Stop::Count(10_000),
+                Stop::Count(4_000),
             );
+            // Not so fast that it is over before all has happened.
+            let think = Some(Think::Fixed(Duration::from_millis(1)));
+            let load = Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load };
             let before = nginx.logged();
             // To its last request: one on a connection that is being closed could not be told from an abandoned one.
             let summary = thread::scope(|scope| {
@@ -256,7 +258,7 @@ fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
                 }
                 load.join().unwrap()
             });
-            assert_eq!((summary.tally.ended(), summary.abandoned), (10_000, 0));
+            assert_eq!((summary.tally.ended(), summary.abandoned), (4_000, 0));
             let kinds: Vec<Failure> = summary.tally.failures.keys().copied().collect();
             assert!(kinds.iter().all(|kind| matches!(kind, Failure::Closed | Failure::Connect)), "{summary:?}");
             nginx.agrees(&before, &summary);
