@@ -138,7 +138,9 @@ impl Codings {
 /// The body of a whole answer that had these fields, without gzip; as it came if gzip cannot be undone.
 pub(crate) fn plain(headers: &[(String, String)], body: Vec<u8>) -> Vec<u8> {
     let mut decoded = Decoded::new(Kept::default(), true);
-    headers.iter().for_each(|(name, value)| decoded.field(name, value.as_bytes()));
+    for (name, value) in headers {
+        decoded.field(name, value.as_bytes());
+    }
     if decoded.codings != Codings::Gzip {
         return body;
     }
@@ -194,8 +196,8 @@ mod tests {
             let mut decoded = Decoded::new(crate::response::Ignore, true);
             decoded.field("Content-Encoding", b"gzip");
             decoded.body(&hello[..1]);
-            let Body::Gzip(decoder) = &mut decoded.body else { panic!("no gzip") };
-            decoder.get_mut().length = before;
+            let Body::Gzip(gzip) = &mut decoded.body else { panic!("no gzip") };
+            gzip.get_mut().length = before;
             decoded.body(&hello[1..]);
             decoded.finish().1
         };

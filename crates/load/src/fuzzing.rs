@@ -61,6 +61,12 @@ pub fn response(data: &[u8]) {
         assert_eq!(outcome(&mut [left, right].into_iter(), closes), whole, "in two, cut at {size}");
         assert_eq!(outcome(&mut bytes.chunks(size), closes), whole, "in pieces of {size}");
         assert_eq!(outcome(&mut bytes.chunks(1), closes), whole, "byte by byte");
+        // Nor does it matter whether the head is known.
+        let mut framer = Framer::default();
+        let first = framer.feed(bytes, head_only, &mut Ignore);
+        if let Ok(Some(_)) = first {
+            assert_eq!(framer.feed(bytes, head_only, &mut Ignore), first, "again");
+        }
         if let Some(Ok((_, length, _))) = whole {
             assert!(takes_gzip || length <= bytes.len() as u64, "{length} of {}", bytes.len());
         }

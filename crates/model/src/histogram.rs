@@ -1,15 +1,26 @@
 //! A mergeable distribution of durations.
 
+use std::borrow::Cow;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2Serializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// Durations in microseconds, 1 µs to 1 hour, to three significant digits (an HDR histogram).
 ///
 /// Histograms add exactly: merging per-second histograms gives the histogram of the whole.
 /// Percentiles are therefore always taken from merged histograms, never averaged.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Histogram(hdrhistogram::Histogram<u64>);
+#[derive(Debug, Clone)]
+pub struct Histogram(Form);
+
+type Counts = hdrhistogram::Histogram<u64>;
+
+#[derive(Debug, Clone)]
+enum Form {
+    Counts(Counts),
+    /// HdrHistogram's V2 encoding.
+    Packed(Box<[u8]>),
+}
 
 /// Longest duration that is told apart, in microseconds (one hour); longer ones are recorded as this.
 pub const LONGEST_US: u64 = 3_600_000_000;
@@ -21,32 +32,56 @@ impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
         // It grows with what it holds: a load keeps several for every second, and room for an hour takes 180 KB.
-        let Ok(inner) = hdrhistogram::Histogram::new(3) else {
-            unreachable!("the precision is a constant that the library accepts")
-        };
-        Self(inner)
+        let Ok(counts) = Counts::new(3) else { unreachable!("the precision is a constant that the library accepts") };
+        Self(Form::Counts(counts))
+    }
+
+    /// Takes less memory from now on: some hundred bytes instead of tens of thousands. Looking into it takes longer
+    /// then, and recording undoes it.
+    pub fn pack(&mut self) {
+        if let Form::Counts(counts) = &self.0 {
+            self.0 = Form::Packed(encoded(counts).into());
+        }
+    }
+
+    fn counts(&self) -> Cow<'_, Counts> {
+        match &self.0 {
+            Form::Counts(counts) => Cow::Borrowed(counts),
+            Form::Packed(bytes) => {
+                Cow::Owned(decoded(bytes).unwrap_or_else(|_| unreachable!("they were encoded here")))
+            }
+        }
+    }
+
+    #[inline]
+    fn counts_mut(&mut self) -> &mut Counts {
+        if let Form::Packed(_) = self.0 {
+            self.0 = Form::Counts(self.counts().into_owned());
+        }
+        let Form::Counts(counts) = &mut self.0 else { unreachable!("it has been unpacked") };
+        counts
     }
 
     /// Records one duration of `us` microseconds; 0 counts as 1 µs, more than an hour as an hour.
     pub fn record(&mut self, us: u64) {
         // It grows where it has to: recording cannot fail.
-        let _ = self.0.record(us.clamp(1, LONGEST_US));
+        let _ = self.counts_mut().record(us.clamp(1, LONGEST_US));
     }
 
     /// Adds every duration of `other`.
     pub fn merge(&mut self, other: &Self) {
         // It grows where it has to: adding cannot fail.
-        let _ = self.0.add(&other.0);
+        let _ = self.counts_mut().add(&*other.counts());
     }
 
     /// Number of durations recorded.
     pub fn count(&self) -> u64 {
-        self.0.len()
+        self.counts().len()
     }
 
     /// Duration in µs below or at which the fraction `q` (0..=1) of the recorded ones lie; 0 when empty.
     pub fn quantile(&self, q: f64) -> u64 {
-        self.0.value_at_quantile(q)
+        self.counts().value_at_quantile(q)
     }
 
     /// Like [`Self::quantile`], but `None` unless at least [`LEAST_BEYOND`] durations lie beyond it:
@@ -56,30 +91,32 @@ impl Histogram {
         (self.count() as f64 * (1.0 - q) >= f64::from(LEAST_BEYOND) - 1e-6).then(|| self.quantile(q))
     }
 
-    /// Every recorded duration in µs with the fraction of all that are not longer, ascending, in steps that become finer
-    /// towards the longest: as HdrHistogram's percentile distribution has them.
-    pub fn distribution(&self) -> impl Iterator<Item = (u64, f64, u64)> + '_ {
+    /// Every recorded duration in µs with the fraction of all that are not longer and their number, ascending, in steps
+    /// that become finer towards the longest: as HdrHistogram's percentile distribution has them.
+    pub fn distribution(&self) -> Vec<(u64, f64, u64)> {
         const STEPS_PER_HALVING: u32 = 5;
         let mut sum = 0;
-        self.0.iter_quantiles(STEPS_PER_HALVING).map(move |step| {
+        let counts = self.counts();
+        let steps = counts.iter_quantiles(STEPS_PER_HALVING).map(|step| {
             sum += step.count_since_last_iteration();
             (step.value_iterated_to(), step.quantile_iterated_to(), sum)
-        })
+        });
+        steps.collect()
     }
 
     /// Mean in µs; 0 when empty.
     pub fn mean(&self) -> f64 {
-        self.0.mean()
+        self.counts().mean()
     }
 
     /// Largest duration in µs; 0 when empty.
     pub fn max(&self) -> u64 {
-        self.0.max()
+        self.counts().max()
     }
 
     /// Empties it, keeping its memory.
     pub fn clear(&mut self) {
-        self.0.reset();
+        self.counts_mut().reset();
     }
 }
 
@@ -89,12 +126,34 @@ impl Default for Histogram {
     }
 }
 
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.counts() == other.counts()
+    }
+}
+
+fn encoded(counts: &Counts) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail, nor can counts below 2^63.
+    let _ = V2Serializer::new().serialize(counts, &mut bytes);
+    bytes
+}
+
+fn decoded(mut bytes: &[u8]) -> Result<Counts, String> {
+    let read: Counts = HdrReader::new().deserialize(&mut bytes).map_err(|error| error.to_string())?;
+    // Re-based on one that grows, so that merging stays infallible.
+    let mut own = Histogram::new();
+    own.counts_mut().add(read).map_err(|error| error.to_string())?;
+    Ok(own.counts().into_owned())
+}
+
 /// Base64 of HdrHistogram's V2 encoding, which other tools read.
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&self.0, &mut bytes).map_err(S::Error::custom)?;
-        serializer.serialize_str(&STANDARD.encode(bytes))
+        serializer.serialize_str(&match &self.0 {
+            Form::Counts(counts) => STANDARD.encode(encoded(counts)),
+            Form::Packed(bytes) => STANDARD.encode(bytes),
+        })
     }
 }
 
@@ -102,12 +161,7 @@ impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
-        let read: hdrhistogram::Histogram<u64> =
-            HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(D::Error::custom)?;
-        // Re-based on one that grows, so that merging stays infallible.
-        let mut own = Self::new();
-        own.0.add(read).map_err(D::Error::custom)?;
-        Ok(own)
+        decoded(&bytes).map(|counts| Self(Form::Counts(counts))).map_err(D::Error::custom)
     }
 }
 
@@ -132,7 +186,15 @@ mod tests {
             let mut histogram = Histogram::new();
             for us in values { histogram.record(us); }
             let text = serde_json::to_string(&histogram).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
+            prop_assert_eq!(&serde_json::from_str::<Histogram>(&text).unwrap(), &histogram);
+            let mut packed = histogram.clone();
+            packed.pack();
+            prop_assert_eq!(&packed, &histogram);
+            prop_assert_eq!(serde_json::to_string(&packed).unwrap(), text);
+            packed.record(7);
+            histogram.record(7);
+            prop_assert_eq!(packed.quantile(0.5), histogram.quantile(0.5));
+            prop_assert_eq!(packed, histogram);
         }
     }
 

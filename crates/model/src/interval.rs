@@ -257,6 +257,16 @@ impl Interval {
         self.open.as_ref().map_or(&self.service, |open| &open.response)
     }
 
+    /// Takes less memory from now on ([`Histogram::pack`]).
+    pub fn pack(&mut self) {
+        let open = self.open.iter_mut().flat_map(|open| [&mut open.response, &mut open.lateness]);
+        let walked = self
+            .walked
+            .iter_mut()
+            .flat_map(|walked| walked.steps.values_mut().map(|step| &mut step.service).chain([&mut walked.iteration]));
+        open.chain(walked).chain([&mut self.service]).for_each(Histogram::pack);
+    }
+
     /// Of what arrives in an open loop, how much ended, well or not: iterations of scenarios, or requests.
     pub fn arrivals_ended(&self) -> u64 {
         self.walked.as_ref().map_or_else(|| self.tally.ended(), Walked::ended)

@@ -57,6 +57,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let made = load::run(&load, &interrupted, &mut |interval| {
         intervals.push(interval);
         live.show(&intervals);
+        intervals.last_mut().into_iter().for_each(Interval::pack);
         Flow::Continue
     });
     live.end();
