@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::content::Decoded;
 use crate::request::Ask;
-use crate::response::Sink;
+use crate::response::{Sink, text};
 use crate::target::{Address, Target};
 use crate::wire::{Wire, WireError};
 
@@ -181,9 +181,7 @@ struct Whole {
 
 impl Sink for Whole {
     fn field(&mut self, name: &str, value: &[u8]) {
-        // A folded line stands for a blank (RFC 9112 §5.2).
-        let lines: Vec<_> = String::from_utf8_lossy(value).lines().map(|line| line.trim().to_owned()).collect();
-        self.headers.push((name.to_owned(), lines.join(" ")));
+        self.headers.push((name.to_owned(), text(value)));
     }
 
     fn body(&mut self, bytes: &[u8]) {

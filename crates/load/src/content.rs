@@ -9,6 +9,7 @@ use flate2::write::MultiGzDecoder;
 use model::Malformed;
 use model::malformed::LONGEST_DECODED;
 
+use crate::ask::LONGEST_BODY;
 use crate::response::{Sink, tokens};
 
 /// Passes one answer on, its body without gzip.
@@ -151,7 +152,7 @@ pub(crate) fn plain(headers: &[(String, String)], body: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Keeps a body.
+/// Keeps a body, up to the longest that is kept anywhere.
 #[derive(Debug, Default)]
 struct Kept(Vec<u8>);
 
@@ -159,7 +160,8 @@ impl Sink for Kept {
     fn field(&mut self, _: &str, _: &[u8]) {}
 
     fn body(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        let room = LONGEST_BODY - self.0.len().min(LONGEST_BODY);
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 

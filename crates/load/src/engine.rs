@@ -172,6 +172,9 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Engine<'_, B, W, Emit> {
 
     /// Gives requests to slots that have nothing to do, as long as there are both.
     fn dispatch(&mut self, now: Duration) -> Result<(), LoadError> {
+        if self.job.arrivals.end().is_some_and(|end| now >= end) {
+            return Ok(());
+        }
         self.roll(now);
         while self.job.arrivals.wants_connection(now, self.started, self.live)
             && let Some(index) = self.take_free()

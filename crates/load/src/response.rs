@@ -45,6 +45,13 @@ impl Sink for Ignore {
     fn body(&mut self, _: &[u8]) {}
 }
 
+/// A field's value as text: bytes outside UTF-8 are replaced, and a folded line stands for a blank (RFC 9112 §5.2).
+pub(crate) fn text(value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(value);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join(" ")
+}
+
 /// Follows one response after another on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Framer {

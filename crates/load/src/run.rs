@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Failure, Histogram, Interval, Tally, Walked};
+use model::{Arrivals, Engine, Histogram, Interval, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -42,8 +42,8 @@ const SPARE_DESCRIPTORS: u64 = 128;
 ///   [`Stop::Count`], which waits for all of them. So each request that a server saw is one with a status in the
 ///   tally, or abandoned, or a failure without an answer. Their connections are closed like all others. In an open
 ///   loop they are unanswered, as is all that was due and never sent.
-/// - Where the number of users falls, those who go wait for the answer that they have asked for; their connections stay open,
-///   for whoever comes next.
+/// - Where the number of users falls, those who go finish what they have begun (a request, or an iteration of a scenario);
+///   their connections stay open, for whoever comes next.
 /// - An open loop opens a connection when something is due and none is free, up to the number allowed. Of several
 ///   threads each has its share of the connections and of what is due.
 #[derive(Debug, Clone)]
@@ -283,19 +283,21 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     }
     let threads = load.threads.min(load.connections as usize);
     allow_descriptors(u64::from(load.connections) + threads as u64 + SPARE_DESCRIPTORS)?;
+    let engine = backend::choose(load.engine)?;
 
     match &load.asks {
         Asked::Requests(asks) => {
             let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
-            spread(load, &[], &mut works, stop, observer)
+            spread(load, engine, &[], &mut works, stop, observer)
         }
-        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, observer),
+        Asked::Scenarios(scripts) => walk(load, engine, scripts, threads, stop, observer),
     }
 }
 
 /// Has users set up, walk through scenarios, and tear down.
 fn walk(
     load: &Load,
+    engine: Engine,
     scripts: &[Script],
     threads: usize,
     stop: &AtomicBool,
@@ -312,7 +314,7 @@ fn walk(
                 works.push(Walks::new(scripts, &load.target, own));
             }
         }
-        spread(load, &scenario::step_names(scripts), &mut works, stop, observer)
+        spread(load, engine, &scenario::step_names(scripts), &mut works, stop, observer)
     });
     let TornDown { failed, first } = scenario::tear_down(scripts, &mut visitors, &load.target, load.time_limit);
     Ok(Summary { teardowns_failed: failed, teardown_failure: first, ..summary? })
@@ -321,6 +323,7 @@ fn walk(
 /// Divides a load among threads, one for each of `works`, and returns when it is over.
 fn spread<W: Work + Send>(
     load: &Load,
+    engine: Engine,
     steps: &[String],
     works: &mut [W],
     stop: &AtomicBool,
@@ -344,7 +347,6 @@ fn spread<W: Work + Send>(
         }
     };
     let open = load.arrivals.is_open().then(OpenSummary::default);
-    let engine = backend::choose(load.engine)?;
     let work = match engine {
         Engine::Epoll => work::<Epoll, W>,
         Engine::IoUring => work::<Uring, W>,
@@ -440,7 +442,7 @@ fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
     let told = receiver.try_iter().filter_map(|(_, told)| told);
     let sent = |interval: Interval| {
         let Tally { good, failures, .. } = interval.tally;
-        let failed = failures.iter().filter(|(failure, _)| **failure != Failure::Connect);
+        let failed = failures.iter().filter(|(failure, _)| failure.was_sent());
         good + failed.map(|(_, count)| count).sum::<u64>()
     };
     told.chain(merge.into_rest()).map(sent).sum()

@@ -113,11 +113,6 @@ impl Histogram {
     pub fn max(&self) -> u64 {
         self.counts().max()
     }
-
-    /// Empties it, keeping its memory.
-    pub fn clear(&mut self) {
-        self.counts_mut().reset();
-    }
 }
 
 impl Default for Histogram {

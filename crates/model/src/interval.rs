@@ -42,6 +42,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Whether a request that failed so had been sent. TLS fails before the first request of a connection, as a rule.
+    pub fn was_sent(self) -> bool {
+        !matches!(self, Self::Connect | Self::NoPorts | Self::Tls)
+    }
+
     /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -87,7 +92,7 @@ pub struct Tally {
     /// Failures by kind.
     pub failures: BTreeMap<Failure, u64>,
     /// What was wrong with the answers of the failures [`Failure::Malformed`], [`Failure::Closed`] and
-    /// [`Failure::Coding`]: their counts are these.
+    /// [`Failure::Coding`]: of HTTP/1.1 their counts are these.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub malformed: BTreeMap<Malformed, u64>,
     /// Complete answers by HTTP status, good or not.

@@ -42,7 +42,7 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
 
 /// A load that was not kept up with.
 struct Behind {
-    /// Requests that were due.
+    /// Requests, or iterations of scenarios, that were due.
     due: u64,
     /// Those that had not ended in the end.
     unanswered: u64,
@@ -55,7 +55,8 @@ impl Behind {
     /// the end by more than 30, and by more than a twentieth of what was due meanwhile.
     fn of(intervals: &[Interval]) -> Option<Self> {
         let due = |part: &[Interval]| interval::open(part).map_or(0, |open| open.due);
-        let unanswered = |part: &[Interval]| due(part).saturating_sub(interval::tally(part).ended());
+        let ended = |part: &[Interval]| -> u64 { part.iter().map(Interval::arrivals_ended).sum() };
+        let unanswered = |part: &[Interval]| due(part).saturating_sub(ended(part));
         let middle = intervals.len() / 2;
         let grown = unanswered(intervals).saturating_sub(unanswered(&intervals[..middle]));
         let falls = grown > FEW && grown as f64 > SHARE * due(&intervals[middle..]) as f64;

@@ -309,6 +309,7 @@ impl RunningTrial<'_> {
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
         let mut load = Load::new(target.clone(), self.mixed(asks, target)?, Stop::After(longest));
+        load.engine = self.record.host.engine;
         load.connections = plan.cells.iter().map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1);
         let mut window = HalfWindow::new(plan.mode);
         let pilot = self.trial.key.pilot;
@@ -391,6 +392,7 @@ impl RunningTrial<'_> {
             });
             died = !server.is_alive();
             let flow = judge(&interval);
+            interval.pack();
             intervals.push(interval);
             if died { Flow::Stop } else { flow }
         });

@@ -1,9 +1,10 @@
 //! Epoll, edge-triggered.
 //!
 //! System calls are what a request costs the client, so a request in the steady state makes two of its own, one
-//! send and one receive, and shares a wait with every other that is ready: a socket is registered once for its
-//! life; the rest of a long body is thrown away where it lies; bytes are sent at once, without asking whether they may be; a read that did not fill the buffer is not
-//! followed by one that finds nothing, since the event itself says whether the stream ended.
+//! send and one receive, and shares a wait with every other that is ready. A socket is registered once for its
+//! life. Bytes are sent at once, without asking whether they may be. A read that did not fill the buffer is not
+//! followed by one that finds nothing, since the event itself says whether the stream ended. The rest of a long
+//! body is thrown away where it lies.
 
 use std::time::Duration;
 

@@ -23,10 +23,13 @@ use crate::receive::{self, Control};
 
 /// Operations handed over at most in one system call. A request's time begins when it gets into this queue, so the
 /// queue is short: one send takes the kernel a few µs.
-const BATCH: usize = 8;
+const BATCH: u64 = 8;
 
 /// Room for operations not handed over yet.
 const SUBMISSIONS: u32 = 64;
+
+/// Attempts to hand over an operation that the kernel does not take.
+const ATTEMPTS: usize = 1_000;
 
 /// Buffers for what comes; a power of two.
 const BUFFERS: u16 = 256;
@@ -52,8 +55,9 @@ pub(crate) struct Uring {
     told: Vec<cqueue::Entry>,
     /// What the last event holds.
     received: Option<Part>,
-    /// How often operations were handed over.
-    handed_over: u64,
+    /// Operations queued so far, and those of them that the kernel has taken.
+    queued: u64,
+    taken: u64,
 }
 
 #[derive(Default)]
@@ -65,8 +69,8 @@ struct Slot {
     sending: Vec<u8>,
     /// Bytes sent since something was received, whose end the kernel does not tell.
     untold: usize,
-    /// How often operations were to be handed over for the last send to be among them.
-    sent_with: u64,
+    /// How many operations were queued when the last one of this slot was.
+    queued_at: u64,
     /// Whether the kernel will tell that it has taken all of `sending`.
     awaited: bool,
     /// What is to be sent after it.
@@ -104,7 +108,7 @@ impl Backend for Uring {
         let poll = opcode::PollAdd::new(Fd(socket.as_raw_fd()), libc::POLLOUT as u32).build();
         let poll = poll.user_data(data(Operation::Connect, slot, place.generation));
         place.socket = Some(socket);
-        self.push(&poll)?;
+        self.push(slot, &poll)?;
         Ok(Ok(()))
     }
 
@@ -119,7 +123,7 @@ impl Backend for Uring {
             place.queued.extend_from_slice(bytes);
             return Ok(());
         }
-        if place.sent_with > self.handed_over {
+        if place.queued_at > self.taken {
             // What is in the queue still points to the buffer.
             self.submit()?;
         }
@@ -134,7 +138,7 @@ impl Backend for Uring {
     }
 
     fn close(&mut self, slot: usize, last: &[u8]) {
-        if self.slots[slot].sent_with > self.handed_over {
+        if self.slots[slot].queued_at > self.taken {
             // What is in the queue still names the socket by its number, which the next one may get. A ring that
             // takes nothing now says so again when something is waited for.
             let _ = self.submit();
@@ -153,16 +157,13 @@ impl Backend for Uring {
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
         let timeout = Timespec::from(timeout);
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
-            Ok(_) => self.handed_over += 1,
+            Ok(_) => {}
             Err(error) => match error.raw_os_error() {
-                // Without an event in time all was handed over nevertheless.
-                Some(libc::ETIME) => self.handed_over += 1,
-                Some(libc::EINTR | libc::EBUSY) => {}
+                Some(libc::ETIME | libc::EINTR | libc::EBUSY) => {}
                 _ => return Err(LoadError::System { doing: "wait for events", source: error }),
             },
         }
-        self.told.extend(self.ring.completion());
-        self.told.reverse();
+        self.look();
         Ok(())
     }
 
@@ -214,7 +215,8 @@ impl Uring {
             layout,
             told: Vec::with_capacity(completions as usize),
             received: None,
-            handed_over: 0,
+            queued: 0,
+            taken: 0,
         })
     }
 
@@ -241,7 +243,7 @@ impl Uring {
             }
             Operation::Send => {
                 let place = &mut self.slots[slot];
-                // A connection that takes no more ends its receive too.
+                // If the connection takes no more, its receive tells.
                 if told.result() >= 0 && place.awaited {
                     place.awaited = false;
                     place.untold = 0;
@@ -279,7 +281,17 @@ impl Uring {
         if !cqueue::more(told.flags()) {
             self.arm(slot)?;
         }
-        Ok(Some(What::Received { came_at, ends: false }))
+        Ok(Some(What::Received { came_at, ends: self.ends_next(told) }))
+    }
+
+    /// Whether the next completion is the end of the stream that this one is of: the kernel tells them one after the
+    /// other if both have come.
+    fn ends_next(&self, told: &cqueue::Entry) -> bool {
+        let empty = if self.kernel_time { STAMPED_FROM } else { 0 };
+        let length = |next: &cqueue::Entry| usize::try_from(next.result()).unwrap_or(0);
+        let same = |next: &&cqueue::Entry| next.user_data() == told.user_data();
+        let ends = |next: &cqueue::Entry| length(next) <= empty && next.result() != -libc::ENOBUFS;
+        self.told.last().filter(same).is_some_and(ends)
     }
 
     /// Has the kernel receive whatever comes on a connection.
@@ -293,7 +305,7 @@ impl Uring {
             opcode::RecvMulti::new(socket, GROUP).build()
         };
         let receive = receive.user_data(data(Operation::Receive, slot, place.generation));
-        self.push(&receive)
+        self.push(slot, &receive)
     }
 
     #[inline]
@@ -302,41 +314,55 @@ impl Uring {
         let Some(socket) = &place.socket else { return Ok(()) };
         let length = place.sending.len();
         place.untold += length;
-        place.sent_with = self.handed_over + 1;
         place.awaited = place.untold > SHORT;
         let send = opcode::Send::new(Fd(socket.as_raw_fd()), place.sending.as_ptr(), length as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
             .user_data(data(Operation::Send, slot, place.generation));
         let send = if place.awaited { send } else { send.flags(squeue::Flags::SKIP_SUCCESS) };
-        self.push(&send)
+        self.push(slot, &send)
     }
 
+    /// Queues an operation of a slot, and hands all that is queued to the kernel when it is enough.
     #[inline]
-    fn push(&mut self, entry: &squeue::Entry) -> Result<(), LoadError> {
-        // SAFETY: what the entry points to stays in its place until the kernel has done with it: a slot's bytes until
-        // the next request, the layout for as long as the ring.
-        let pushed = unsafe { self.ring.submission().push(entry) };
-        if pushed.is_err() || self.ring.submission().len() >= BATCH {
+    fn push(&mut self, slot: usize, entry: &squeue::Entry) -> Result<(), LoadError> {
+        for _ in 0..ATTEMPTS {
+            // SAFETY: what the entry points to is only read by the kernel, and stays in its place: the layout for as
+            // long as the ring, a slot's bytes until its next request, which comes after the answer to this one. (A
+            // server that answers without ever reading may get the bytes of a later request: a short send that the
+            // socket's buffer has no room for is not told.)
+            if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                self.queued += 1;
+                self.slots[slot].queued_at = self.queued;
+                return if self.queued - self.taken >= BATCH { self.submit() } else { Ok(()) };
+            }
+            // The kernel takes nothing before somebody has looked at what it tells.
+            self.look();
             self.submit()?;
         }
-        if pushed.is_err() {
-            return self.push(entry);
-        }
-        Ok(())
+        Err(LoadError::system("hand operations to io_uring")(Errno::BUSY))
     }
 
     fn submit(&mut self) -> Result<(), LoadError> {
-        match self.ring.submit() {
-            Ok(_) => {
-                self.handed_over += 1;
-                Ok(())
-            }
+        let submitted = self.ring.submit();
+        self.taken = self.queued - self.ring.submission().len() as u64;
+        match submitted {
+            Ok(_) => Ok(()),
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
                 _ => Err(LoadError::System { doing: "hand operations to io_uring", source: error }),
             },
         }
+    }
+
+    /// Takes in what the kernel tells, after what it told before.
+    fn look(&mut self) {
+        self.taken = self.queued - self.ring.submission().len() as u64;
+        let before = self.told.len();
+        self.told.extend(self.ring.completion());
+        // The newest first, so that the next is at the end.
+        self.told[before..].reverse();
+        self.told.rotate_left(before);
     }
 }
 
@@ -362,6 +388,11 @@ fn about(data: u64) -> (Operation, usize, u32) {
     };
     (operation, data as u32 as usize, (data >> 32) as u32 % GENERATIONS)
 }
+
+/// What a receive with a timestamp puts before the bytes: `struct io_uring_recvmsg_out` (the lengths of name, control and
+/// payload, and flags, four bytes each; no name was asked for), and the control message.
+const STAMP_HEADER: usize = 16;
+const STAMPED_FROM: usize = STAMP_HEADER + size_of::<Control>();
 
 /// The buffers that the kernel chooses from: a ring of descriptions, and the memory behind them.
 struct Buffers {
@@ -418,16 +449,12 @@ impl Buffers {
     /// Takes apart what a receive with a timestamp wrote.
     #[inline]
     fn stamped(&self, buffer: u16, length: usize) -> (Part, Option<Duration>) {
-        // struct io_uring_recvmsg_out: the lengths of name, control and payload, and flags, four bytes each; no
-        // name was asked for.
-        const HEADER: usize = 16;
-        let start = HEADER + size_of::<Control>();
         // SAFETY: the kernel has written header and control message, whose place is always as long as asked for.
-        let control: Control = unsafe { ptr::read_unaligned(self.start(buffer).add(HEADER).cast()) };
+        let control: Control = unsafe { ptr::read_unaligned(self.start(buffer).add(STAMP_HEADER).cast()) };
         // SAFETY: as above; the second of the header's fields.
         let control_length: u32 = unsafe { ptr::read_unaligned(self.start(buffer).add(4).cast()) };
         let came_at = if control_length as usize == size_of::<Control>() { receive::told_time(&control) } else { None };
-        (Part { buffer, start, length: length.saturating_sub(start) }, came_at)
+        (Part { buffer, start: STAMPED_FROM, length: length.saturating_sub(STAMPED_FROM) }, came_at)
     }
 }
 

@@ -17,7 +17,7 @@ use super::script::User;
 use super::template::{Filling, Names, Place};
 use crate::ask::{Answer, LONGEST_BODY};
 use crate::request::{Ask, LengthRule, says_length};
-use crate::response::Sink;
+use crate::response::{Sink, text};
 use crate::target::Target;
 
 /// A step made ready.
@@ -136,7 +136,7 @@ pub(crate) struct Keep<'a> {
 impl Sink for Keep<'_> {
     fn field(&mut self, name: &str, value: &[u8]) {
         if self.fields || name.eq_ignore_ascii_case("set-cookie") {
-            self.answer.headers.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+            self.answer.headers.push((name.to_owned(), text(value)));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Going through a script once, request by request: set-up, tear-down, and single looks. Nothing of it is measured.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,11 +94,18 @@ impl Script {
         let mut user = self.user(0, 0)?;
         let visit = Visit { target, limit };
         visit.all(&self.0.setup, &mut user).map_err(LoadError::SetUp)?;
+        let seen = self.seen(visit, &mut user);
+        // What a look leaves behind is no part of what it tells.
+        let _ = visit.all(&self.0.teardown, &mut user);
+        seen
+    }
+
+    fn seen(&self, visit: Visit<'_>, user: &mut User) -> Result<Vec<Seen>, LoadError> {
         let mut seen = Vec::new();
         for scenario in &self.0.scenarios {
-            self.feed(Each::Iteration, &mut user)?;
+            self.feed(Each::Iteration, user)?;
             for step in &scenario.steps {
-                let wrong = visit.one(step, &mut user).map_err(LoadError::Look)?;
+                let wrong = visit.one(step, user).map_err(LoadError::Look)?;
                 let is_wrong = wrong.is_some();
                 seen.push(Seen { step: step.name.clone(), answer: user.answer.clone(), unmet: wrong });
                 if is_wrong {
@@ -105,8 +113,6 @@ impl Script {
                 }
             }
         }
-        // What a look leaves behind is no part of what it tells.
-        let _ = visit.all(&self.0.teardown, &mut user);
         Ok(seen)
     }
 }
@@ -208,8 +214,10 @@ impl Visit<'_> {
 /// The beginning of a body, without the values of variables.
 fn beginning(body: &[u8], values: &[String]) -> String {
     let body = String::from_utf8_lossy(&body[..body.len().min(16 * SHOWN)]).into_owned();
-    let secrets = values.iter().filter(|value| value.len() >= SECRET);
-    let hidden = secrets.fold(body, |text, secret| text.replace(secret.as_str(), "***"));
+    let mut secrets: Vec<&String> = values.iter().filter(|value| value.len() >= SECRET).collect();
+    // One may be the beginning of another.
+    secrets.sort_by_key(|secret| Reverse(secret.len()));
+    let hidden = secrets.into_iter().fold(body, |text, secret| text.replace(secret.as_str(), "***"));
     hidden.chars().take(SHOWN).collect()
 }
 
@@ -219,7 +227,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_shown_without_secrets() {
-        let values = ["hunter2".to_owned(), "a".to_owned(), String::new()];
+        let values = ["hunt".to_owned(), "hunter2".to_owned(), "a".to_owned(), String::new()];
         let body = format!("no user ann with password hunter2 {}", "x".repeat(500));
         let shown = beginning(body.as_bytes(), &values);
         assert!(shown.starts_with("no user ann with password *** x"), "{shown}");

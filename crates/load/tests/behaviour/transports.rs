@@ -8,11 +8,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    Address, Answer, Ask, AskError, Flow, Http2Error, Identity, LengthRule, Load, Protocol, Stop, Summary, Target, Tls,
-    TlsOptions, WireError,
+    Address, Answer, Ask, AskError, Flow, Http2Error, Identity, LengthRule, Load, Protocol, Script, Stop, Summary,
+    Target, Tls, TlsOptions, WireError,
 };
-use model::Failure;
+use model::scenario::{Checks, Extract, Scenario, Scenarios, Source, Step};
 use model::study::{Expect, Request};
+use model::{Failure, Template};
 
 use super::nginx::Nginx;
 
@@ -169,6 +170,47 @@ fn http_2_is_spoken_over_tls_and_in_clear_text() {
         assert_eq!((fresh.tally.good, fresh.tally.failed(), fresh.connections_opened), (30, 0, 30));
     }
     assert_eq!(counted(&nginx.log(), 2), [("HTTP/2.0", 2 * 532)]);
+}
+
+#[test]
+fn a_scenario_is_walked_over_every_transport() {
+    let mut nginx = Nginx::start(
+        "server { listen {0} http2; location = /where { return 200 '{\"next\": \"20\"}'; } }
+         server { listen {1} ssl http2; location = /where { return 200 '{\"next\": \"20\"}'; } }",
+    );
+    let template = |text: &str| Template::parse(text).unwrap();
+    let step = |name: &str, path: &str, extract: Vec<Extract>, length: u64| Step {
+        name: name.to_owned(),
+        method: "GET".to_owned(),
+        path: template(path),
+        headers: vec![("X-Step".to_owned(), template(name))],
+        body: None,
+        checks: Checks { status: Some(200), length: Some((length, length)), ..Checks::default() },
+        extract,
+        think: None,
+    };
+    let next = Extract { variable: "next".to_owned(), from: Source::Json("$.next".to_owned()) };
+    let steps = vec![step("where", "/where", vec![next], 14), step("there", "/${next}", Vec::new(), 20)];
+    let scenarios = Scenarios {
+        feeders: Vec::new(),
+        setup: Vec::new(),
+        scenarios: vec![Scenario { name: "walk".to_owned(), weight: 1, steps }],
+        teardown: Vec::new(),
+    };
+    let trusted = trusting(&nginx);
+    let targets = [
+        clear(tcp(nginx.port(0)), Protocol::Http2),
+        secure(&nginx, 1, Protocol::Http1, &trusted),
+        secure(&nginx, 1, Protocol::Http2, &trusted),
+    ];
+    for target in targets {
+        let script = Script::new(&scenarios, &target).unwrap();
+        let engine = Some(crate::engine());
+        let load = Load { connections: 3, engine, ..Load::new(target, vec![script], Stop::Count(30)) };
+        let summary = load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap();
+        assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (60, 0, 3));
+    }
+    assert_eq!(counted(&nginx.log(), 2), [("HTTP/1.1", 60), ("HTTP/2.0", 120)]);
 }
 
 #[test]
