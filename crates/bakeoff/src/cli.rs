@@ -126,8 +126,6 @@ pub struct Run {
 pub struct Load {
     /// What to ask for: `http://HOST:PORT/PATH` or `https://…`; `http://` may be left out.
     pub url: String,
-    #[command(flatten)]
-    pub transport: Transport,
     /// Connections, each of which asks again as soon as it is answered. Several numbers, as in 1,10,50, are steps, each of
     /// which takes --duration.
     #[arg(short, long, value_name = "COUNT", default_value = "10", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
@@ -202,6 +200,8 @@ pub struct Load {
     /// Write the distribution of service times for HdrHistogram's tools too.
     #[arg(long, value_name = "FILE")]
     pub hgrm: Option<PathBuf>,
+    #[command(flatten)]
+    pub transport: Transport,
 }
 
 /// The kernel's ways of moving bytes.
