@@ -1,8 +1,8 @@
 //! The load generator was the bottleneck.
 
-use model::{CellRecord, FindingId, Histogram, Interval, LoadRecord, Outcome, Severity, StudyRecord};
+use model::{FindingId, Histogram, Interval, LoadRecord, Severity, StudyRecord};
 
-use super::{Context, Found, cell_name, launches, name};
+use super::{Context, Found, cell_name, measured, name};
 use crate::{metrics, robust};
 
 /// Cores used by the client's one thread from which on it may be what limits the load.
@@ -20,10 +20,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
-            let measured: Vec<&CellRecord> = launches(record, variant)
-                .filter(|trial| trial.outcome == Outcome::Completed)
-                .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
-                .collect();
+            let measured = measured(record, variant, cell);
             let cores: Vec<f64> = measured.iter().map(|cell| metrics::client_cores(cell)).collect();
             let Some(typical) = robust::median(&cores) else { continue };
             let busy = cores.iter().filter(|cores| **cores > CLIENT_CORES).count();

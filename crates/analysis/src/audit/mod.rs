@@ -22,7 +22,10 @@ pub mod trial_failed;
 
 use std::cmp::Reverse;
 
-use model::{Evidence, Finding, FindingId, LoadRecord, Severity, StudyRecord, TrialRecord, VariantIndex};
+use model::{
+    CellIndex, CellRecord, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
+    VariantIndex,
+};
 
 use crate::blocks::{self, BlockState};
 use crate::boundaries::Boundaries;
@@ -180,6 +183,14 @@ fn cell_name(record: &StudyRecord, cell: usize) -> String {
 /// The recorded trials of a variant, pilots included.
 fn launches(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item = &TrialRecord> {
     record.trials.iter().filter(move |trial| trial.variant == variant)
+}
+
+/// What was measured of a cell in the launches of a variant that ended well.
+fn measured(record: &StudyRecord, variant: VariantIndex, cell: CellIndex) -> Vec<&CellRecord> {
+    launches(record, variant)
+        .filter(|trial| trial.outcome == Outcome::Completed)
+        .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
+        .collect()
 }
 
 fn percent(fraction: f64) -> String {

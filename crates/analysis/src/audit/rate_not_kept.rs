@@ -1,8 +1,8 @@
 //! Requests of an open loop were due faster than they were answered.
 
-use model::{CellRecord, FindingId, Interval, LoadRecord, Outcome, Severity, StudyRecord, interval, text};
+use model::{FindingId, Interval, LoadRecord, Severity, StudyRecord, interval, text};
 
-use super::{Context, Found, cell_name, launches, name, percent};
+use super::{Context, Found, cell_name, measured, name, percent};
 
 /// Part of what is due in the second half by which the unanswered may grow in it.
 const SHARE: f64 = 0.05;
@@ -14,10 +14,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
-            let measured: Vec<&CellRecord> = launches(record, variant)
-                .filter(|trial| trial.outcome == Outcome::Completed)
-                .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
-                .collect();
+            let measured = measured(record, variant, cell);
             let behind: Vec<Behind> = measured.iter().filter_map(|cell| Behind::of(&cell.intervals)).collect();
             let Some(worst) = behind.iter().max_by_key(|behind| behind.unanswered) else { continue };
             if 2 * behind.len() < measured.len() {
@@ -97,6 +94,7 @@ mod tests {
     use super::*;
     use crate::audit::testing::{found, load};
     use crate::fixture;
+    use model::CellRecord;
 
     /// An open loop at 1,000/s of which so many are answered each second.
     fn answered(each: &[u64]) -> LoadRecord {
