@@ -9,7 +9,7 @@
 //!
 //! A caller needs a plan, the next step, what to show meanwhile, and the report; the rest is private.
 //!
-//! The design's `statistics.md` is the specification; deviations are said where they are made.
+//! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
 
 mod audit;
 mod blocks;

@@ -1,7 +1,7 @@
 //! When is a server warm? The "half window" rule, and the cut that it gives a study.
 //!
 //! At elapsed times t0·1.15^k the last half of the elapsed time is split into four quarters. The server is steady when
-//! the medians of their completion rates agree: largest / smallest − 1 within a tolerance (the design's `statistics.md`, §3).
+//! the medians of their completion rates agree: largest / smallest − 1 within a tolerance (`docs/method.md`).
 //!
 //! Two additions to the specification, both for noise:
 //! - *Bins.* A tenth of a second holds few answers of a slow server, and the median of small whole numbers moves in

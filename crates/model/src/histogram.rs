@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2Serializer};
+use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// Durations in microseconds, 1 µs to 1 hour, to three significant digits (an HDR histogram).
@@ -17,8 +17,8 @@ type Counts = hdrhistogram::Histogram<u64>;
 
 #[derive(Debug, Clone)]
 enum Form {
-    Counts(Counts),
-    /// HdrHistogram's V2 encoding.
+    Counts(Box<Counts>),
+    /// HdrHistogram's V2 encoding, compressed.
     Packed(Box<[u8]>),
 }
 
@@ -33,7 +33,7 @@ impl Histogram {
     pub fn new() -> Self {
         // It grows with what it holds: a load keeps several for every second, and room for an hour takes 180 KB.
         let Ok(counts) = Counts::new(3) else { unreachable!("the precision is a constant that the library accepts") };
-        Self(Form::Counts(counts))
+        Self(Form::Counts(counts.into()))
     }
 
     /// Takes less memory from now on: some hundred bytes instead of tens of thousands. Looking into it takes longer
@@ -56,7 +56,7 @@ impl Histogram {
     #[inline]
     fn counts_mut(&mut self) -> &mut Counts {
         if let Form::Packed(_) = self.0 {
-            self.0 = Form::Counts(self.counts().into_owned());
+            self.0 = Form::Counts(self.counts().into_owned().into());
         }
         let Form::Counts(counts) = &mut self.0 else { unreachable!("it has been unpacked") };
         counts
@@ -85,7 +85,7 @@ impl Histogram {
     }
 
     /// Like [`Self::quantile`], but `None` unless at least [`LEAST_BEYOND`] durations lie beyond it:
-    /// a quantile is shown only when n·(1−q) ≥ 100 (the design's `statistics.md`, §6).
+    /// a quantile is shown only when n·(1−q) ≥ 100 (`docs/method.md`).
     pub fn supported_quantile(&self, q: f64) -> Option<u64> {
         // The tolerance keeps 1,000 · (1 − 0.9) = 99.99…98 from being refused.
         (self.count() as f64 * (1.0 - q) >= f64::from(LEAST_BEYOND) - 1e-6).then(|| self.quantile(q))
@@ -130,7 +130,7 @@ impl PartialEq for Histogram {
 fn encoded(counts: &Counts) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to memory cannot fail, nor can counts below 2^63.
-    let _ = V2Serializer::new().serialize(counts, &mut bytes);
+    let _ = V2DeflateSerializer::new().serialize(counts, &mut bytes);
     bytes
 }
 
@@ -142,7 +142,7 @@ fn decoded(mut bytes: &[u8]) -> Result<Counts, String> {
     Ok(own.counts().into_owned())
 }
 
-/// Base64 of HdrHistogram's V2 encoding, which other tools read.
+/// Base64 of HdrHistogram's compressed V2 encoding, which other tools read; the uncompressed one is read as well.
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&match &self.0 {
@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
-        decoded(&bytes).map(|counts| Self(Form::Counts(counts))).map_err(D::Error::custom)
+        decoded(&bytes).map(|counts| Self(Form::Counts(counts.into()))).map_err(D::Error::custom)
     }
 }
 
@@ -191,6 +191,17 @@ mod tests {
             prop_assert_eq!(packed.quantile(0.5), histogram.quantile(0.5));
             prop_assert_eq!(packed, histogram);
         }
+    }
+
+    #[test]
+    fn what_was_stored_uncompressed_is_still_read() {
+        let mut histogram = Histogram::new();
+        (1..3_000).for_each(|us| histogram.record(us * us));
+        let mut bytes = Vec::new();
+        hdrhistogram::serialization::V2Serializer::new().serialize(&histogram.counts(), &mut bytes).unwrap();
+        let old = serde_json::to_string(&STANDARD.encode(&bytes)).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&old).unwrap(), histogram);
+        assert!(serde_json::to_string(&histogram).unwrap().len() < old.len());
     }
 
     #[test]
