@@ -133,18 +133,18 @@ pub(crate) fn set_up(
                 return Ok(());
             }
             visit.all(&script.0.setup, user).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            visitor.scripts_set_up += 1;
         }
-        visitor.is_set_up = true;
         Ok(())
     });
     errors.into_values().next().map_or(Ok(()), |error| Err(LoadError::SetUp(error)))
 }
 
-/// Has every user that has set up go through the tear-down of its scripts, all of them together within `limit`.
+/// Has every user go through the tear-down of those of its scripts that it has set up, all users together within `limit`.
 pub(crate) fn tear_down(scripts: &[Script], visitors: &mut [Visitor], target: &Target, limit: Duration) -> TornDown {
     let deadline = Instant::now() + limit;
     let errors = each(visitors, |visitor| {
-        for (script, user) in scripts.iter().zip(&mut visitor.users).filter(|_| visitor.is_set_up) {
+        for (script, user) in scripts.iter().zip(&mut visitor.users).take(visitor.scripts_set_up) {
             // A request that has no time left fails at once, and is told as one that took too long.
             let limit = deadline.saturating_duration_since(Instant::now()).max(Duration::from_micros(1));
             Visit { target, limit }.all(&script.0.teardown, user)?;

@@ -30,8 +30,8 @@ pub(crate) struct Walks<'a> {
 pub(crate) struct Visitor {
     /// The user as each script knows it, to which it turns one after another.
     pub users: Vec<User>,
-    /// Whether it has set up, so that there is something to tear down.
-    pub is_set_up: bool,
+    /// Scripts whose set-up it has gone through, so that there is something to tear down.
+    pub scripts_set_up: usize,
     /// The script whose turn it is, counted on.
     turn: usize,
     /// Where in an iteration it is.
@@ -52,7 +52,7 @@ struct Place {
 pub(crate) fn visitors(scripts: &[Script], count: usize, seed: u64) -> Result<Vec<Visitor>, RanOut> {
     let visitor = |number| {
         let users = scripts.iter().map(|script| script.user(number, seed)).collect::<Result<_, _>>()?;
-        Ok(Visitor { users, is_set_up: false, turn: number, place: None, ask: None })
+        Ok(Visitor { users, scripts_set_up: 0, turn: number, place: None, ask: None })
     };
     (0..count).map(visitor).collect()
 }

@@ -250,6 +250,20 @@ fn a_set_up_that_fails_says_what_was_answered_and_no_secret() {
 }
 
 #[test]
+fn what_was_set_up_before_a_set_up_failed_is_torn_down() {
+    let (shop, files) = (Shop::open(), Files::new());
+    let target = Target::from(shop.address);
+    let shopping = files.shopping(1, &rows(&["a"]), Take::Shared);
+    let mut locked = shopping.clone();
+    locked.setup[0].path = template("/nowhere");
+    let scripts = [shopping, locked].map(|scenarios| Script::new(&scenarios, &target).unwrap());
+    let error = try_run(&Load::new(target, scripts.to_vec(), Stop::Count(5))).unwrap_err();
+    assert!(matches!(error, LoadError::SetUp(_)), "{error}");
+    assert!(shop.asked_of("GET", "/items").is_empty());
+    assert_eq!(shop.asked_of("DELETE", "/session").len(), 1);
+}
+
+#[test]
 fn tear_downs_that_fail_are_counted() {
     let (shop, files) = (Shop::open(), Files::new());
     let mut scenarios = files.shopping(3, &rows(&["a"]), Take::Shared);
