@@ -15,7 +15,7 @@ NGINX = """
 daemon off; worker_processes 1; worker_rlimit_nofile 20000; pid {folder}/pid; error_log {folder}/error.log;
 events {{ worker_connections 16384; }}
 http {{
-  access_log off; sendfile on; open_file_cache max=10; keepalive_requests 1000000000; keepalive_timeout 1h;
+  access_log off; sendfile on; tcp_nopush on; open_file_cache max=10; keepalive_requests 1000000000; keepalive_timeout 1h;
   server {{
     listen 127.0.0.1:{port} backlog=16384;
     location = /20b {{ return 200 "exactly twenty bytes"; }}
