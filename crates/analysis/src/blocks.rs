@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::design::SPARE;
 use crate::robust;
@@ -28,6 +28,8 @@ pub const STEAL_CORES: f64 = 0.03;
 pub const OTHERS_CORES: f64 = 0.25;
 /// Part of the time that the control group was throttled.
 pub const THROTTLED_SHARE: f64 = 0.01;
+/// Time that the client stood still, seconds: longer than a busy machine keeps a thread waiting.
+pub const PAUSED_S: f64 = 0.5;
 /// Robust standard deviations above the usual.
 const UNUSUAL: f64 = 3.0;
 
@@ -139,16 +141,20 @@ enum Level {
     Steal,
     Others,
     Throttled,
+    ServerThrottled,
+    Paused,
 }
 
 impl Level {
-    const ALL: [Self; 3] = [Self::Steal, Self::Others, Self::Throttled];
+    const ALL: [Self; 5] = [Self::Steal, Self::Others, Self::Throttled, Self::ServerThrottled, Self::Paused];
 
     fn of(self, trial: &TrialRecord) -> f64 {
         match self {
             Self::Steal => trial.host.steal_cores,
             Self::Others => trial.host.others_cores,
             Self::Throttled => throttled_share(trial),
+            Self::ServerThrottled => server_throttled_share(trial),
+            Self::Paused => longest_pause_s(trial),
         }
     }
 
@@ -156,7 +162,8 @@ impl Level {
         match self {
             Self::Steal => STEAL_CORES,
             Self::Others => OTHERS_CORES,
-            Self::Throttled => THROTTLED_SHARE,
+            Self::Throttled | Self::ServerThrottled => THROTTLED_SHARE,
+            Self::Paused => PAUSED_S,
         }
     }
 
@@ -164,7 +171,13 @@ impl Level {
         match self {
             Self::Steal => format!("{level:.2} cores were stolen by the hypervisor"),
             Self::Others => format!("other processes used {level:.2} cores"),
-            Self::Throttled => format!("the CPU quota throttled {:.0} % of the time", level * 100.0),
+            Self::Throttled => {
+                format!("a CPU quota throttled bakeoff's control group for {:.0} % of the time", level * 100.0)
+            }
+            Self::ServerThrottled => {
+                format!("a CPU quota throttled the server's control group for {:.0} % of the time", level * 100.0)
+            }
+            Self::Paused => format!("bakeoff itself stood still for {level:.1} s"),
         }
     }
 }
@@ -227,7 +240,29 @@ pub fn canaries(trial: &TrialRecord) -> impl Iterator<Item = f64> + use<> {
 
 /// Part of the trial's time that its control group was throttled, 0..=1.
 pub fn throttled_share(trial: &TrialRecord) -> f64 {
-    if trial.host.elapsed_s > 0.0 { trial.host.throttled_s / trial.host.elapsed_s } else { 0.0 }
+    if trial.host.elapsed_s > 0.0 { (trial.host.throttled_s / trial.host.elapsed_s).min(1.0) } else { 0.0 }
+}
+
+/// Part of the time under load that the server's control group was throttled, where it is not bakeoff's, 0..=1.
+pub fn server_throttled_share(trial: &TrialRecord) -> f64 {
+    let throttled = |interval: &Interval| interval.server.as_ref()?.throttled_s;
+    let seen = || loads(trial).flatten().filter_map(|interval| Some((interval.length_s, throttled(interval)?)));
+    let seconds: f64 = seen().map(|(length_s, _)| length_s).sum();
+    if seconds > 0.0 { (seen().map(|(_, throttled_s)| throttled_s).sum::<f64>() / seconds).min(1.0) } else { 0.0 }
+}
+
+/// The longest time under load that the client stood still, seconds. By its own clock: intervals are a second of the load's
+/// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody. The first of
+/// a load is left out, since it has the time in it that scenarios take to set up.
+pub fn longest_pause_s(trial: &TrialRecord) -> f64 {
+    let late = |interval: &Interval| Some(interval.host.as_ref()?.elapsed_s - interval.length_s);
+    loads(trial).flat_map(|load| load.iter().skip(1)).filter_map(late).fold(0.0, f64::max)
+}
+
+/// The intervals of each load of a trial, in the order they ran.
+pub fn loads(trial: &TrialRecord) -> impl Iterator<Item = &[Interval]> {
+    let warm_up = trial.warm_up.iter().map(|warm_up| warm_up.intervals.as_slice());
+    warm_up.chain(trial.cells.iter().map(|cell| cell.intervals.as_slice()))
 }
 
 #[cfg(test)]

@@ -169,6 +169,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
             libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
             port: 41_000 + number as u16,
+            shared_cpus: Some(0),
             ready_s: READY_S,
             log: PathBuf::from(folder).join("server.log"),
         }),
@@ -178,6 +179,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         cells: Vec::new(),
         host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
         canary_ns: [1_000_000, 1_002_000],
+        ruby_gc: None,
     }
 }
 
@@ -240,7 +242,7 @@ fn interval(second: u32, rate: f64) -> Interval {
         walked: None,
         bytes: good * LENGTH,
         client_cpu_s: 0.1,
-        server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40 }),
+        server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40, ..ServerUse::default() }),
         host: None,
     }
 }

@@ -1,6 +1,7 @@
 //! One number for each launch: requests and seconds are never replicates.
 
-use model::{CellIndex, CellRecord, Histogram, Metric, TrialRecord, interval};
+use model::report::ServerTime;
+use model::{CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, TrialRecord, interval};
 
 /// The metric of one launch, in its unit ([`Metric::unit`]): of `cell`, or over all its cells together (the geometric
 /// mean). Metrics of the launch ([`Metric::is_per_cell`] is false) take no notice of `cell`.
@@ -95,9 +96,42 @@ pub fn latency(cell: &CellRecord) -> Histogram {
 
 /// CPU time of the server's process tree per good answer, µs, over the intervals in which it could be read.
 pub fn cpu_per_request(cell: &CellRecord) -> Option<f64> {
-    let read = || cell.intervals.iter().filter_map(|interval| Some((interval.server?.cpu_s, interval.tally.good)));
+    let read =
+        || cell.intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
     let good: u64 = read().map(|(_, good)| good).sum();
     (good > 0).then(|| read().map(|(cpu_s, _)| cpu_s).sum::<f64>() * 1e6 / good as f64)
+}
+
+/// What the server's time went into in a measured cell.
+pub fn server_time(cell: &CellRecord) -> ServerTime {
+    let per_request = |of: fn(&Interval) -> Option<f64>| {
+        let read = || cell.intervals.iter().filter_map(|interval| Some((of(interval)?, interval.tally.good)));
+        let good: u64 = read().map(|(_, good)| good).sum();
+        (good > 0).then(|| read().map(|(value, _)| value).sum::<f64>() / good as f64)
+    };
+    let paused = || cell.intervals.iter().filter_map(|interval| Some((gc_s(interval)?, interval.length_s)));
+    let seconds: f64 = paused().map(|(_, length_s)| length_s).sum();
+    ServerTime {
+        system_cpu_per_request: per_request(|interval| Some(interval.server.as_ref()?.system_s? * 1e6)),
+        gc_share: (seconds > 0.0).then(|| paused().map(|(gc_s, _)| gc_s).sum::<f64>() / seconds),
+        jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
+        allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64)),
+    }
+}
+
+fn jvm(interval: &Interval) -> Option<&JvmUse> {
+    interval.server.as_ref()?.jvm.as_ref()
+}
+
+/// Time that the JVM was paused for garbage collection in an interval, seconds: by its log, or, where it has none, by the
+/// counters of pauses. What calls itself otherwise (Shenandoah's) counts more than pauses.
+pub fn gc_s(interval: &Interval) -> Option<f64> {
+    let jvm = jvm(interval)?;
+    let counted = || {
+        let collectors = jvm.counters.as_ref()?.collectors.iter();
+        Some(collectors.filter(|collector| collector.name.ends_with("pauses")).map(|collector| collector.time_s).sum())
+    };
+    jvm.gc.as_ref().map(GcUse::paused_s).or_else(counted)
 }
 
 /// CPU time of the load generator, in cores: 1.0 = its one thread was busy all the time.
@@ -111,7 +145,7 @@ pub fn client_cores(cell: &CellRecord) -> f64 {
 pub fn peak_memory(trial: &TrialRecord) -> Option<u64> {
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
     let measured = trial.cells.iter().flat_map(|cell| &cell.intervals);
-    warm_up.chain(measured).filter_map(|interval| interval.server).map(|server| server.rss_bytes).max()
+    warm_up.chain(measured).filter_map(|interval| interval.server.as_ref()).map(|server| server.rss_bytes).max()
 }
 
 #[cfg(test)]
@@ -135,6 +169,25 @@ mod tests {
         // The server uses half a core whatever it answers.
         assert!(close(value(&trial, Metric::CpuPerRequest, Some(0)), 5_000.0));
         assert!(close(value(&trial, Metric::CpuPerRequest, None), 2_500.0));
+    }
+
+    #[test]
+    fn the_servers_time_is_taken_apart() {
+        let mut trial = fixture::trial(0, 0);
+        trial.cells = vec![fixture::cell(0, 100.0)];
+        assert!(server_time(&trial.cells[0]).is_empty());
+        for interval in &mut trial.cells[0].intervals {
+            let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: None, allocated_bytes: 50_000 };
+            let counters = model::JvmCounters { jit_s: 0.2, ..model::JvmCounters::default() };
+            let server = interval.server.as_mut().unwrap();
+            server.system_s = Some(0.1);
+            server.jvm = Some(JvmUse { counters: Some(counters), gc: Some(gc) });
+        }
+        let time = server_time(&trial.cells[0]);
+        assert!(close(time.system_cpu_per_request, 1_000.0), "{time:?}");
+        assert!(close(time.gc_share, 0.05), "{time:?}");
+        assert!(close(time.jit_per_request, 2_000.0), "{time:?}");
+        assert!(close(time.allocated_per_request, 500.0), "{time:?}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What was measured, as a report shows it.
 
 use model::report::{
-    BlockSummary, CellName, FailedTrial, Measurement, Percentile, Reproduce, VariantSummary, WarmUpSeries,
+    BlockSummary, CellName, FailedTrial, Measurement, Percentile, Reproduce, ServerTime, VariantSummary, WarmUpSeries,
 };
-use model::{Histogram, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
+use model::{Histogram, Interval, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
 
 use crate::blocks::{self, BlockState, Fate, Trials};
 use crate::compare::Primary;
@@ -80,6 +80,8 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         client_cpu_s += interval.client_cpu_s;
     }
     let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(cell)).collect();
+    let times: Vec<ServerTime> = measured.iter().map(|cell| metrics::server_time(cell)).collect();
+    let typical = |of: fn(&ServerTime) -> Option<f64>| robust::median(&times.iter().filter_map(of).collect::<Vec<_>>());
     let percentile =
         |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {
@@ -95,6 +97,12 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         percentiles: PERCENTS.iter().filter_map(percentile).collect(),
         cpu_per_request: robust::median(&cpu),
         client_cpu_per_request: (tally.ended() > 0).then(|| client_cpu_s * 1e6 / tally.ended() as f64),
+        server: ServerTime {
+            system_cpu_per_request: typical(|time| time.system_cpu_per_request),
+            gc_share: typical(|time| time.gc_share),
+            jit_per_request: typical(|time| time.jit_per_request),
+            allocated_per_request: typical(|time| time.allocated_per_request),
+        },
     })
 }
 
@@ -122,12 +130,15 @@ pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> 
 pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
     let of = |trial: &TrialRecord| {
         let warm_up = trial.warm_up.as_ref()?;
-        let intervals = warm_up.intervals.iter().filter(|interval| interval.length_s > 0.0);
+        let intervals = || warm_up.intervals.iter().filter(|interval| interval.length_s > 0.0);
+        let rate = |value: f64, interval: &Interval| [interval.start_s, value / interval.length_s];
         Some(WarmUpSeries {
             key: trial.key,
             variant: trial.variant,
-            points: intervals.map(|i| [i.start_s, i.tally.good as f64 / i.length_s]).collect(),
+            points: intervals().map(|i| rate(i.tally.good as f64, i)).collect(),
             steady_at_s: warm_up.steady_at_s,
+            cpu: intervals().filter_map(|i| Some(rate(i.server.as_ref()?.cpu_s, i))).collect(),
+            gc: intervals().filter_map(|i| Some(rate(metrics::gc_s(i)?, i))).collect(),
         })
     };
     record.trials.iter().filter_map(of).collect()

@@ -50,6 +50,12 @@ pub enum FindingId {
     ClientSaturated,
     /// Requests of an open loop were due faster than they were answered.
     RateNotKept,
+    /// The load generator stood still.
+    ClientPaused,
+    /// Client and server took each other's cores.
+    SharedCores,
+    /// The machine's speed was borrowed.
+    BurstCredit,
     /// Something else used the host.
     HostNoise,
     /// Too few launches for any verdict.
@@ -70,7 +76,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -81,6 +87,9 @@ impl FindingId {
         Self::Confounded,
         Self::ClientSaturated,
         Self::RateNotKept,
+        Self::ClientPaused,
+        Self::SharedCores,
+        Self::BurstCredit,
         Self::HostNoise,
         Self::NotReplicated,
         Self::NotSteady,
@@ -104,6 +113,9 @@ impl FindingId {
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",
             Self::RateNotKept => "rate-not-kept",
+            Self::ClientPaused => "client-paused",
+            Self::SharedCores => "shared-cores",
+            Self::BurstCredit => "burst-credit",
             Self::HostNoise => "host-noise",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",

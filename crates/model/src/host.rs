@@ -18,13 +18,16 @@ pub struct HostFacts {
     pub cpus: u32,
     /// Memory in bytes.
     pub memory_bytes: u64,
+    /// Maker and product as the firmware names them, such as `Amazon EC2 t3.micro`; absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// How the client moves its bytes here; absent in records of versions that knew one way only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
 }
 
 /// What the host did beside the study during a span of time. CPU figures are in cores: 1.0 = one core all the time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostUse {
     /// Length of the span, seconds.
     pub elapsed_s: f64,
@@ -36,4 +39,14 @@ pub struct HostUse {
     pub others_cores: f64,
     /// Seconds this control group was throttled by its CPU quota.
     pub throttled_s: f64,
+    /// How busy each logical processor was, 0..=1 to two decimals, in the kernel's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_core: Vec<f64>,
+    /// Part of the time that some task of the host waited for a processor, 0..=1 (PSI, `some`); absent where the kernel
+    /// does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<f64>,
+    /// Clock frequency at the end, MHz, the mean of the cores weighted by how busy they were; absent where it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mhz: Option<f64>,
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, HostUse, Malformed};
+use crate::{Histogram, HostUse, JvmUse, Malformed};
 
 /// Why a request was not answered well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -138,14 +138,38 @@ impl Tally {
 }
 
 /// What the server's whole process tree used during an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUse {
     /// CPU time, user and system, seconds.
     pub cpu_s: f64,
-    /// Resident memory at its end, bytes.
+    /// The part of [`Self::cpu_s`] that the kernel used, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_s: Option<f64>,
+    /// Resident memory at its end, bytes. Pages that processes share count in each of them.
     pub rss_bytes: u64,
+    /// Resident memory with shared pages divided among those who share them (PSS), bytes; read once a load, after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pss_bytes: Option<u64>,
     /// Threads at its end.
     pub threads: u32,
+    /// How often its threads left a core. Threads that ended meanwhile are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<Switches>,
+    /// Seconds that its own control group was throttled by a CPU quota; absent where that group is bakeoff's as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_s: Option<f64>,
+    /// What its Java virtual machine did, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jvm: Option<JvmUse>,
+}
+
+/// Context switches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Switches {
+    /// The thread had to wait for something.
+    pub voluntary: u64,
+    /// The kernel gave the core to somebody else.
+    pub involuntary: u64,
 }
 
 /// What an open loop adds to an interval: its requests are due at times of their own, whatever the server does.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
-use crate::{CellIndex, HostFacts, HostUse, Interval, Plan, Study, TrialKey, VariantIndex, WarmUpCut};
+use crate::{CellIndex, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey, VariantIndex, WarmUpCut};
 
 /// Everything known about one run of a study: the analysis reads nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct TrialRecord {
     pub host: HostUse,
     /// Time a fixed spin of the CPU took before and after the trial, ns: a canary of the host's speed.
     pub canary_ns: [u64; 2],
+    /// What MRI's collector did from the server's start to its end, told as it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruby_gc: Option<RubyGc>,
 }
 
 /// How a trial ended.
@@ -125,6 +128,9 @@ pub struct LaunchFacts {
     pub libraries: IndexMap<String, String>,
     /// Port it listens on.
     pub port: u16,
+    /// Logical processors that both it and the client may run on; absent in records of versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_cpus: Option<u32>,
     /// Seconds from launch to the first good answer.
     pub ready_s: f64,
     /// Its log.

@@ -139,6 +139,29 @@ pub struct Measurement {
     pub cpu_per_request: Option<f64>,
     /// Client CPU per request, µs; absent when no request ended.
     pub client_cpu_per_request: Option<f64>,
+    /// What the server's time went into, as far as it could be seen.
+    #[serde(default)]
+    pub server: ServerTime,
+}
+
+/// What a server's time went into: medians over launches, each absent where it could not be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerTime {
+    /// CPU time in the kernel per good answer, µs; part of [`Measurement::cpu_per_request`].
+    pub system_cpu_per_request: Option<f64>,
+    /// Part of the time that the JVM was paused for garbage collection, 0..=1.
+    pub gc_share: Option<f64>,
+    /// Time of the JVM's compiler threads per good answer, µs.
+    pub jit_per_request: Option<f64>,
+    /// Allocated by the JVM per good answer, bytes, as its collections show it.
+    pub allocated_per_request: Option<f64>,
+}
+
+impl ServerTime {
+    /// Whether nothing could be read.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// One percentile.
@@ -174,6 +197,12 @@ pub struct WarmUpSeries {
     pub points: Vec<[f64; 2]>,
     /// When it was found steady, seconds.
     pub steady_at_s: Option<f64>,
+    /// Seconds since the load began, and cores that the server used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu: Vec<[f64; 2]>,
+    /// Seconds since the load began, and the part of the time that its JVM was paused for garbage collection, 0..=1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gc: Vec<[f64; 2]>,
 }
 
 /// Something that is not the same in two variants' processes.

@@ -30,12 +30,17 @@ pub fn csv(report: &Report) -> String {
         for percentile in &measurement.percentiles {
             put(&format!("p{}", percentile.percent), percentile.us as f64, Metric::P50.unit());
         }
-        for (metric, cpu) in [
-            (Metric::CpuPerRequest.name(), measurement.cpu_per_request),
-            ("client-cpu-per-request", measurement.client_cpu_per_request),
+        let (time, us) = (&measurement.server, Metric::CpuPerRequest.unit());
+        for (metric, value, unit) in [
+            (Metric::CpuPerRequest.name(), measurement.cpu_per_request, us),
+            ("client-cpu-per-request", measurement.client_cpu_per_request, us),
+            ("system-cpu-per-request", time.system_cpu_per_request, us),
+            ("jit-per-request", time.jit_per_request, us),
+            ("allocated-per-request", time.allocated_per_request, Metric::Memory.unit()),
+            ("gc-share", time.gc_share, "fraction"),
         ] {
-            if let Some(cpu) = cpu {
-                put(metric, cpu, Metric::CpuPerRequest.unit());
+            if let Some(value) = value {
+                put(metric, value, unit);
             }
         }
     }

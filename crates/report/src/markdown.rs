@@ -24,6 +24,7 @@ pub fn markdown(report: &Report) -> String {
     }
     table(&mut text, &tables::decision(report, Detail::Full));
     table(&mut text, &tables::measurements(report, Detail::Full));
+    table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::variants(report));
     findings(&mut text, report);
     environment(&mut text, report);

@@ -1,6 +1,6 @@
 //! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
 
-use model::report::Measurement;
+use model::report::{Measurement, ServerTime};
 use model::{Comparison, Interval, Metric, Report};
 
 use crate::number;
@@ -185,6 +185,35 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
     for (index, cell) in report.cells.iter().enumerate() {
         let rows: Vec<_> =
             report.measurements.iter().filter(|measurement| measurement.cell == index).map(row).collect();
+        if !rows.is_empty() {
+            table.groups.push(Group { head: Some(cell.name.clone()), rows });
+        }
+    }
+    table
+}
+
+/// What the server's time went into, a group for each cell; columns of which nothing is known are left out.
+pub fn server_times(report: &Report) -> Table {
+    type Written = fn(&ServerTime) -> Option<String>;
+    let columns: [(&str, Written); 4] = [
+        ("kernel CPU per request", |time| time.system_cpu_per_request.map(number::micros)),
+        ("JIT per request", |time| time.jit_per_request.map(number::micros)),
+        ("allocated per request", |time| time.allocated_per_request.map(number::bytes)),
+        ("paused for GC", |time| time.gc_share.map(number::share)),
+    ];
+    let known = |of: Written| report.measurements.iter().any(|m| of(&m.server).is_some());
+    let columns: Vec<_> = columns.into_iter().filter(|(_, of)| known(*of)).collect();
+    let mut table = Table::new("What the server's time went into").noted(words::SERVER_TIME_NOTE).names("variant");
+    for (head, _) in &columns {
+        table = table.numbers(head);
+    }
+    let row = |measurement: &Measurement| {
+        let values = columns.iter().map(|(_, of)| or_none(of(&measurement.server), |text| text));
+        std::iter::once(words::variant_name(report, measurement.variant).into()).chain(values).collect()
+    };
+    for (index, cell) in report.cells.iter().enumerate() {
+        let own = report.measurements.iter().filter(|m| m.cell == index && !m.server.is_empty());
+        let rows: Vec<_> = own.map(row).collect();
         if !rows.is_empty() {
             table.groups.push(Group { head: Some(cell.name.clone()), rows });
         }

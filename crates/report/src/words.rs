@@ -117,6 +117,9 @@ pub fn decision_note(report: &Report) -> String {
 /// What the numbers of the measurements' table are: others than the decision's.
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
 
+/// What the numbers of the table of the server's time are.
+pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kernel CPU is part of the CPU per request; JIT is the time of the JVM's compiler threads.";
+
 /// What the numbers of the launches' table are.
 pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";
 

@@ -19,7 +19,7 @@ mod supervise;
 mod tool;
 
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
-pub use probe::{HostSampler, ProcessTree, canary_ns, host_facts, own_cpu_s};
+pub use probe::{HostSampler, ProcessTree, ServerSampler, canary_ns, host_facts, own_cpu_s, ruby_gc};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking};
 pub use site::{Environment, PlaceholderError, Site};
 pub use supervise::{Exit, SuperviseError, supervise};

@@ -9,9 +9,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use model::Switches;
 use rustix::io::Errno;
 use rustix::param::{clock_ticks_per_second, page_size};
-use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 /// One process, as `/proc/PID/stat` has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +24,8 @@ pub(crate) struct Process {
     pub own_cpu_s: f64,
     /// CPU time of the children it has waited for, and theirs, seconds.
     pub reaped_cpu_s: f64,
+    /// The part of both that the kernel used, seconds.
+    pub system_s: f64,
     pub threads: u32,
     pub rss_bytes: u64,
 }
@@ -43,10 +47,38 @@ impl Process {
             parent: fields.get(1)?.parse().ok()?,
             own_cpu_s: seconds(11)? + seconds(12)?,
             reaped_cpu_s: seconds(13)? + seconds(14)?,
+            system_s: seconds(12)? + seconds(14)?,
             threads: number(17)?.try_into().ok()?,
             rss_bytes: number(21)? * page_size() as u64,
         })
     }
+}
+
+/// Adds what each thread of a process has done so far to `counts`, by thread.
+pub(crate) fn switches(pid: u32, counts: &mut HashMap<u32, Switches>) {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    counts.extend(threads.filter_map(|thread: u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
+        let number = |name| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        let (voluntary, involuntary) = (number("voluntary_ctxt_switches:")?, number("nonvoluntary_ctxt_switches:")?);
+        Some((thread, Switches { voluntary, involuntary }))
+    }));
+}
+
+/// Resident memory of a process with shared pages divided among those who share them, bytes. The kernel walks through all
+/// of its pages for that, and keeps it from mapping others meanwhile.
+pub(crate) fn pss_bytes(pid: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let kibibytes = rollup.lines().find_map(|line| line.strip_prefix("Pss:")?.split_whitespace().next()?.parse().ok());
+    kibibytes.map(|kibibytes: u64| kibibytes * 1024)
+}
+
+/// Logical processors that both process `pid` and this one may run on.
+pub(crate) fn shared_cpus(pid: u32) -> Option<u32> {
+    let ours = sched_getaffinity(None).ok()?;
+    let theirs = sched_getaffinity(Some(Pid::from_raw(pid.cast_signed())?)).ok()?;
+    Some((0..CpuSet::MAX_CPU).filter(|cpu| ours.is_set(*cpu) && theirs.is_set(*cpu)).count() as u32)
 }
 
 /// Has the kernel kill the program when the thread that starts it ends: when we die, even by KILL.
@@ -189,6 +221,7 @@ mod tests {
         assert_eq!((process.pid, process.parent, process.threads), (42, 7, 33));
         assert!((process.own_cpu_s - 200.0 / ticks).abs() < 1e-9);
         assert!((process.reaped_cpu_s - 25.0 / ticks).abs() < 1e-9);
+        assert!((process.system_s - 55.0 / ticks).abs() < 1e-9);
         assert_eq!(process.rss_bytes, 12 * page_size() as u64);
     }
 
@@ -203,6 +236,20 @@ mod tests {
         assert!(reaches("127.0.0.1".parse().unwrap(), "::".parse().unwrap()));
         assert!(!reaches("::1".parse().unwrap(), "0.0.0.0".parse().unwrap()));
         assert!(!reaches("127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_thread_that_waits_gives_its_core_away() {
+        let us = std::process::id();
+        let count = || {
+            let mut counts = HashMap::new();
+            switches(us, &mut counts);
+            counts.values().map(|switches: &Switches| switches.voluntary).sum::<u64>()
+        };
+        let before = count();
+        (0..5).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+        assert!(count() >= before + 5);
+        assert!(pss_bytes(us).is_some_and(|pss| pss > 0 && pss <= 2 * Process::read(us).unwrap().rss_bytes));
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn a_server_is_launched_known_and_ended() {
         ("RUBYOPT".to_owned(), "-W0".to_owned()),
     ]);
     let running = launch(&spec, &dir).unwrap();
-    let mut tree = running.tree();
+    let (mut tree, mut sampler) = (running.tree(), running.sampler());
     assert!(running.is_alive());
 
     let facts = running.facts().clone();
@@ -78,7 +78,11 @@ fn a_server_is_launched_known_and_ended() {
     assert_eq!(settings[6].source, SettingSource::InProcess);
 
     let used = tree.sample().unwrap();
-    assert!(used.threads >= 1 && used.rss_bytes > 1 << 20 && used.cpu_s >= 0.0, "{used:?}");
+    assert!(used.cpu_s >= used.system_s && used.system_s >= 0.0, "{used:?}");
+    let seen = sampler.sample().unwrap();
+    assert!(seen.threads >= 1 && seen.rss_bytes > 1 << 20 && seen.jvm.is_none(), "{seen:?}");
+    assert!(sampler.pss_bytes().is_some_and(|pss| pss > 1 << 20));
+    assert!(running.facts().shared_cpus.is_some_and(|cpus| cpus > 0));
     assert!(tree.cpu_s() > 0.0);
     let pid = running.pid();
     assert!(matches!(running.stop(Duration::from_secs(20)).unwrap(), Exit::Signal(_) | Exit::Code(_)));

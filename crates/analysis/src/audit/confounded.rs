@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use model::jvm::{GC_LOG, gc_log_option};
 use model::report::EnvironmentDifference;
 use model::study::{AskedSetting, SettingKind};
 use model::{FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
@@ -125,7 +126,10 @@ fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
     let versions = launch.versions.iter().map(|(name, value)| (Subject::Version(name.clone()), vec![value.clone()]));
     let libraries = launch.libraries.iter().map(|(name, hash)| (Subject::Library(name.clone()), vec![hash.clone()]));
     let env = launch.env.iter().map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
-    let command = launch.command.iter().map(|word| normalise(word, dir, launch)).collect();
+    // Ours, and no part of what is compared: a JVM before version 9 has no such log.
+    let ours = gc_log_option(&format!("{{trial_dir}}/{GC_LOG}"));
+    let words = launch.command.iter().map(|word| normalise(word, dir, launch));
+    let command = words.filter(|word| *word != ours).collect();
     versions.chain(libraries).chain(env).chain([(Subject::Command, command)]).collect()
 }
 

@@ -9,6 +9,8 @@ use crate::robust;
 /// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
 /// apart would already make a scatter.
 const FEWEST_CANARIES: usize = 10;
+/// Launches from which on the scatter of their frequencies is told.
+const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
 /// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
@@ -64,7 +66,7 @@ impl Figure {
     }
 }
 
-fn figures(record: &StudyRecord) -> [Figure; 4] {
+fn figures(record: &StudyRecord) -> [Figure; 6] {
     let median = |of: fn(&TrialRecord) -> f64| {
         robust::median(&record.trials.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
     };
@@ -72,8 +74,20 @@ fn figures(record: &StudyRecord) -> [Figure; 4] {
     [
         figure("steal, median launch", median(|trial| trial.host.steal_cores), STEAL_CORES, cores),
         figure("other processes, median launch", median(|trial| trial.host.others_cores), OTHERS_CORES, cores),
-        figure("throttled, median launch", median(blocks::throttled_share), THROTTLED_SHARE, percent),
+        figure(
+            "bakeoff's control group throttled by its CPU quota, median launch",
+            median(blocks::throttled_share),
+            THROTTLED_SHARE,
+            percent,
+        ),
+        figure(
+            "the server's control group throttled by its CPU quota, median launch",
+            median(blocks::server_throttled_share),
+            THROTTLED_SHARE,
+            percent,
+        ),
         figure("scatter of a fixed computation's time", scatter(record).unwrap_or_default(), CANARY_MOVED, percent),
+        figure("scatter of the processor's frequency", frequency(record).unwrap_or_default(), CANARY_MOVED, percent),
     ]
 }
 
@@ -84,6 +98,16 @@ fn scatter(record: &StudyRecord) -> Option<f64> {
         return None;
     }
     Some(robust::sigma(&canaries)? / robust::median(&canaries)?)
+}
+
+/// The same of the launches' median frequency; `None` with too few of them, or where it cannot be read.
+fn frequency(record: &StudyRecord) -> Option<f64> {
+    let of = |trial: &TrialRecord| {
+        let measured = trial.cells.iter().flat_map(|cell| &cell.intervals);
+        robust::median(&measured.filter_map(|interval| interval.host.as_ref()?.mhz).collect::<Vec<_>>())
+    };
+    let launches: Vec<f64> = record.trials.iter().filter_map(of).collect();
+    (launches.len() >= FEWEST_LAUNCHES).then_some(robust::sigma(&launches)? / robust::median(&launches)?)
 }
 
 fn cores(cores: f64) -> String {
@@ -130,6 +154,33 @@ mod tests {
         assert_eq!(evidence(&record), [scatter]);
         record.trials.truncate(4);
         assert_eq!(evidence(&record), []);
+    }
+
+    #[test]
+    fn a_quota_is_told_of_whom_it_throttles() {
+        let mut record = fixture::record(6, 0.0);
+        let intervals =
+            record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals);
+        intervals.for_each(|interval| interval.server.as_mut().unwrap().throttled_s = Some(interval.length_s / 4.0));
+        let name = "the server's control group throttled by its CPU quota, median launch";
+        assert_eq!(evidence(&record)[0], pair(name, "25.0 %, beyond the floor of 1.0 %"));
+    }
+
+    #[test]
+    fn a_frequency_that_differs_between_launches_is_told() {
+        let frequency = |mhz: fn(usize) -> f64| {
+            let mut record = fixture::record(6, 0.0);
+            for (number, trial) in record.trials.iter_mut().enumerate() {
+                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                    interval.host = Some(model::HostUse { mhz: Some(mhz(number)), ..model::HostUse::default() });
+                }
+            }
+            evidence(&record)
+        };
+        assert_eq!(frequency(|_| 3_000.0), []);
+        let [(name, value)] = &frequency(|number| 3_000.0 + 300.0 * (number % 2) as f64)[..] else { panic!() };
+        assert_eq!(name, "scatter of the processor's frequency");
+        assert!(value.ends_with("beyond the floor of 3.0 %"), "{value}");
     }
 
     #[test]

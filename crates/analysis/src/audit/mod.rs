@@ -1,5 +1,7 @@
 //! What makes a result untrue, or limits it: one rule a file, one page of `docs/findings` a rule.
 
+pub mod burst_credit;
+pub mod client_paused;
 pub mod client_saturated;
 pub mod confounded;
 pub mod coordinated_omission;
@@ -16,6 +18,7 @@ pub mod setting_not_effective;
 pub mod setting_unknown;
 pub mod setting_unverified;
 pub mod settings;
+pub mod shared_cores;
 pub mod stall;
 pub mod too_short;
 pub mod trial_failed;
@@ -92,12 +95,15 @@ const LASTING: [Rule; 6] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 9] = [
+const OTHERS: [Rule; 12] = [
     errors::rule,
     trial_failed::rule,
     setting_unverified::rule,
     client_saturated::rule,
     rate_not_kept::rule,
+    client_paused::rule,
+    shared_cores::rule,
+    burst_credit::rule,
     host_noise::rule,
     not_replicated::rule,
     not_steady::rule,
@@ -159,6 +165,9 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::Confounded => page!("confounded"),
         FindingId::ClientSaturated => page!("client-saturated"),
         FindingId::RateNotKept => page!("rate-not-kept"),
+        FindingId::ClientPaused => page!("client-paused"),
+        FindingId::SharedCores => page!("shared-cores"),
+        FindingId::BurstCredit => page!("burst-credit"),
         FindingId::HostNoise => page!("host-noise"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),

@@ -15,7 +15,9 @@ use model::{
     AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, Scenarios,
     ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
 };
-use server::{Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, Site};
+use server::{
+    Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, ServerSampler, Site,
+};
 
 use super::{ConductError, Event, Watcher, answers};
 
@@ -134,6 +136,7 @@ impl<'a> Prepared<'a> {
             // All that was launched has ended and been waited for: its CPU time is counted as ours.
             host: host.sample(server::own_cpu_s() - own_before),
             canary_ns: [canary_before, server::canary_ns()],
+            ruby_gc: server::ruby_gc(&self.trial_folder(trial)),
         }))
     }
 
@@ -396,6 +399,9 @@ impl RunningTrial<'_> {
             intervals.push(interval);
             if died { Flow::Stop } else { flow }
         });
+        if let Some(used) = intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
+            used.pss_bytes = probe.server.pss_bytes();
+        }
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {
@@ -452,7 +458,7 @@ fn script(workload: &str, scenarios: &Scenarios, target: &Target) -> Result<Scri
 
 /// The server's and the host's view of each interval.
 struct Probe {
-    server: ProcessTree,
+    server: ServerSampler,
     services: Vec<ProcessTree>,
     host: HostSampler,
     ours_s: f64,
@@ -464,7 +470,7 @@ impl Probe {
         for tree in &mut services {
             tree.sample();
         }
-        Self { server: server.tree(), services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
+        Self { server: server.sampler(), services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
     }
 
     /// What was used since the last sample.
@@ -472,7 +478,7 @@ impl Probe {
         let server = self.server.sample();
         let services = self.services.iter_mut().filter_map(ProcessTree::sample).map(|used| used.cpu_s).sum::<f64>();
         let ours_s = server::own_cpu_s();
-        let own = server.map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
+        let own = server.as_ref().map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
         self.ours_s = ours_s;
         (server, Some(self.host.sample(own)))
     }

@@ -4,6 +4,7 @@
 
 mod commands;
 mod common;
+mod disturbed;
 mod faults;
 mod interrupted;
 mod load;

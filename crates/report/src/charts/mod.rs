@@ -13,7 +13,7 @@ pub use blocks::blocks;
 pub use concurrency::concurrency;
 pub use forest::forest;
 pub use latency::latency;
-pub use warm_up::warm_up;
+pub use warm_up::{warm_up, warm_up_lanes};
 
 use crate::markup::Markup;
 

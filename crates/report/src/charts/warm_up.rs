@@ -10,33 +10,19 @@ use crate::{number, words};
 
 /// Points of one line; the eye sees no more at this size.
 const MOST: usize = 240;
+/// Room for the numbers of an axis, px: the same for all lanes, unless one needs more.
+const ROOM: f64 = 64.0;
 
 /// A thin line for each launch; `None` when nothing was recorded.
 pub fn warm_up(report: &Report) -> Option<Chart> {
-    let points = || report.warm_ups.iter().flat_map(|series| &series.points);
-    points().next()?;
-    let cut = report.warm_up_cut.map(|cut| cut.seconds);
-    let x = Scale::linear(points().map(|point| point[0]).chain(cut).chain([0.0]));
-    let y = Scale::linear(points().map(|point| point[1]).chain([0.0])).padded(0.0).rounded(5);
-
-    let y_ticks = labelled(y, 5, number::rate);
-    let x_ticks = labelled(x, 10, number::tick_seconds);
-    let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
-    let margins =
-        Margins { top: legend_height(&names, WIDE) + 36.0, right: 12.0, bottom: 40.0, left: axis_room(&y_ticks) };
-    let mut plot = Plot::new(WIDE, margins.top + 220.0 + margins.bottom, margins, x, y);
-    if let Some(cut) = cut {
-        plot.band(0.0, cut);
-    }
-    plot.y_axis(&y_ticks, "good answers per second");
-    plot.x_axis(&x_ticks, "since the load began");
-    if let Some(cut) = cut {
-        plot.rule(cut);
-    }
-    plot.legend(&names);
-    for series in &report.warm_ups {
-        plot.line(&thinned(&series.points), series.variant, 1.0, "0.6");
-    }
+    let lane = Lane {
+        label: "good answers per second",
+        height: 220.0,
+        ticks: 5,
+        of: |series| &series.points,
+        write: number::rate,
+    };
+    let mut plot = lane.draw(report)?;
     for series in &report.warm_ups {
         if let Some((at, rate)) = steady_point(series) {
             let name = words::variant_name(report, series.variant);
@@ -45,6 +31,89 @@ pub fn warm_up(report: &Report) -> Option<Chart> {
         }
     }
     Some(plot.finish("Rate while warming up", &description(report)))
+}
+
+/// What the servers did meanwhile, below the rate and along the same axis: the cores that they used, and the part of the time
+/// that their JVMs were paused for garbage collection. Only what could be read.
+pub fn warm_up_lanes(report: &Report) -> Vec<Chart> {
+    let cpu =
+        Lane { label: "cores used by the server", height: 70.0, ticks: 2, of: |series| &series.cpu, write: tick_cores };
+    let gc = Lane {
+        label: "paused for garbage collection",
+        height: 70.0,
+        ticks: 2,
+        of: |series| &series.gc,
+        write: number::share,
+    };
+    let lanes = [(cpu, "Cores used while warming up"), (gc, "Garbage collection while warming up")];
+    lanes
+        .into_iter()
+        .filter_map(|(lane, title)| Some(lane.draw(report)?.finish(title, &lane.described(report))))
+        .collect()
+}
+
+fn tick_cores(cores: f64) -> String {
+    number::round(&format!("{cores:.2}"))
+}
+
+/// One quantity of every launch over the time since its load began.
+struct Lane {
+    label: &'static str,
+    height: f64,
+    ticks: usize,
+    of: fn(&WarmUpSeries) -> &Vec<[f64; 2]>,
+    write: fn(f64) -> String,
+}
+
+impl Lane {
+    fn draw(&self, report: &Report) -> Option<Plot> {
+        let points = || report.warm_ups.iter().flat_map(self.of);
+        points().next()?;
+        let cut = report.warm_up_cut.map(|cut| cut.seconds);
+        // Of all lanes, so that they stand one above the other.
+        let times = report.warm_ups.iter().flat_map(|series| &series.points).map(|point| point[0]);
+        let x = Scale::linear(times.chain(cut).chain([0.0]));
+        let y = Scale::linear(points().map(|point| point[1]).chain([0.0])).padded(0.0).rounded(self.ticks);
+
+        let y_ticks = labelled(y, self.ticks, self.write);
+        let x_ticks = labelled(x, 10, number::tick_seconds);
+        let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
+        let margins = Margins {
+            top: legend_height(&names, WIDE) + 36.0,
+            right: 12.0,
+            bottom: 40.0,
+            left: axis_room(&y_ticks).max(ROOM),
+        };
+        let mut plot = Plot::new(WIDE, margins.top + self.height + margins.bottom, margins, x, y);
+        if let Some(cut) = cut {
+            plot.band(0.0, cut);
+        }
+        plot.y_axis(&y_ticks, self.label);
+        plot.x_axis(&x_ticks, "since the load began");
+        if let Some(cut) = cut {
+            plot.rule(cut);
+        }
+        plot.legend(&names);
+        for series in &report.warm_ups {
+            plot.line(&thinned((self.of)(series)), series.variant, 1.0, "0.6");
+        }
+        Some(plot)
+    }
+
+    /// The mean of every variant.
+    fn described(&self, report: &Report) -> String {
+        let of = |(index, variant): (usize, &model::report::VariantSummary)| {
+            let own = report.warm_ups.iter().filter(|series| series.variant == index);
+            let values: Vec<f64> = own.flat_map(self.of).map(|point| point[1]).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            format!(
+                "{}: {} on average",
+                variant.name,
+                if mean.is_finite() { (self.write)(mean) } else { number::NONE.into() }
+            )
+        };
+        report.variants.iter().enumerate().map(of).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// Where the launch was found steady: on its line.

@@ -106,6 +106,11 @@ fn cells(page: &mut Markup, report: &Report) {
     }
     section(page, "measurements", "Measurements", |section| {
         draw_table(section, &table, "");
+        let times = tables::server_times(report);
+        if !times.is_empty() {
+            section.leaf("h3", &[], &times.caption);
+            draw_table(section, &times, "");
+        }
         pairs(section, charts::latency(report));
     });
 }
@@ -116,6 +121,10 @@ fn launches(page: &mut Markup, report: &Report) {
         draw_table(section, &tables::variants(report), "");
         if let Some(chart) = chart {
             wide(section, chart, &warm_up_caption(report));
+            for lane in charts::warm_up_lanes(report) {
+                let caption = lane.title.clone();
+                wide(section, lane, &caption);
+            }
         }
         for variant in report.variants.iter().filter(|variant| !variant.failed.is_empty()) {
             failed_trials(section, variant);

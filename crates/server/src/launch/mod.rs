@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use model::study::{ReadySign, Service};
 
+use crate::probe::{self, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
 use crate::settings::Inside;
 use crate::site::{PlaceholderError, Secrets, Site};
@@ -172,7 +173,7 @@ impl Launch {
         let all = |texts: &[String]| {
             texts.iter().map(|text| site.complete(text)).collect::<Result<Vec<_>, PlaceholderError>>()
         };
-        let args = all(&installed.args)?;
+        let mut args = all(&installed.args)?;
         let jvm_options = all(installed.jvm.as_ref().map_or(&[], |jvm| jvm.options.as_slice()))?;
         let values: Vec<String> = installed.env.values().cloned().collect();
         let mut env: IndexMap<_, _> = installed.env.keys().cloned().zip(all(&values)?).collect();
@@ -183,6 +184,10 @@ impl Launch {
             }
             ReadySign::Tcp(address) => Sign::Tcp(site.complete(address)?),
         };
+        if probe::wanted(&env) {
+            // Before the study's own options, which decide.
+            args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
+        }
         if installed.runs_ruby {
             Inside::prepare(&site.trial_dir, &mut env)
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;

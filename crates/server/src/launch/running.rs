@@ -9,7 +9,7 @@ use model::{LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
-use crate::probe::ProcessTree;
+use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::runtime::Installed;
 use crate::settings::{self, Inside, Target};
@@ -44,6 +44,7 @@ impl Running {
             versions: versions(&installed, inside.as_ref()),
             libraries: installed.libraries(),
             port: address.port(),
+            shared_cpus: proc::shared_cpus(pid),
             ready_s,
             log: launch.order.log.clone(),
         };
@@ -80,9 +81,14 @@ impl Running {
         Log::read(&self.launch.order.log, &self.launch.site.secrets).tail
     }
 
-    /// A sampler of what it and all that it started use.
+    /// A sampler of the CPU time of it and all that it started.
     pub fn tree(&self) -> ProcessTree {
         ProcessTree::below(self.supervised.root())
+    }
+
+    /// A sampler of all that can be seen of it from outside.
+    pub fn sampler(&self) -> ServerSampler {
+        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, probe::wanted(&self.launch.order.env))
     }
 
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the

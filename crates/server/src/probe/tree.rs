@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use model::ServerUse;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::proc::{self, Process};
@@ -12,39 +11,50 @@ use crate::proc::{self, Process};
 pub struct ProcessTree {
     root: u32,
     cpu_s: f64,
+    system_s: f64,
+}
+
+/// What a tree used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TreeUse {
+    /// CPU time, user and system, seconds.
+    pub cpu_s: f64,
+    /// The part of it that the kernel used, seconds.
+    pub system_s: f64,
+    /// The processes that run.
+    pub(crate) processes: Vec<Process>,
 }
 
 impl ProcessTree {
     /// All descendants of `root`, a supervisor, which itself is not counted.
     pub(crate) fn below(root: u32) -> Self {
-        let mut tree = Self { root, cpu_s: 0.0 };
+        let mut tree = Self { root, cpu_s: 0.0, system_s: 0.0 };
         tree.sample();
         tree
     }
 
     /// The tree's use since the last sample (or since this sampler was made); `None` when nothing of it runs.
-    pub fn sample(&mut self) -> Option<ServerUse> {
+    pub fn sample(&mut self) -> Option<TreeUse> {
         let processes = proc::descendants(self.root);
-        let cpu_s = self.total(&processes);
-        let use_ = ServerUse {
+        // The ended are included: whoever waited for them has their time, and orphans fall to the root.
+        let root = Process::read(self.root);
+        let cpu_s = processes.iter().map(|process| process.own_cpu_s + process.reaped_cpu_s).sum::<f64>()
+            + root.as_ref().map_or(0.0, |root| root.reaped_cpu_s);
+        // The root's own time is next to nothing: it waits.
+        let system_s = processes.iter().chain(&root).map(|process| process.system_s).sum::<f64>();
+        let used = TreeUse {
             // A process may have ended while others were being looked at, and its time not be counted until the next.
             cpu_s: (cpu_s - self.cpu_s).max(0.0),
-            rss_bytes: processes.iter().map(|process| process.rss_bytes).sum(),
-            threads: processes.iter().map(|process| process.threads).sum(),
+            system_s: (system_s - self.system_s).max(0.0),
+            processes,
         };
-        self.cpu_s = cpu_s.max(self.cpu_s);
-        (!processes.is_empty()).then_some(use_)
+        (self.cpu_s, self.system_s) = (cpu_s.max(self.cpu_s), system_s.max(self.system_s));
+        (!used.processes.is_empty()).then_some(used)
     }
 
-    /// Seconds of CPU the tree had used at the last sample, since its start. The ended are included: whoever waited for
-    /// them has their time, and orphans fall to the root.
+    /// Seconds of CPU the tree had used at the last sample, since its start.
     pub fn cpu_s(&self) -> f64 {
         self.cpu_s
-    }
-
-    fn total(&self, processes: &[Process]) -> f64 {
-        let ended = Process::read(self.root).map_or(0.0, |root| root.reaped_cpu_s);
-        processes.iter().map(|process| process.own_cpu_s + process.reaped_cpu_s).sum::<f64>() + ended
     }
 }
 

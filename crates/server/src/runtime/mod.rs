@@ -172,7 +172,7 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A version's numbers, for comparing: `17.0.15+6` is 17, 0, 15, 6.
-fn version_numbers(version: &str) -> Vec<u64> {
+pub(crate) fn version_numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 

@@ -10,6 +10,8 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use crate::probe::RUBY_GC_PROBE;
+
 const PROBE: &str = include_str!("probe.rb");
 
 /// What the probe wrote.
@@ -43,7 +45,7 @@ impl Inside {
         if require.contains(char::is_whitespace) {
             return Ok(());
         }
-        fs::write(&script, PROBE)?;
+        fs::write(&script, [PROBE, RUBY_GC_PROBE].concat())?;
         env.insert("BAKEOFF_PROBE".to_owned(), trial_dir.join("probe").display().to_string());
         let options = env.get("RUBYOPT").map(|options| format!(" {options}")).unwrap_or_default();
         env.insert("RUBYOPT".to_owned(), require + &options);

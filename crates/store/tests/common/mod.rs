@@ -107,5 +107,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         cells: vec![CellRecord { cell: 0, since_ready_s: 12.5, intervals: vec![interval; 3] }],
         host: HostUse::default(),
         canary_ns: [1_000_000, u64::MAX],
+        ruby_gc: None,
     }
 }

@@ -1,0 +1,88 @@
+//! The machine's speed was borrowed.
+
+use model::{FindingId, Severity, StudyRecord};
+
+use super::{Context, Found};
+use crate::robust;
+
+/// Families of cloud machines whose processors run at full speed only while credit lasts, as their firmware names them
+/// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances.html>). Other providers' firmware
+/// does not tell the type.
+const BURSTABLE: [&str; 5] = ["t1.", "t2.", "t3.", "t3a.", "t4g."];
+/// Launches from which on a rise of steal is told.
+const FEWEST: usize = 6;
+/// A rise of steal that is no chance, cores.
+const RISE_CORES: f64 = 0.1;
+
+/// A warning when steal rose during the run: when all of the last third of the launches lost more to the hypervisor than
+/// any of the first third, and 0.1 cores more in the median; a note on a machine of a type that is known to be burstable.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let rise = rise(record);
+    let machine = record.host.machine.as_deref().filter(|machine| is_burstable(machine));
+    if rise.is_none() && machine.is_none() {
+        return Vec::new();
+    }
+    let found = Found::new(
+        FindingId::BurstCredit,
+        if rise.is_some() { Severity::Warning } else { Severity::Note },
+        "the host",
+        "This machine may run fast only while its CPU credit lasts: early launches are then faster than late ones, and a run's \
+         total says how long the machine had idled before.",
+        "Measure on a machine without credits (or with unlimited ones), or wait until steal has gone.",
+    );
+    let found = machine.into_iter().fold(found, |found, machine| found.with("machine", machine));
+    let told =
+        |[first, last]: [f64; 2]| format!("{first:.2} cores in the first third of the launches, {last:.2} in the last");
+    vec![rise.into_iter().fold(found, |found, rise| found.with("steal", told(rise)))]
+}
+
+fn is_burstable(machine: &str) -> bool {
+    let is_theirs = |word: &str| BURSTABLE.iter().any(|family| word.starts_with(family));
+    machine.contains("Amazon") && machine.split_whitespace().any(is_theirs)
+}
+
+/// Median steal of the first and of the last third of the launches, cores, where it rose.
+fn rise(record: &StudyRecord) -> Option<[f64; 2]> {
+    let steal: Vec<f64> = record.trials.iter().map(|trial| trial.host.steal_cores).collect();
+    let third = steal.len() / 3;
+    if steal.len() < FEWEST {
+        return None;
+    }
+    let (first, last) = (&steal[..third], &steal[steal.len() - third..]);
+    let highest = first.iter().copied().fold(0.0, f64::max);
+    let medians = [robust::median(first)?, robust::median(last)?];
+    (last.iter().all(|steal| *steal > highest) && medians[1] - medians[0] > RISE_CORES).then_some(medians)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    #[test]
+    fn steal_that_rises_is_told() {
+        let with = |steal: fn(usize) -> f64| {
+            let mut record = fixture::record(6, 0.0);
+            record.trials.iter_mut().enumerate().for_each(|(n, trial)| trial.host.steal_cores = steal(n));
+            gravest(rule, &record)
+        };
+        assert_eq!(with(|n| if n < 8 { 0.01 } else { 0.7 }), Some(Severity::Warning));
+        assert_eq!(with(|n| 0.3 * (n % 3) as f64), None, "it comes and goes");
+        assert_eq!(with(|_| 0.5), None, "a neighbour who is always there is host-noise");
+        assert_eq!(with(|n| 0.001 * n as f64), None);
+    }
+
+    #[test]
+    fn a_burstable_machine_is_named() {
+        let on = |machine: Option<&str>| {
+            let mut record = fixture::record(6, 0.0);
+            record.host.machine = machine.map(str::to_owned);
+            gravest(rule, &record)
+        };
+        assert_eq!(on(Some("Amazon EC2 t3.micro")), Some(Severity::Note));
+        assert_eq!(on(Some("Amazon EC2 m5.large")), None);
+        assert_eq!(on(Some("Dell Inc. t3.x")), None);
+        assert_eq!(on(None), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! The load generator stood still.
+
+use model::{FindingId, Severity, StudyRecord};
+
+use super::{Context, Found, name};
+use crate::blocks::{self, PAUSED_S};
+
+/// A warning for the whole run when bakeoff stood still under load for more than half a second in a launch that counts.
+/// Launches of blocks that were set aside for it are no longer in the way.
+pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    let used: Vec<u32> = blocks::used(&context.blocks).collect();
+    let all = record.trials.iter().filter(|trial| !trial.key.pilot);
+    let paused: Vec<_> =
+        all.map(|trial| (trial, blocks::longest_pause_s(trial))).filter(|(_, paused_s)| *paused_s > PAUSED_S).collect();
+    if paused.is_empty() {
+        return Vec::new();
+    }
+    let counts = paused.iter().any(|(trial, _)| used.contains(&trial.key.block));
+    let found = Found::new(
+        FindingId::ClientPaused,
+        if counts { Severity::Warning } else { Severity::Note },
+        "the client",
+        "bakeoff itself did not run for a while: it was stopped (SIGSTOP), or the whole machine was. Requests of that time \
+         took as long as the pause, whatever the server did.",
+        "Leave bakeoff running; on a virtual machine look for snapshots and migrations.",
+    );
+    vec![paused.into_iter().fold(found, |found, (trial, paused_s)| {
+        let launch = format!("block {}, {}", trial.key.block + 1, name(record, trial.variant));
+        found.with(launch, format!("stood still for {paused_s:.1} s"))
+    })]
+}
+
+#[cfg(test)]
+mod tests {
+    use model::HostUse;
+
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    /// A record in which one interval of one launch was looked at late.
+    fn late(interval: usize, late_s: f64, spare: u32) -> StudyRecord {
+        let mut record = fixture::record(6, 0.0);
+        record.plan.schedule.spare_blocks = spare;
+        for trial in &mut record.trials {
+            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                interval.host = Some(HostUse { elapsed_s: interval.length_s + 0.02, ..HostUse::default() });
+            }
+        }
+        record.trials[9].cells[0].intervals[interval].host.as_mut().unwrap().elapsed_s += late_s;
+        record
+    }
+
+    #[test]
+    fn a_pause_is_told() {
+        assert_eq!(gravest(rule, &late(2, 0.0, 2)), None);
+        assert_eq!(gravest(rule, &late(2, 0.3, 2)), None, "a busy machine");
+        assert_eq!(gravest(rule, &late(0, 3.0, 2)), None, "users who set up");
+        assert_eq!(gravest(rule, &late(2, 3.0, 0)), Some(Severity::Warning));
+        assert_eq!(gravest(rule, &late(2, 3.0, 2)), Some(Severity::Note), "its block was set aside");
+    }
+}

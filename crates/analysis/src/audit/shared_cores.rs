@@ -1,0 +1,74 @@
+//! Client and server took each other's cores.
+
+use model::{FindingId, Interval, Severity, StudyRecord};
+
+use super::{Context, Found, cell_name, measured, name, percent};
+use crate::{metrics, robust};
+
+/// Part of the shared cores that the client may use.
+const CLIENT_SHARE: f64 = 0.1;
+
+/// A warning for each variant and cell whose median launch saw the client use more than a tenth of the cores that both
+/// sides may run on.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let mut all = Vec::new();
+    for variant in 0..record.study.variants.len() {
+        let shared = super::launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();
+        let Some(shared) = shared.filter(|cpus| *cpus > 0) else { continue };
+        for cell in 0..record.plan.cells.len() {
+            let measured = measured(record, variant, cell);
+            let cores: Vec<f64> = measured.iter().map(|cell| metrics::client_cores(cell)).collect();
+            let Some(cores) = robust::median(&cores) else { continue };
+            if cores / f64::from(shared) <= CLIENT_SHARE {
+                continue;
+            }
+            let found = Found::new(
+                FindingId::SharedCores,
+                Severity::Warning,
+                format!("{}, {}", name(record, variant), cell_name(record, cell)),
+                "The client took time of the cores that the server runs on: with cores of its own the server would be faster, \
+                 and variants that are asked more are slowed more.",
+                "Keep them apart (taskset -c for bakeoff, or for the server by `command`), or use a machine with more cores.",
+            )
+            .about(variant)
+            .with("cores that both may use", shared.to_string())
+            .with("client CPU, median launch", format!("{cores:.2} cores, {} of them", percent(cores / f64::from(shared))));
+            let waited = measured.iter().flat_map(|cell| &cell.intervals).filter_map(pressure).collect::<Vec<_>>();
+            all.push(match robust::median(&waited) {
+                Some(waited) => found.with("some task waited for a core", format!("{} of the time", percent(waited))),
+                None => found,
+            });
+        }
+    }
+    all
+}
+
+fn pressure(interval: &Interval) -> Option<f64> {
+    interval.host.as_ref()?.pressure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    #[test]
+    fn a_client_on_the_servers_cores_is_told() {
+        let with = |shared: Option<u32>, client_cpu_s: f64| {
+            let mut record = fixture::record(6, 0.0);
+            for trial in &mut record.trials {
+                trial.launch.as_mut().unwrap().shared_cpus = shared;
+                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                    interval.client_cpu_s = client_cpu_s * interval.length_s;
+                }
+            }
+            gravest(rule, &record)
+        };
+        assert_eq!(with(Some(2), 0.5), Some(Severity::Warning));
+        assert_eq!(with(Some(2), 0.19), None);
+        assert_eq!(with(Some(16), 0.5), None, "there is room for both");
+        assert_eq!(with(Some(0), 0.5), None, "each has its own");
+        assert_eq!(with(None, 0.5), None, "not known");
+    }
+}

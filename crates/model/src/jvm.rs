@@ -1,0 +1,85 @@
+//! What a Java virtual machine did during an interval.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The option by which a JVM writes its collections into `file`, the same for every variant and never part of a treatment.
+///
+/// Not rotated: whoever reads along would lose the place. `tn` is the kernel's monotonic clock.
+pub fn gc_log_option(file: &str) -> String {
+    format!("-Xlog:gc*:file={file}:tn,tags:filecount=0")
+}
+
+/// Name of that file in the trial's folder.
+pub const GC_LOG: &str = "gc.log";
+
+/// Read from outside the process: its counters and its garbage collection log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JvmUse {
+    /// By its counters; absent where it publishes none (`-XX:-UsePerfData`, `-XX:+PerfDisableSharedMem`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<JvmCounters>,
+    /// By its log; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc: Option<GcUse>,
+}
+
+/// What its performance counters (`hsperfdata`) say of an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JvmCounters {
+    /// The collectors that worked, each with how often and how long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectors: Vec<CollectorUse>,
+    /// Time in which all threads were stopped, for collections or anything else, seconds.
+    pub safepoint_s: f64,
+    /// Time spent compiling, seconds, summed over the compiler threads.
+    pub jit_s: f64,
+    /// Java threads at its end.
+    pub threads: u32,
+    /// Classes loaded in it, from archives as well.
+    pub classes: u64,
+}
+
+/// One of the collectors of a virtual machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CollectorUse {
+    /// As it calls itself, such as `G1 young collection pauses`.
+    pub name: String,
+    /// Its collections.
+    pub count: u64,
+    /// Their time, seconds.
+    pub time_s: f64,
+}
+
+/// What the garbage collection log says of an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GcUse {
+    /// Length of each pause that ended in it, seconds, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses_s: Vec<f64>,
+    /// Heap in use after its last collection, bytes; absent when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap_after_bytes: Option<u64>,
+    /// Allocated between the collections that are known by its end, bytes.
+    pub allocated_bytes: u64,
+}
+
+impl GcUse {
+    /// Time of all pauses, seconds.
+    pub fn paused_s(&self) -> f64 {
+        self.pauses_s.iter().sum()
+    }
+}
+
+/// What MRI's collector did in the whole life of a server, all of its processes together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RubyGc {
+    /// Collections, minor and major.
+    pub collections: u64,
+    /// Major ones.
+    pub major: u64,
+    /// Their time, seconds; 0 before Ruby 3.1, which does not count it.
+    pub time_s: f64,
+    /// Objects allocated.
+    pub allocated_objects: u64,
+}

@@ -1,0 +1,46 @@
+//! A JVM seen from outside: nothing runs in it, and it does not notice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::JvmUse;
+
+use super::gc_log::Tail;
+use super::hsperfdata::{Counters, file_of};
+use crate::proc::Process;
+
+/// Samples the JVM of a server.
+#[derive(Debug)]
+pub(super) struct JvmSampler {
+    counters: Option<(PathBuf, Counters)>,
+    log: Option<Tail>,
+}
+
+impl JvmSampler {
+    /// Of the first of these processes that is a JVM with counters, and of the log in the trial's folder; `None` where
+    /// there is neither.
+    pub fn of(processes: &[Process], trial_dir: &Path) -> Option<Self> {
+        let counters = processes.iter().find_map(|process| {
+            let file = file_of(process.pid)?;
+            let counters = read(&file)?;
+            Some((file, counters))
+        });
+        let log = Tail::of(trial_dir);
+        (counters.is_some() || log.is_some()).then_some(Self { counters, log })
+    }
+
+    /// What it did since the last sample (or since this sampler was made).
+    pub fn sample(&mut self) -> JvmUse {
+        let counters = self.counters.as_mut().and_then(|(file, before)| {
+            let now = read(file)?;
+            let counted = now.since(before);
+            *before = now;
+            Some(counted)
+        });
+        JvmUse { counters, gc: self.log.as_mut().and_then(Tail::read) }
+    }
+}
+
+fn read(file: &Path) -> Option<Counters> {
+    Counters::parse(&fs::read(file).ok()?)
+}

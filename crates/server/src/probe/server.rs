@@ -1,0 +1,100 @@
+//! What a server does, seen from outside.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use model::{ServerUse, Switches};
+
+use super::jvm::JvmSampler;
+use super::throttle::Throttle;
+use super::tree::ProcessTree;
+use crate::proc::{self, Process};
+
+/// Samples a server: its whole process tree, its control group, its JVM. Made for 1 Hz.
+#[derive(Debug)]
+pub struct ServerSampler {
+    tree: ProcessTree,
+    /// Absent where only the CPU time is wanted.
+    more: Option<More>,
+}
+
+#[derive(Debug)]
+struct More {
+    /// Of each thread, up to the last sample.
+    switches: HashMap<u32, Switches>,
+    /// Of a control group that is not ours, and its seconds up to the last sample.
+    throttle: Option<(Throttle, f64)>,
+    jvm: Option<JvmSampler>,
+}
+
+impl ServerSampler {
+    /// Of what runs in `tree`, whose log of garbage collections would be in `trial_dir`. `with_probes` is false where the
+    /// cost of everything but the CPU time is being measured.
+    pub(crate) fn new(mut tree: ProcessTree, trial_dir: &Path, with_probes: bool) -> Self {
+        let processes = tree.sample().map(|used| used.processes).unwrap_or_default();
+        Self { tree, more: with_probes.then(|| More::new(&processes, trial_dir)) }
+    }
+
+    /// What it used since the last sample (or since this sampler was made); `None` when nothing of it runs.
+    pub fn sample(&mut self) -> Option<ServerUse> {
+        let used = self.tree.sample()?;
+        let mut sampled = ServerUse {
+            cpu_s: used.cpu_s,
+            system_s: Some(used.system_s),
+            rss_bytes: used.processes.iter().map(|process| process.rss_bytes).sum(),
+            threads: used.processes.iter().map(|process| process.threads).sum(),
+            ..ServerUse::default()
+        };
+        if let Some(more) = &mut self.more {
+            more.sample(&used.processes, &mut sampled);
+        }
+        Some(sampled)
+    }
+
+    /// Memory with shared pages divided among those who share them, bytes. The server waits while the kernel counts: for
+    /// after a load.
+    pub fn pss_bytes(&mut self) -> Option<u64> {
+        self.more.as_ref()?;
+        let processes = self.tree.sample()?.processes;
+        processes.iter().map(|process| proc::pss_bytes(process.pid)).sum()
+    }
+}
+
+impl More {
+    fn new(processes: &[Process], trial_dir: &Path) -> Self {
+        let throttle = processes.first().map(|process| Throttle::of(&process.pid.to_string()));
+        let throttle = throttle.filter(|throttle| *throttle != Throttle::of("self"));
+        Self {
+            switches: switches(processes),
+            throttle: throttle.map(|throttle| (throttle.clone(), throttle.seconds())),
+            jvm: JvmSampler::of(processes, trial_dir),
+        }
+    }
+
+    fn sample(&mut self, processes: &[Process], sampled: &mut ServerUse) {
+        let now = switches(processes);
+        let since = now.iter().map(|(thread, now)| {
+            let before = self.switches.get(thread).copied().unwrap_or_default();
+            (now.voluntary.saturating_sub(before.voluntary), now.involuntary.saturating_sub(before.involuntary))
+        });
+        let switched = since.fold(Switches::default(), |sum, (voluntary, involuntary)| Switches {
+            voluntary: sum.voluntary + voluntary,
+            involuntary: sum.involuntary + involuntary,
+        });
+        self.switches = now;
+        sampled.switches = Some(switched);
+        sampled.throttled_s = self.throttle.as_mut().map(|(throttle, before)| {
+            let now = throttle.seconds();
+            (now - std::mem::replace(before, now)).max(0.0)
+        });
+        sampled.jvm = self.jvm.as_mut().map(JvmSampler::sample);
+    }
+}
+
+fn switches(processes: &[Process]) -> HashMap<u32, Switches> {
+    let mut counts = HashMap::new();
+    for process in processes {
+        proc::switches(process.pid, &mut counts);
+    }
+    counts
+}

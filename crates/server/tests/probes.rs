@@ -1,0 +1,168 @@
+//! What is seen of a JVM from outside, held against what it tells itself: real JVMs, every collector they have.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+
+use common::{launcher, spec, study, toolbox};
+use model::JvmUse;
+use model::study::{JavaProgram, JavaSpec, Runtime};
+use server::{Running, install};
+
+const CHURN: &str = include_str!("common/Churn.java");
+/// KiB that a request allocates.
+const PIECES: usize = 20_000;
+/// Requests of one comparison.
+const REQUESTS: usize = 30;
+
+fn launch(jdk: &str, jvm: &[&str], dir: &Path) -> Option<Running> {
+    let java = JavaSpec {
+        jdk: Some(jdk.to_owned()),
+        jvm: jvm.iter().map(ToString::to_string).collect(),
+        ..JavaSpec::default()
+    };
+    let spec = spec(Runtime::Java { java, program: JavaProgram::Main("Churn.java".into()) }, &["{port}"], dir);
+    let installed = install(&spec, dir, &toolbox(dir)).inspect_err(|error| println!("skipped: {error}")).ok()?;
+    let launcher = launcher();
+    let site = launcher.site(dir, &dir.join("trial"), &[]).unwrap();
+    launcher.server(&installed, &site).inspect_err(|error| println!("skipped: {error}")).ok()
+}
+
+fn get(address: SocketAddr, path: &str) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok"), "{answer}");
+}
+
+/// Allocates a known amount in a few samples' time; their sum.
+fn churned(running: &Running) -> JvmUse {
+    let mut sampler = running.sampler();
+    let mut sum = JvmUse::default();
+    for part in 0..3 {
+        for _ in 0..REQUESTS / 3 {
+            get(running.address(), &format!("/{PIECES}"));
+        }
+        let used = sampler.sample().unwrap().jvm.unwrap_or_else(|| panic!("no JVM is seen in part {part}"));
+        if let Some(gc) = used.gc {
+            let all = sum.gc.get_or_insert_default();
+            all.pauses_s.extend(gc.pauses_s);
+            all.heap_after_bytes = gc.heap_after_bytes.or(all.heap_after_bytes);
+            all.allocated_bytes += gc.allocated_bytes;
+        }
+        if let Some(counters) = used.counters {
+            let all = sum.counters.get_or_insert_default();
+            all.collectors.extend(counters.collectors);
+            all.safepoint_s += counters.safepoint_s;
+            all.jit_s += counters.jit_s;
+            all.classes += counters.classes;
+            all.threads = counters.threads;
+        }
+    }
+    sum
+}
+
+/// What the log says of pauses that begin and end after `from`, ns of the monotonic clock, seconds: read by other code.
+fn logged_s(log: &str, from: u64) -> f64 {
+    let pause = |line: &str| {
+        let at: u64 = line.strip_prefix('[')?.split_once("ns]")?.0.parse().ok()?;
+        let (_, rest) = line.split_once("] GC(")?;
+        let ms = rest.strip_suffix("ms")?;
+        (at > from && rest.contains(" Pause ")).then(|| ms.rsplit(' ').next()?.parse::<f64>().ok())?
+    };
+    log.lines().filter_map(pause).sum::<f64>() / 1e3
+}
+
+fn last_ns(log: &str) -> u64 {
+    let at = |line: &str| line.strip_prefix('[')?.split_once("ns]")?.0.parse().ok();
+    log.lines().filter_map(at).max().unwrap()
+}
+
+/// The sum of our intervals stays within 5 % of the log; the counters tell of the same pauses where they count pauses.
+fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
+    let dir = study("Churn.java", CHURN);
+    let flag = format!("-XX:+Use{collector}GC");
+    let Some(running) = launch(jdk, &["-Xms128m", "-Xmx128m", &flag], dir.path()) else { return };
+    let log = dir.path().join("trial/gc.log");
+    let before = last_ns(&fs::read_to_string(&log).unwrap());
+    let used = churned(&running);
+    let written = fs::read_to_string(&log).unwrap();
+    let (gc, counters) = (used.gc.unwrap(), used.counters.unwrap());
+    let (logged_s, ours_s) = (logged_s(&written, before), gc.paused_s());
+    let counted_s: f64 = counters.collectors.iter().map(|collector| collector.time_s).sum();
+    let told = format!(
+        "JDK {jdk}, {collector}: pauses {:.2} ms in the log, {:.2} ms in our intervals, {:.2} ms counted; {} pauses, {:.1} MiB \
+         allocated of {:.1}; safepoints {:.1} ms",
+        logged_s * 1e3,
+        ours_s * 1e3,
+        counted_s * 1e3,
+        gc.pauses_s.len(),
+        gc.allocated_bytes as f64 / 1_048_576.0,
+        (REQUESTS * PIECES * 1016) as f64 / 1_048_576.0,
+        counters.safepoint_s * 1e3,
+    );
+    println!("{told}");
+    assert!(!gc.pauses_s.is_empty(), "{told}");
+    let within = |value: f64, of: f64, share: f64| (value / of - 1.0).abs() <= share;
+    assert!(within(ours_s, logged_s, 0.05), "{told}");
+    // The counters leave out a pause's first and last steps: a second way to see that nothing is missing, no more.
+    assert!(!counts_pauses || within(counted_s, logged_s, 0.3), "{told}");
+    assert!(gc.heap_after_bytes.is_some_and(|bytes| bytes < 128 << 20), "{told}");
+    // The last collection was some time ago, of 128 MiB. ZGC counts whole pages, and leaves some half empty.
+    let asked = (REQUESTS * PIECES * 1016) as f64;
+    let room = if collector == "Z" { 0.4 } else { 0.15 };
+    assert!(within(gc.allocated_bytes as f64, asked, room), "{told}");
+    assert!(counters.jit_s > 0.0 && counters.threads > 5, "{counters:?}");
+}
+
+/// Shenandoah's counters count its concurrent work as well.
+const COLLECTORS: [(&str, bool); 5] =
+    [("Serial", true), ("Parallel", true), ("G1", true), ("Z", true), ("Shenandoah", false)];
+
+#[test]
+fn pauses_agree_with_the_log_on_17() {
+    for (collector, counts_pauses) in COLLECTORS {
+        agrees("17", collector, counts_pauses);
+    }
+}
+
+#[test]
+fn pauses_agree_with_the_log_on_25() {
+    for (collector, counts_pauses) in COLLECTORS {
+        agrees("25", collector, counts_pauses);
+    }
+}
+
+#[test]
+fn a_jvm_without_counters_still_has_its_log() {
+    let dir = study("Churn.java", CHURN);
+    let running = launch("17 or 21", &["-Xmx128m", "-XX:-UsePerfData"], dir.path()).unwrap();
+    let used = churned(&running);
+    assert!(used.counters.is_none() && used.gc.is_some_and(|gc| gc.paused_s() > 0.0));
+}
+
+#[test]
+fn the_studys_own_log_stays_and_its_wish_for_none_is_heeded() {
+    let dir = study("Churn.java", CHURN);
+    let own = dir.path().join("own.log");
+    let option = format!("-Xlog:gc*:file={}", own.display());
+    let running = launch("17 or 21", &["-Xmx128m", &option], dir.path()).unwrap();
+    assert!(churned(&running).gc.is_some_and(|gc| gc.paused_s() > 0.0));
+    assert!(fs::read_to_string(&own).unwrap().contains("Pause Young"));
+    drop(running);
+
+    let running = launch("17 or 21", &["-Xmx128m", "-Xlog:disable"], dir.path()).unwrap();
+    let used = churned(&running);
+    assert!(used.gc.is_none_or(|gc| gc.pauses_s.is_empty()) && used.counters.is_some());
+    drop(running);
+
+    // Theirs in our place, decorated their way.
+    let running = launch("17 or 21", &["-Xmx128m", "-Xlog:gc*:file={trial_dir}/gc.log"], dir.path()).unwrap();
+    assert!(churned(&running).gc.is_some_and(|gc| gc.paused_s() > 0.0));
+    assert_eq!(running.facts().command.iter().filter(|word| word.starts_with("-Xlog")).count(), 1);
+}
