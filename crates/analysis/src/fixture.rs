@@ -82,6 +82,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             name: "compile.invokedynamic".to_owned(),
             value: value.to_owned(),
         }],
+        shared: Vec::new(),
     }
 }
 
@@ -168,6 +169,8 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             env: [("PORT".to_owned(), (41_000 + number).to_string()), ("HOME".to_owned(), "/root".to_owned())].into(),
             versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
             libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
+            gems: strings([("json", "2.7.1"), ("rack", "2.2.9")]),
+            build: IndexMap::new(),
             port: 41_000 + number as u16,
             shared_cpus: Some(0),
             ready_s: READY_S,
@@ -193,6 +196,7 @@ pub fn setting(value: &str) -> Setting {
         default: Some("false".to_owned()),
         source: SettingSource::InProcess,
         result: if value == "false" { SettingResult::AlreadyDefault } else { SettingResult::InEffect },
+        shared: false,
     }
 }
 

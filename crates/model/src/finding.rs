@@ -38,10 +38,14 @@ pub enum FindingId {
     TrialFailed,
     /// A factor's setting is not what the running process has.
     SettingNotEffective,
+    /// The runtime does not start with a setting.
+    SettingRefused,
     /// A factor's setting has a name the runtime does not know.
     SettingUnknown,
     /// A factor's setting is what the process would have had anyway.
     SettingIsDefault,
+    /// A setting is accepted and does nothing in this configuration.
+    SettingInert,
     /// A factor's setting could not be read back.
     SettingUnverified,
     /// Variants differ in more than the declared factors.
@@ -76,13 +80,15 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
         Self::SettingNotEffective,
+        Self::SettingRefused,
         Self::SettingUnknown,
         Self::SettingIsDefault,
+        Self::SettingInert,
         Self::SettingUnverified,
         Self::Confounded,
         Self::ClientSaturated,
@@ -107,8 +113,10 @@ impl FindingId {
             Self::Errors => "errors",
             Self::TrialFailed => "trial-failed",
             Self::SettingNotEffective => "setting-not-effective",
+            Self::SettingRefused => "setting-refused",
             Self::SettingUnknown => "setting-unknown",
             Self::SettingIsDefault => "setting-is-default",
+            Self::SettingInert => "setting-inert",
             Self::SettingUnverified => "setting-unverified",
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",

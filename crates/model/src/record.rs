@@ -124,8 +124,14 @@ pub struct LaunchFacts {
     pub env: IndexMap<String, String>,
     /// Names and versions of what runs: `jdk`, `jruby`, `ruby`, in that order where known.
     pub versions: IndexMap<String, String>,
-    /// Files it was launched with (jars, scripts): name and SHA-256, hexadecimal.
+    /// Files that it runs (jars, those inside of archives, scripts): name and checksum, hexadecimal.
     pub libraries: IndexMap<String, String>,
+    /// Ruby gems that it had loaded when it had answered: name and version.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub gems: IndexMap<String, String>,
+    /// How its Ruby was built: names and values of `RbConfig`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub build: IndexMap<String, String>,
     /// Port it listens on.
     pub port: u16,
     /// Logical processors that both it and the client may run on; absent in records of versions that did not look.
@@ -154,6 +160,9 @@ pub struct Setting {
     pub source: SettingSource,
     /// What that amounts to.
     pub result: SettingResult,
+    /// Whether all variants share it: no level of a factor asks for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
 }
 
 /// How a setting was read back.
@@ -166,6 +175,14 @@ pub enum SettingSource {
     Jcmd,
     /// `/proc/PID`.
     Proc,
+    /// The same runtime, asked with the same options and environment in a process of its own.
+    Preflight,
+    /// A value that a managed bean of the process has.
+    Jmx,
+    /// An answer of the server.
+    Http,
+    /// What a command of the study's wrote.
+    Command,
     /// It could not be read: the process or its tools did not answer.
     Unread,
 }
@@ -189,6 +206,18 @@ pub enum SettingResult {
     Unverified {
         /// Why.
         reason: String,
+    },
+    /// The runtime does not start with it.
+    Refused {
+        /// The runtime's own words.
+        reason: String,
+    },
+    /// The live value is the one asked for, and has no effect in this configuration.
+    Inert {
+        /// Why.
+        reason: String,
+        /// Where that can be read.
+        source: String,
     },
 }
 

@@ -59,6 +59,9 @@ pub struct Variant {
     pub server: ServerSpec,
     /// What its levels set: the treatment whose taking effect has to be shown.
     pub treatment: Vec<AskedSetting>,
+    /// What all variants share and none of its levels replaces: read back as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<AskedSetting>,
 }
 
 /// Where a setting lives in the running process.
@@ -77,12 +80,14 @@ pub enum SettingKind {
     Argument,
     /// The runtime, its version, its JDK, or the program it runs.
     Runtime,
+    /// What the study wants to see with its own eyes: a `[[proof]]`.
+    Proof,
 }
 
-/// A setting that a factor's level asks for.
+/// A setting that the study asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedSetting {
-    /// The factor that asks.
+    /// The factor that asks; empty where all variants share it.
     pub factor: String,
     /// Where it lives.
     pub kind: SettingKind,
@@ -90,6 +95,33 @@ pub struct AskedSetting {
     pub name: String,
     /// The value asked for; empty where the name says all.
     pub value: String,
+}
+
+impl SettingKind {
+    /// What a setting is called whatever it is set to: `-XX:+UseG1GC` and `-XX:-UseG1GC` are `UseG1GC`, `-Xmx1g` is `-Xmx`.
+    pub fn key(self, name: &str) -> &str {
+        const SIZES: [&str; 4] = ["-Xmx", "-Xms", "-Xmn", "-Xss"];
+        if self != Self::JvmFlag {
+            return name;
+        }
+        if let Some(size) = SIZES.into_iter().find(|size| name.starts_with(size)) {
+            return size;
+        }
+        let name = name.strip_prefix("-XX:").unwrap_or(name);
+        let name = name.strip_prefix(['+', '-']).unwrap_or(name);
+        name.split_once('=').map_or(name, |(name, _)| name)
+    }
+}
+
+impl AskedSetting {
+    /// Whether it takes the place of `other` where both are asked for, this one later.
+    pub fn replaces(&self, other: &Self) -> bool {
+        // Each word of a list of arguments is another argument, as far as anybody but the program knows.
+        self.kind == other.kind
+            && self.kind != SettingKind::Argument
+            && self.kind.key(&self.name) == other.kind.key(&other.name)
+            && (self.kind != SettingKind::Runtime || self.name != "jars")
+    }
 }
 
 /// How to launch a server.
@@ -341,4 +373,19 @@ pub struct Decide {
     pub cell: Option<String>,
     /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
     pub rope: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_have_one_name() {
+        for text in ["-XX:+UseG1GC", "-XX:-UseG1GC", "UseG1GC"] {
+            assert_eq!(SettingKind::JvmFlag.key(text), "UseG1GC");
+        }
+        assert_eq!(SettingKind::JvmFlag.key("-XX:MaxGCPauseMillis=50"), "MaxGCPauseMillis");
+        assert_eq!(SettingKind::JvmFlag.key("-Xmx64m"), SettingKind::JvmFlag.key("-Xmx1g"));
+        assert_eq!(SettingKind::Jruby.key("compile.mode"), "compile.mode");
+    }
 }

@@ -246,7 +246,8 @@ pub fn variants(report: &Report) -> Table {
     table
 }
 
-/// The factors' settings as read back from the running processes.
+/// The settings as read back from the running processes: the factors', and those of all variants that did not come out
+/// as asked.
 pub fn settings(report: &Report) -> Table {
     let mut table = Table::new("Settings, read back from the running process")
         .names("variant")
@@ -259,7 +260,7 @@ pub fn settings(report: &Report) -> Table {
     let told = |value: &Option<String>| or_none(value.as_deref(), str::to_owned);
     let mut rows = Vec::new();
     for variant in &report.variants {
-        for setting in &variant.settings {
+        for setting in variant.settings.iter().filter(|setting| !setting.shared || !words::is_as_asked(setting)) {
             let (text, tone) = words::setting_result(setting);
             rows.push(vec![
                 variant.name.as_str().into(),

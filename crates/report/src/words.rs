@@ -258,7 +258,14 @@ pub fn setting_result(setting: &Setting) -> (String, Tone) {
         SettingResult::Unknown { nearest: None } => ("✗ no such name".into(), Tone::Bad),
         SettingResult::Unknown { nearest: Some(nearest) } => (format!("✗ no such name; nearest: {nearest}"), Tone::Bad),
         SettingResult::Unverified { reason } => (format!("? not read: {reason}"), Tone::Unsure),
+        SettingResult::Refused { reason } => (format!("✗ refused: {reason}"), Tone::Bad),
+        SettingResult::Inert { reason, .. } => (format!("! without effect: {reason}"), Tone::Unsure),
     }
+}
+
+/// Whether the process has what was asked for, and it does something.
+pub fn is_as_asked(setting: &Setting) -> bool {
+    matches!(setting.result, SettingResult::InEffect | SettingResult::AlreadyDefault)
 }
 
 /// Who told a setting's live value.
@@ -267,6 +274,10 @@ pub fn setting_source(source: SettingSource) -> &'static str {
         SettingSource::InProcess => "the process itself",
         SettingSource::Jcmd => "jcmd",
         SettingSource::Proc => "/proc",
+        SettingSource::Preflight => "a preflight",
+        SettingSource::Jmx => "JMX",
+        SettingSource::Http => "an answer",
+        SettingSource::Command => "a command",
         SettingSource::Unread => number::NONE,
     }
 }

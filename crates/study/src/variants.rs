@@ -1,7 +1,7 @@
 //! From factors to variants: every combination of levels, laid over what all share.
 
 use indexmap::IndexMap;
-use model::study::{Factor, Variant};
+use model::study::{AskedSetting, Factor, Variant};
 
 use crate::file::{ServerKeys, StudyFile};
 use crate::launch::Launches;
@@ -95,10 +95,14 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
         .into_iter()
         .filter_map(|levels| {
             let merged = levels.iter().fold(file.server.value.clone(), |keys, (_, _, level)| keys.overlaid(level));
+            let treatment: Vec<AskedSetting> =
+                levels.iter().flat_map(|(factor, _, keys)| keys.treatment(factor)).collect();
+            let is_replaced = |shared: &AskedSetting| treatment.iter().any(|asked| asked.replaces(shared));
             Some(Variant {
                 name: levels.iter().map(|(_, level, _)| *level).collect::<Vec<_>>().join("/"),
                 levels: levels.iter().map(|(factor, level, _)| ((*factor).to_owned(), (*level).to_owned())).collect(),
-                treatment: levels.iter().flat_map(|(factor, _, keys)| keys.treatment(factor)).collect(),
+                shared: file.server.value.treatment("").filter(|shared| !is_replaced(shared)).collect(),
+                treatment,
                 server: launches.server(&merged, file.server.place, problems)?,
             })
         })

@@ -13,8 +13,10 @@ pub mod out_of_ports;
 pub mod quick_mode;
 pub mod rate_not_kept;
 pub mod responses_differ;
+pub mod setting_inert;
 pub mod setting_is_default;
 pub mod setting_not_effective;
+pub mod setting_refused;
 pub mod setting_unknown;
 pub mod setting_unverified;
 pub mod settings;
@@ -86,18 +88,20 @@ impl Found {
 pub type Rule = fn(&StudyRecord, &Context) -> Vec<Found>;
 
 /// Rules about what is the same in every launch. Their vetoes stop a run at once: no further block would lift them.
-const LASTING: [Rule; 6] = [
+const LASTING: [Rule; 7] = [
     responses_differ::rule,
     errors::always_unmet,
     setting_not_effective::rule,
+    setting_refused::rule,
     setting_unknown::rule,
     setting_is_default::rule,
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 12] = [
+const OTHERS: [Rule; 13] = [
     errors::rule,
     trial_failed::rule,
+    setting_inert::rule,
     setting_unverified::rule,
     client_saturated::rule,
     rate_not_kept::rule,
@@ -159,6 +163,8 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::Errors => page!("errors"),
         FindingId::TrialFailed => page!("trial-failed"),
         FindingId::SettingNotEffective => page!("setting-not-effective"),
+        FindingId::SettingRefused => page!("setting-refused"),
+        FindingId::SettingInert => page!("setting-inert"),
         FindingId::SettingUnknown => page!("setting-unknown"),
         FindingId::SettingIsDefault => page!("setting-is-default"),
         FindingId::SettingUnverified => page!("setting-unverified"),

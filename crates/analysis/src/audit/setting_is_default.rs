@@ -30,8 +30,7 @@ fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> O
         .iter()
         .map(|asked| {
             let value = effective(record, first, asked)?;
-            (effective(record, second, asked)? == value)
-                .then(|| settings::display(settings::key(asked.kind, &asked.name), &value))
+            (effective(record, second, asked)? == value).then(|| settings::display(asked.kind.key(&asked.name), &value))
         })
         .collect();
     let mut values = values.filter(|values| !values.is_empty())?;

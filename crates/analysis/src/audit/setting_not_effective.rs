@@ -1,10 +1,10 @@
-//! A factor's setting is not what the running process has.
+//! A setting is not what the running process has.
 
-use model::{FindingId, SettingResult, Severity, StudyRecord};
+use model::{FindingId, SettingResult, StudyRecord};
 
 use super::{Context, Found, name, settings};
 
-/// Invalid for each setting whose live value is another than asked for, in any launch.
+/// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     settings::shown(record, |setting| setting.result == SettingResult::Overridden)
         .into_iter()
@@ -12,7 +12,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             let [there, read] = shown.launches;
             Found::new(
                 FindingId::SettingNotEffective,
-                Severity::Invalid,
+                settings::severity(shown.setting),
                 format!("{}: {}", name(record, shown.variant), shown.setting.name),
                 "The running process does not have the value that the study asks for: the treatment did not happen, so \
                  no difference can be credited to it.",
@@ -28,6 +28,8 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
+    use model::Severity;
+
     use super::*;
     use crate::audit::testing::found;
     use crate::fixture;
@@ -41,5 +43,7 @@ mod tests {
             trial.settings[0].result = SettingResult::Overridden;
         }
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on: compile.invokedynamic".to_owned())]);
+        record.trials.iter_mut().for_each(|trial| trial.settings[0].shared = true);
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on: compile.invokedynamic".to_owned())]);
     }
 }

@@ -1,17 +1,17 @@
 //! A factor's setting has a name that the runtime does not know.
 
-use model::{FindingId, SettingResult, Severity, StudyRecord};
+use model::{FindingId, SettingResult, StudyRecord};
 
 use super::{Context, Found, name, settings};
 
-/// Invalid for each unknown name, with the nearest known one.
+/// Invalid for each unknown name, with the nearest known one; a warning where all variants share it.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Unknown { .. }))
         .into_iter()
         .map(|shown| {
             let found = Found::new(
                 FindingId::SettingUnknown,
-                Severity::Invalid,
+                settings::severity(shown.setting),
                 format!("{}: {}", name(record, shown.variant), shown.setting.name),
                 "This version of the runtime has no such setting, so it changed nothing.",
                 "Correct the name, or use a version of the runtime that has it.",
@@ -28,6 +28,8 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
+    use model::Severity;
+
     use super::*;
     use crate::audit::testing::found;
     use crate::audit::{Context, Found};

@@ -1,7 +1,7 @@
 //! What the rules about settings share.
 
-use model::study::{AskedSetting, SettingKind};
-use model::{Setting, StudyRecord, VariantIndex};
+use model::study::AskedSetting;
+use model::{Setting, Severity, StudyRecord, VariantIndex};
 
 use super::launches;
 
@@ -39,21 +39,17 @@ fn is_same(a: &Setting, b: &Setting) -> bool {
     a.kind == b.kind && a.name == b.name
 }
 
-/// What a setting is called whatever it is set to: `-XX:+UseG1GC`, `-XX:-UseG1GC` and `UseG1GC` are one.
-pub fn key(kind: SettingKind, name: &str) -> &str {
-    if kind != SettingKind::JvmFlag {
-        return name;
-    }
-    let name = name.strip_prefix("-XX:").unwrap_or(name);
-    let name = name.strip_prefix(['+', '-']).unwrap_or(name);
-    name.split_once('=').map_or(name, |(name, _)| name)
-}
-
 /// The first reading of an asked setting in a variant's launches.
 pub fn reading<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a Setting> {
     launches(record, variant)
         .flat_map(|trial| &trial.settings)
-        .find(|read| read.kind == asked.kind && key(read.kind, &read.name) == key(asked.kind, &asked.name))
+        .find(|read| read.kind == asked.kind && read.kind.key(&read.name) == asked.kind.key(&asked.name))
+}
+
+/// How grave it is that a setting is not what the study says: what all variants share and all lack in the same way leaves
+/// the comparison true, though of something else than the study describes.
+pub fn severity(setting: &Setting) -> Severity {
+    if setting.shared { Severity::Warning } else { Severity::Invalid }
 }
 
 /// `name = value` or the name alone.
@@ -64,18 +60,4 @@ pub fn display(name: &str, value: &str) -> String {
 /// A live value, as evidence.
 pub fn live(setting: &Setting) -> String {
     setting.live.clone().unwrap_or_else(|| "absent".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_have_one_name() {
-        for text in ["-XX:+UseG1GC", "-XX:-UseG1GC", "UseG1GC"] {
-            assert_eq!(key(SettingKind::JvmFlag, text), "UseG1GC");
-        }
-        assert_eq!(key(SettingKind::JvmFlag, "-XX:MaxGCPauseMillis=50"), "MaxGCPauseMillis");
-        assert_eq!(key(SettingKind::Jruby, "compile.mode"), "compile.mode");
-    }
 }

@@ -10,7 +10,7 @@ use analysis::HalfWindow;
 use jiff::Timestamp;
 use load::{Ask, Asked, Flow, LengthRule, Load, LoadError, Script, Stop, Target};
 use model::plan::Trial;
-use model::study::{Asks, Expect, Request, WarmUp, Workload};
+use model::study::{AskedSetting, Asks, Expect, Request, WarmUp, Workload};
 use model::{
     AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, Scenarios,
     ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
@@ -217,7 +217,15 @@ impl RunningTrial<'_> {
         }
         self.enter(Phase::Launch, None);
         let installed = &installed[self.trial.variant];
-        let server = launcher.server(installed, site).map_err(|error| self.broken(error))?;
+        let server = match launcher.server(installed, site) {
+            Ok(server) => server,
+            Err(error) => {
+                if error.blame() == Blame::Server {
+                    self.measured.settings = launcher.refused(installed, site, &self.asked());
+                }
+                return Err(self.broken(error));
+            }
+        };
         self.measured.launch = Some(server.facts().clone());
         let result = self.with_server(&server, site);
         self.enter(Phase::Stop, None);
@@ -225,11 +233,16 @@ impl RunningTrial<'_> {
         result.and(stopped.map(drop))
     }
 
+    /// All that the study asks of this variant's process: its treatment, and what all variants share.
+    fn asked(&self) -> Vec<AskedSetting> {
+        let variant = &self.prepared.study.variants[self.trial.variant];
+        variant.treatment.iter().chain(&variant.shared).cloned().collect()
+    }
+
     fn with_server(&mut self, server: &Running, site: &Site) -> Result<(), Broken> {
         let ready = Instant::now();
         self.enter(Phase::Inspect, None);
-        let variant = &self.prepared.study.variants[self.trial.variant];
-        self.measured.settings = server.read_back(&variant.treatment);
+        self.measured.settings = server.read_back(&self.asked());
         let target = Target::from(server.address());
         let mut asks = self.asks(&target, site)?;
         for _ in 0..ANSWERS_BEFORE {

@@ -95,7 +95,8 @@ fn java(levels: &str) -> Place {
 }
 
 fn setting(report: &Report, variant: usize) -> &Setting {
-    let [setting] = &report.variants[variant].settings[..] else { panic!("{:#?}", report.variants[variant]) };
+    let own: Vec<&Setting> = report.variants[variant].settings.iter().filter(|setting| !setting.shared).collect();
+    let [setting] = own[..] else { panic!("{:#?}", report.variants[variant]) };
     setting
 }
 
@@ -134,13 +135,16 @@ fn a_level_that_changes_nothing_is_no_treatment() {
 #[test]
 fn a_flag_that_the_jvm_does_not_know_is_named() {
     let place = java("stock = {}\nparallel = { jvm = [\"-XX:+UseParalelGC\"] }");
-    place.run(&["run", "study.toml"]).ends_with(5).says("trial-failed");
+    place.run(&["run", "study.toml"]).ends_with(5).says("trial-failed").says("setting-refused");
     let report = place.report();
     let failed = findings(&report, FindingId::TrialFailed);
     assert!(
         failed.iter().any(|finding| told(finding).contains("the nearest it knows is UseParallelGC")),
         "{failed:#?}"
     );
+    let refused = findings(&report, FindingId::SettingRefused);
+    assert!(told(refused[0]).contains("Unrecognized VM option 'UseParalelGC'"), "{refused:#?}");
+    assert!(told(refused[0]).contains("knows is UseParallelGC"), "{refused:#?}");
 }
 
 #[test]

@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use model::study::{ReadySign, Service};
+use model::Setting;
+use model::study::{AskedSetting, ReadySign, Service};
 
 use crate::probe::{self, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
-use crate::settings::Inside;
+use crate::settings::{self, Inside};
 use crate::site::{PlaceholderError, Secrets, Site};
 use crate::supervise::{Order, Supervised};
 use port::Ports;
@@ -90,6 +91,11 @@ impl Launcher {
     /// Starts the server and waits until it is ready.
     pub fn server(&self, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
         self.start("server", installed, site, site.port)
+    }
+
+    /// After a launch has failed: those of the settings asked for that the runtime does not even start with.
+    pub fn refused(&self, installed: &Installed, site: &Site, asked: &[AskedSetting]) -> Vec<Setting> {
+        settings::refused(installed, site, asked)
     }
 
     /// Runs the hook `name`, a command of the author's, by `/bin/sh -c` in the study's folder, to its end. What it leaves

@@ -43,6 +43,8 @@ impl Running {
             env: proc::environment(pid).iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
             versions: versions(&installed, inside.as_ref()),
             libraries: installed.libraries(),
+            gems: IndexMap::new(),
+            build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
             port: address.port(),
             shared_cpus: proc::shared_cpus(pid),
             ready_s,

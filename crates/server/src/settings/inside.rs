@@ -25,6 +25,12 @@ pub(crate) struct Inside {
     pub yjit: Option<String>,
     /// JRuby's own options, with the values it uses.
     pub options: Vec<JrubyOption>,
+    /// The program's arguments.
+    #[serde(default)]
+    pub argv: Vec<String>,
+    /// How this Ruby was built: some of its `RbConfig`.
+    #[serde(default)]
+    pub build: IndexMap<String, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -9,9 +9,10 @@ use model::SettingSource;
 use super::Found;
 use super::inside::Inside;
 use super::jvm::{self, ASK_WITHIN};
+use super::needs::{self, Live};
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
-use crate::tool;
+use crate::tool::{self, Ran};
 
 /// From what JRuby itself has loaded.
 pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
@@ -20,7 +21,16 @@ pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
         let names = inside.options.iter().map(|option| option.name.as_str());
         return Found::unknown(tool::nearest(name, names), source);
     };
-    Found::value(asked, option.value.clone(), option.default.clone(), source, same_value)
+    let found = Found::value(asked, option.value.clone(), option.default.clone(), source, same_value);
+    let live = |name: &str| {
+        let option = inside.options.iter().find(|option| option.name == name)?;
+        Some(known(option.value.as_deref().unwrap_or_default(), option.default.as_deref().unwrap_or_default()))
+    };
+    found.unless(needs::of_jruby(name, live))
+}
+
+fn known<'a>(value: &'a str, default: &str) -> Live<'a> {
+    Live { value, kind: "", is_set: value != default }
 }
 
 /// From the system properties, where the process did not tell by itself: weaker, since JRuby may have read them earlier.
@@ -34,19 +44,32 @@ pub(super) fn from_outside(
     let Some(default) = defaults.get(name) else {
         return Found::unknown(tool::nearest(name, defaults.keys().map(String::as_str)), source);
     };
-    let live = properties.get(&format!("jruby.{name}")).unwrap_or(default).clone();
-    Found::value(asked, Some(live), Some(default.clone()), source, same_value)
+    let value = |name: &str| properties.get(&format!("jruby.{name}")).or_else(|| defaults.get(name));
+    let live = value(name).unwrap_or(default).clone();
+    let found = Found::value(asked, Some(live), Some(default.clone()), source, same_value);
+    found.unless(needs::of_jruby(name, |name| Some(known(value(name)?, defaults.get(name)?))))
 }
 
 /// JRuby's options and what they are when nothing sets them.
 pub(super) fn defaults(jdk: &Jdk, home: &Path) -> Result<IndexMap<String, String>, String> {
+    let options: IndexMap<String, String> = jvm::pairs(&listed(jdk, home, None)?.stdout);
+    if options.is_empty() { Err("JRuby listed no options".to_owned()) } else { Ok(options) }
+}
+
+/// Why JRuby does not start with this option, if it does not.
+pub(super) fn refusal(jdk: &Jdk, home: &Path, name: &str, value: &str) -> Option<String> {
+    let ran = listed(jdk, home, Some(&format!("-Djruby.{name}={value}"))).ok()?;
+    let why = |line: &&str| line.contains("Exception") && !line.contains("ExceptionInInitializerError");
+    let reason = || ran.stderr.lines().find(why).or_else(|| ran.stderr.lines().next()).unwrap_or_default();
+    (!ran.status.success()).then(|| reason().trim_start_matches("Exception in thread \"main\" ").to_owned())
+}
+
+fn listed(jdk: &Jdk, home: &Path, option: Option<&str>) -> Result<Ran, String> {
     let mut command = Command::new(jdk.tool("java"));
-    command.arg(format!("-Djruby.home={}", home.display())).arg("-cp").arg(home.join("lib/jruby.jar"));
+    command.args(option).arg(format!("-Djruby.home={}", home.display())).arg("-cp").arg(home.join("lib/jruby.jar"));
     // `/`: a .jrubyrc in the working folder is no default.
     command.args(["org.jruby.Main", "-X?"]).env_clear().envs(base_env()).current_dir("/");
-    let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
-    let options: IndexMap<String, String> = jvm::pairs(&ran.stdout);
-    if options.is_empty() { Err("JRuby listed no options".to_owned()) } else { Ok(options) }
+    tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())
 }
 
 /// JRuby reads booleans in any case, and an absent value as none.

@@ -15,8 +15,18 @@ use crate::tool;
 /// Bound of one question.
 pub(super) const ASK_WITHIN: Duration = Duration::from_secs(10);
 
-/// Values by flag name, as the JVM prints them.
-pub(super) type Flags = IndexMap<String, String>;
+/// A flag of a JVM, as it prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Flag {
+    pub value: String,
+    /// What it belongs to: `product`, `C2 product`.
+    pub kind: String,
+    /// Where its value comes from: `default`, `command line`, `ergonomic`.
+    pub origin: String,
+}
+
+/// Flags by name.
+pub(super) type Flags = IndexMap<String, Flag>;
 
 /// The flag behind an option, and the value it asks for; `None` for options that are no flags.
 pub(super) fn parse_option(option: &str) -> Option<(String, String)> {
@@ -94,44 +104,88 @@ pub(super) fn properties(jdk: &Jdk, pid: u32) -> Result<IndexMap<String, String>
     jcmd(jdk, pid, &["VM.system_properties"]).map(|text| pairs(&text))
 }
 
-/// The flags as they would be with the study's other options and without `asked`.
-pub(super) fn defaults(jdk: &Jdk, options: &[String], asked: &[String]) -> Result<Arc<Flags>, String> {
-    // Only switches and numbers: an agent or a log file would be at work a second time.
-    let plain = |option: &&String| {
-        parse_option(option).is_some_and(|(_, value)| {
-            matches!(value.as_str(), "true" | "false") || value.parse::<f64>().is_ok() || bytes(&value).is_some()
-        })
-    };
-    let others: Vec<String> = options.iter().filter(|option| !asked.contains(option)).filter(plain).cloned().collect();
-    print_flags(jdk, &others)
-}
-
 /// Names of all flags that this JDK knows, experimental ones included; none when it cannot be asked.
 pub(crate) fn known_flags(jdk: &Jdk) -> Vec<String> {
     let unlock = ["-XX:+UnlockExperimentalVMOptions", "-XX:+UnlockDiagnosticVMOptions"].map(str::to_owned);
-    print_flags(jdk, &unlock).map(|flags| flags.keys().cloned().collect()).unwrap_or_default()
+    let preflight = preflight(jdk, &unlock, &IndexMap::new());
+    preflight.map(|preflight| preflight.flags.keys().cloned().collect()).unwrap_or_default()
 }
 
-type Question = (PathBuf, Vec<String>);
+/// What a JVM with these options says before it runs anything.
+#[derive(Debug)]
+pub(super) struct Preflight {
+    pub flags: Flags,
+    /// Its warnings, and why it does not start.
+    pub said: String,
+    pub starts: bool,
+}
+
+impl Preflight {
+    /// Its words about the flag `name`, where it takes no notice of it.
+    pub fn ignores(&self, name: &str) -> Option<&str> {
+        let (_, words) = self.said.split_once(&format!("Ignoring option {name};"))?;
+        words.lines().next().map(str::trim)
+    }
+
+    /// Why it does not start.
+    pub fn refusal(&self) -> Option<String> {
+        let told = |line: &&str| !line.trim().is_empty() && !NOT_WHY.iter().any(|other| line.contains(other));
+        let why: Vec<&str> = self.said.lines().filter(told).map(str::trim).take(2).collect();
+        (!self.starts).then(|| why.join("; "))
+    }
+}
+
+/// What a JVM that does not start says beside the reason.
+const NOT_WHY: [&str; 4] =
+    ["Could not create the Java", "A fatal exception has occurred", "Error occurred during init", "Picked up "];
+
+type Question = (PathBuf, Vec<String>, Vec<(String, String)>);
 
 /// Answers stay the same for a whole run.
-static PRINTED: LazyLock<Mutex<HashMap<Question, Arc<Flags>>>> = LazyLock::new(Mutex::default);
+static ANSWERS: LazyLock<Mutex<HashMap<Question, Arc<Preflight>>>> = LazyLock::new(Mutex::default);
 
-fn print_flags(jdk: &Jdk, options: &[String]) -> Result<Arc<Flags>, String> {
-    let printed = || PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
-    let question = (jdk.home.clone(), options.to_vec());
-    if let Some(flags) = printed().get(&question) {
-        return Ok(Arc::clone(flags));
+/// Starts `java -XX:+PrintFlagsFinal -version` with these options and, beside the base, this environment. What would do
+/// more than be read (agents, files that are written) is left out.
+pub(super) fn preflight(
+    jdk: &Jdk,
+    options: &[String],
+    env: &IndexMap<String, String>,
+) -> Result<Arc<Preflight>, String> {
+    let answers = || ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let options: Vec<String> = options.iter().filter(|option| is_only_read(option)).cloned().collect();
+    let env: Vec<(String, String)> = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let question = (jdk.home.clone(), options, env);
+    if let Some(answer) = answers().get(&question) {
+        return Ok(Arc::clone(answer));
     }
+    let (_, options, env) = &question;
     let mut command = Command::new(jdk.tool("java"));
-    command.args(options).args(["-XX:+PrintFlagsFinal", "-version"]).env_clear().envs(base_env());
+    command.args(options).args(["-XX:+PrintFlagsFinal", "-version"]);
+    command.env_clear().envs(base_env()).envs(env.iter().map(|(name, value)| (name, value)));
     let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
-    if !ran.status.success() {
-        return Err(format!("java -XX:+PrintFlagsFinal: {}", ran.output().trim()));
+    let flags = parse_flags(&ran.stdout);
+    // Some of its words are on the one stream, some on the other.
+    let is_words = |line: &&str| !line.starts_with("openjdk version") && parse_flags(line).is_empty();
+    let words = ran.stdout.lines().chain(ran.stderr.lines()).filter(is_words).collect::<Vec<_>>().join("\n");
+    let answer = Arc::new(Preflight { flags, said: words, starts: ran.status.success() });
+    answers().insert(question, Arc::clone(&answer));
+    Ok(answer)
+}
+
+/// Whether a JVM that only prints its version may be given this: an agent, a recording or a log would be at work a second
+/// time, and archives would be written. Properties change no flag.
+fn is_only_read(option: &str) -> bool {
+    let plain = |value: &str| matches!(value, "true" | "false") || value.parse::<f64>().is_ok() || is_size(value);
+    if let Some((_, value)) = parse_option(option) {
+        return plain(&value);
     }
-    let flags = Arc::new(parse_flags(&ran.stdout));
-    printed().insert(question, Arc::clone(&flags));
-    Ok(flags)
+    let at_work = ["-D", "-agent", "-javaagent", "-Xlog", "-Xrun", "-Xdebug", "-XX:StartFlight", "-XX:AOT", "@"];
+    !at_work.iter().any(|at_work| option.starts_with(at_work))
+}
+
+/// Whether it looks like a size, be it with a unit that does not exist: then the JVM has to refuse it.
+fn is_size(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit()) && value.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 /// Reads lines such as `   size_t MaxHeapSize   = 536870912   {product} {command line}`.
@@ -141,9 +195,11 @@ fn parse_flags(text: &str) -> Flags {
             let (left, right) = line.split_once('=')?;
             let mut words = left.trim_end_matches([':', ' ']).split_whitespace();
             let (_type, name) = (words.next()?, words.next()?);
-            let value = right.rsplit_once(" {").map_or(right, |(value, _)| value);
-            let value = value.rsplit_once(" {").map_or(value, |(value, _)| value);
-            words.next().is_none().then(|| (name.to_owned(), value.trim().to_owned()))
+            let (rest, origin) = right.rsplit_once(" {")?;
+            let (value, kind) = rest.rsplit_once(" {").unwrap_or((rest, ""));
+            let inner = |braced: &str| braced.trim_end().trim_end_matches('}').to_owned();
+            let flag = Flag { value: value.trim().to_owned(), kind: inner(kind), origin: inner(origin) };
+            words.next().is_none().then(|| (name.to_owned(), flag))
         })
         .collect()
 }
@@ -221,9 +277,11 @@ mod tests {
              \x20   ccstr ErrorFile             = /tmp/x.log  {product} {command line}\n\
              \x20  double MaxRAMPercentage      = 40.000000   {product} {default}\n",
         );
-        assert_eq!(flags["G1HeapRegionSize"], "4194304");
-        assert_eq!(flags["HeapDumpPath"], "");
-        assert_eq!(flags["ErrorFile"], "/tmp/x.log");
+        let region = &flags["G1HeapRegionSize"];
+        let told = [&region.value, &region.kind, &region.origin].map(String::as_str);
+        assert_eq!(told, ["4194304", "product", "command line, ergonomic"]);
+        assert_eq!(flags["HeapDumpPath"].value, "");
+        assert_eq!(flags["ErrorFile"].value, "/tmp/x.log");
         assert_eq!(flags.len(), 4);
     }
 

@@ -1,26 +1,35 @@
 //! Reading settings back from the running process: a treatment that did not happen is the commonest mistake there is.
+//!
+//! ```text
+//! AskedSetting ─ Reader ─→ Found{asked, live, default} ─ judged ─→ Setting     of a process that runs
+//! AskedSetting ─ refused ─→ Setting                                           of one that did not start
+//! ```
 
+mod carriers;
 mod inside;
 mod jruby;
 mod jvm;
+mod launched;
+mod mri;
+mod needs;
+mod refused;
 
 use std::cell::OnceCell;
-use std::fs;
-use std::path::Path;
 
 use indexmap::IndexMap;
 use model::study::{AskedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
 use crate::proc;
-use crate::runtime::jdk::alternatives;
 use crate::runtime::{self, Installed};
 use crate::site::Site;
-use inside::without_probe;
+use crate::tool;
 use jvm::Flags;
+use needs::{Inert, Live};
 
 pub(crate) use inside::Inside;
 pub(crate) use jvm::known_flags;
+pub(crate) use refused::refused;
 
 /// The process to be asked, and how it was launched.
 pub(crate) struct Target<'a> {
@@ -35,23 +44,24 @@ pub(crate) struct Target<'a> {
 /// Reads back every setting, in the order asked.
 pub(crate) fn read_back(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<Setting> {
     let reader = Reader::new(target, asked);
-    asked.iter().map(|asked| reader.setting(asked)).collect()
+    let read = |asked: &AskedSetting| reader.found(asked).unwrap_or_else(Found::unverified).about(asked, target.site);
+    asked.iter().map(read).collect()
 }
 
 /// What was found of one setting.
 #[derive(Debug, Clone, PartialEq)]
-struct Found {
+pub(crate) struct Found {
     /// What was asked, in the terms of `live`; the study's own words when absent.
-    asked: Option<String>,
-    live: Option<String>,
-    default: Option<String>,
-    source: SettingSource,
-    result: SettingResult,
+    pub asked: Option<String>,
+    pub live: Option<String>,
+    pub default: Option<String>,
+    pub source: SettingSource,
+    pub result: SettingResult,
 }
 
 impl Found {
     /// Judges a value that was read. `same` compares texts that the runtime takes for equal.
-    fn value(
+    pub fn value(
         asked: &str,
         live: Option<String>,
         default: Option<String>,
@@ -72,53 +82,67 @@ impl Found {
         Self { asked: None, live: None, default: None, source, result: SettingResult::Unknown { nearest } }
     }
 
-    fn unverified(reason: impl Into<String>) -> Self {
+    pub fn unverified(reason: impl Into<String>) -> Self {
         let result = SettingResult::Unverified { reason: reason.into() };
         Self { asked: None, live: None, default: None, source: SettingSource::Unread, result }
+    }
+
+    fn inert(reason: impl Into<String>, source: impl Into<String>, read: SettingSource) -> Self {
+        let result = SettingResult::Inert { reason: reason.into(), source: source.into() };
+        Self { asked: None, live: None, default: None, source: read, result }
+    }
+
+    /// A value that is there, differs from the default, and does nothing for this reason.
+    fn unless(mut self, inert: Option<Inert>) -> Self {
+        if let (SettingResult::InEffect, Some(Inert { reason, source })) = (&self.result, inert) {
+            self.result = SettingResult::Inert { reason: reason.to_owned(), source: source.to_owned() };
+        }
+        self
+    }
+
+    /// As it is recorded: without secrets.
+    pub fn about(self, asked: &AskedSetting, site: &Site) -> Setting {
+        let mask = |text: String| site.secrets.mask(&text);
+        let result = match self.result {
+            SettingResult::Unverified { reason } => SettingResult::Unverified { reason: mask(reason) },
+            SettingResult::Refused { reason } => SettingResult::Refused { reason: mask(reason) },
+            SettingResult::Inert { reason, source } => SettingResult::Inert { reason: mask(reason), source },
+            result => result,
+        };
+        Setting {
+            kind: asked.kind,
+            name: asked.name.clone(),
+            asked: mask(self.asked.unwrap_or_else(|| asked.value.clone())),
+            live: self.live.map(mask),
+            default: self.default.map(mask),
+            source: self.source,
+            result,
+            shared: asked.factor.is_empty(),
+        }
     }
 }
 
 /// Asks each source once, and only if something needs it.
 struct Reader<'a> {
     target: &'a Target<'a>,
+    /// The JVM's options that the study asks for.
     asked_flags: Vec<String>,
     flags: OnceCell<Result<Flags, String>>,
     properties: OnceCell<Result<IndexMap<String, String>, String>>,
     jvm_args: OnceCell<Result<String, String>>,
+    environment: OnceCell<IndexMap<String, String>>,
 }
 
 impl<'a> Reader<'a> {
     fn new(target: &'a Target<'a>, asked: &[AskedSetting]) -> Self {
         let flags = asked.iter().filter(|asked| asked.kind == SettingKind::JvmFlag);
-        let mut reader = Self {
+        Self {
             target,
-            asked_flags: Vec::new(),
+            asked_flags: flags.filter_map(|asked| target.site.complete(&asked.name).ok()).collect(),
             flags: OnceCell::new(),
             properties: OnceCell::new(),
             jvm_args: OnceCell::new(),
-        };
-        reader.asked_flags = flags.filter_map(|asked| reader.expand(&asked.name).ok()).collect();
-        reader
-    }
-
-    fn expand(&self, text: &str) -> Result<String, String> {
-        self.target.site.complete(text).map_err(|error| error.to_string())
-    }
-
-    fn setting(&self, asked: &AskedSetting) -> Setting {
-        let found = self.found(asked).unwrap_or_else(Found::unverified);
-        let mask = |text: String| self.target.site.secrets.mask(&text);
-        Setting {
-            kind: asked.kind,
-            name: asked.name.clone(),
-            asked: mask(found.asked.unwrap_or_else(|| asked.value.clone())),
-            live: found.live.map(mask),
-            default: found.default.map(mask),
-            source: found.source,
-            result: match found.result {
-                SettingResult::Unverified { reason } => SettingResult::Unverified { reason: mask(reason) },
-                result => result,
-            },
+            environment: OnceCell::new(),
         }
     }
 
@@ -126,17 +150,16 @@ impl<'a> Reader<'a> {
         if proc::command_line(self.target.pid).is_empty() {
             return Err("the process has ended".to_owned());
         }
-        let value = self.expand(&asked.value)?;
+        let complete = |text: &str| self.target.site.complete(text).map_err(|error| error.to_string());
+        let value = complete(&asked.value)?;
         match asked.kind {
             SettingKind::Jruby => self.jruby_option(&asked.name, &value),
-            SettingKind::JvmFlag => self.jvm_option(&self.expand(&asked.name)?),
-            SettingKind::Property => {
-                let live = self.properties()?.get(&asked.name).cloned();
-                Ok(Found::value(&value, live, None, SettingSource::Jcmd, exactly))
-            }
-            SettingKind::Env => Ok(self.variable(&asked.name, &value)),
-            SettingKind::Argument => self.argument(&self.expand(&asked.name)?, &value),
+            SettingKind::JvmFlag => self.jvm_option(&complete(&asked.name)?),
+            SettingKind::Property => self.property(&asked.name, &value),
+            SettingKind::Env => self.variable(&asked.name, &value),
+            SettingKind::Argument => self.argument(&complete(&asked.name)?, &value),
             SettingKind::Runtime => Ok(self.runtime(&asked.name, &value)),
+            SettingKind::Proof => Err("a proof is read by itself".to_owned()),
         }
     }
 
@@ -149,16 +172,52 @@ impl<'a> Reader<'a> {
         Ok(jruby::from_outside(&defaults, self.properties()?, name, value))
     }
 
+    fn property(&self, name: &str, value: &str) -> Result<Found, String> {
+        let live = self.properties()?.get(name).cloned();
+        Ok(Found::value(value, live, None, SettingSource::Jcmd, exactly))
+    }
+
     fn jvm_option(&self, option: &str) -> Result<Found, String> {
         let Some((name, value)) = jvm::parse_option(option) else { return self.other_jvm_option(option) };
-        let live = self.flags()?;
-        let default = jvm::defaults(&self.jvm()?.jdk, self.target.jvm_options, &self.asked_flags)?;
-        let Some(found) = live.get(&name) else {
-            let names = live.keys().chain(default.keys()).map(String::as_str);
-            return Ok(Found::unknown(crate::tool::nearest(&name, names), SettingSource::Jcmd));
+        let flags = self.flags()?;
+        let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
+        let default = self.default_flag(&name, option)?;
+        let found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, jvm::same_value);
+        let known = |name: &str| {
+            let flag = flags.get(name)?;
+            Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.origin.contains("command line") })
         };
-        let default = default.get(&name).cloned();
-        Ok(Found::value(&value, Some(found.clone()), default, SettingSource::Jcmd, jvm::same_value))
+        Ok(found.unless(needs::of_jvm(&name, known)))
+    }
+
+    /// A flag that the running JVM does not have, though it started with it.
+    fn absent_flag(&self, name: &str) -> Result<Found, String> {
+        let jdk = &self.jvm()?.jdk;
+        let asked = jvm::preflight(jdk, self.target.jvm_options, &self.carriers())?;
+        if let Some(words) = asked.ignores(name) {
+            return Ok(Found::inert(
+                format!("Java {} ignores it: {words}", jdk.version),
+                "the JVM's own words at its start",
+                SettingSource::Preflight,
+            ));
+        }
+        let known = known_flags(jdk);
+        Ok(Found::unknown(tool::nearest(name, known.iter().map(String::as_str)), SettingSource::Jcmd))
+    }
+
+    /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
+    fn default_flag(&self, name: &str, option: &str) -> Result<Option<String>, String> {
+        let jdk = &self.jvm()?.jdk;
+        let without = |left_out: &[String]| {
+            let options = self.target.jvm_options.iter().filter(|option| !left_out.contains(option));
+            let options: Vec<String> = options.cloned().collect();
+            jvm::preflight(jdk, &options, &IndexMap::new())
+        };
+        let mut preflight = without(&[option.to_owned()])?;
+        if !preflight.starts {
+            preflight = without(&self.asked_flags)?;
+        }
+        Ok(preflight.flags.get(name).map(|flag| flag.value.clone()))
     }
 
     /// `--add-opens`, `-javaagent` and the like: whether the JVM has got it is all there is to know.
@@ -169,102 +228,16 @@ impl<'a> Reader<'a> {
         Ok(Found::value(option, live, None, SettingSource::Jcmd, exactly))
     }
 
-    fn variable(&self, name: &str, value: &str) -> Found {
-        let environment = proc::environment(self.target.pid);
-        let live = environment.into_iter().find(|(known, _)| known == name).map(|(_, live)| live);
-        let live = live.map(|live| if name == "RUBYOPT" { without_probe(&live).to_owned() } else { live });
+    fn variable(&self, name: &str, value: &str) -> Result<Found, String> {
+        let live = self.environment().get(name).cloned();
         let default = runtime::base_env().get(name).cloned();
-        Found::value(value, live, default, SettingSource::Proc, exactly)
-    }
-
-    fn argument(&self, name: &str, value: &str) -> Result<Found, String> {
-        // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
-        if name.starts_with("--yjit")
-            && let Some(inside) = self.target.inside
-        {
-            let live = inside.yjit.clone().or_else(|| Some("not in this Ruby".to_owned()));
-            return Ok(Found::value("true", live, None, SettingSource::InProcess, exactly));
-        }
-        let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
-        let words = shell_words::split(&text).map_err(|error| error.to_string())?;
-        let args = proc::command_line(self.target.pid);
-        let joined = format!("{name}={value}");
-        let present = args.iter().any(|arg| *arg == text || *arg == joined)
-            || !words.is_empty() && args.windows(words.len()).any(|window| window == words);
-        let live = present.then(|| text.clone());
-        Ok(Found::value(&text, live, None, SettingSource::Proc, exactly))
-    }
-
-    /// The runtime, a version, or the program.
-    fn runtime(&self, name: &str, value: &str) -> Found {
-        let versions = self.target.versions;
-        let source = if self.target.inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
-        match name {
-            "runtime" => {
-                let live = ["jruby", "ruby"].into_iter().find(|name| versions.contains_key(*name));
-                let live = live.or(versions.get("jdk").map(|_| "java")).unwrap_or("command");
-                Found::value(value, Some(live.to_owned()), None, source, exactly)
-            }
-            "version" => {
-                let live = versions.get("jruby").or(versions.get("ruby")).cloned();
-                Found::value(value, live, None, source, begins)
-            }
-            "jdk" if !value.contains('/') => {
-                let live = versions.get("jdk").map(|version| version.trim_start_matches("1.").to_owned());
-                let any = |asked: &str, live: &str| {
-                    alternatives(asked).any(|asked| begins(asked.trim_start_matches("1."), live))
-                };
-                Found::value(value, live, None, source, any)
-            }
-            "dir" => {
-                let live = fs::read_link(format!("/proc/{}/cwd", self.target.pid)).ok();
-                let same = |asked: &str, live: &str| {
-                    self.target.site.dir.join(asked).canonicalize().is_ok_and(|path| path == Path::new(live))
-                };
-                let live = live.map(|path| path.to_string_lossy().into_owned());
-                Found::value(value, live, None, SettingSource::Proc, same)
-            }
-            "command" => self.command(value),
-            _ => self.program(value),
-        }
-    }
-
-    /// A JDK's folder, a script, an archive or a class: the command line must hold it.
-    fn program(&self, value: &str) -> Found {
-        let file = self.target.installed.files.get(value).cloned();
-        let path = file.or_else(|| self.target.site.dir.join(value).canonicalize().ok());
-        let class = value.strip_suffix(".java").map(|path| path.rsplit('/').next().unwrap_or(path));
-        let holds = |arg: &String| {
-            arg == value
-                || arg.split(':').any(|part| path.as_ref().is_some_and(|path| Path::new(part).starts_with(path)))
-                || class.is_some_and(|class| arg.rsplit('.').next() == Some(class))
-        };
-        self.in_command_line(value, |args| args.iter().any(holds))
-    }
-
-    /// The program's name, wherever it was found, and its arguments.
-    fn command(&self, value: &str) -> Found {
-        let words = shell_words::split(value).unwrap_or_default();
-        let Some((program, rest)) = words.split_first() else { return Found::unverified("the command is empty") };
-        let name = Path::new(program).file_name();
-        self.in_command_line(value, |args| {
-            let after = args.iter().position(|arg| Path::new(arg).file_name() == name).map(|at| &args[at + 1..]);
-            after.is_some_and(|after| after.starts_with(rest))
-        })
-    }
-
-    fn in_command_line(&self, value: &str, holds: impl Fn(&[String]) -> bool) -> Found {
-        let args = proc::command_line(self.target.pid);
-        let live = if holds(&args) { value.to_owned() } else { args.join(" ") };
-        Found::value(value, Some(live), None, SettingSource::Proc, exactly)
+        let found = Found::value(value, live, default, SettingSource::Proc, exactly);
+        if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { Ok(found) }
     }
 
     fn jvm(&self) -> Result<&runtime::Jvm, String> {
-        self.target
-            .installed
-            .jvm
-            .as_ref()
-            .ok_or_else(|| "the server is no Java program of bakeoff's launching".to_owned())
+        let jvm = self.target.installed.jvm.as_ref();
+        jvm.ok_or_else(|| "the server is no Java program of bakeoff's launching".to_owned())
     }
 
     fn flags(&self) -> Result<&Flags, String> {
@@ -276,32 +249,47 @@ impl<'a> Reader<'a> {
         let read = || jvm::properties(&self.jvm()?.jdk, self.target.pid);
         self.properties.get_or_init(read).as_ref().map_err(Clone::clone)
     }
+
+    /// As the process was started with it, without the probe.
+    fn environment(&self) -> &IndexMap<String, String> {
+        self.environment.get_or_init(|| {
+            let mut environment: IndexMap<String, String> = proc::environment(self.target.pid).into_iter().collect();
+            if let Some(options) = environment.get_mut("RUBYOPT") {
+                *options = inside::without_probe(options).to_owned();
+            }
+            environment
+        })
+    }
 }
 
 fn exactly(one: &str, other: &str) -> bool {
     one == other
 }
 
-/// Whether the live version is the one asked for or begins with it at a dot.
-fn begins(asked: &str, live: &str) -> bool {
-    runtime::version_matches(live, asked)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judge(asked: &str, live: Option<&str>, default: Option<&str>) -> SettingResult {
+    fn found(asked: &str, live: Option<&str>, default: Option<&str>) -> Found {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Found::value(asked, owned(live), owned(default), SettingSource::Proc, exactly).result
+        Found::value(asked, owned(live), owned(default), SettingSource::Proc, exactly)
     }
 
     #[test]
     fn a_value_is_judged_against_the_asked_and_the_default() {
+        let judge = |asked, live, default| found(asked, live, default).result;
         assert_eq!(judge("a", Some("a"), Some("b")), SettingResult::InEffect);
         assert_eq!(judge("a", Some("a"), None), SettingResult::InEffect);
         assert_eq!(judge("a", Some("a"), Some("a")), SettingResult::AlreadyDefault);
         assert_eq!(judge("a", Some("b"), Some("a")), SettingResult::Overridden);
         assert_eq!(judge("a", None, None), SettingResult::Overridden);
+    }
+
+    #[test]
+    fn only_what_would_be_in_effect_is_inert() {
+        let inert = Some(Inert { reason: "no need", source: "the manual" });
+        let judge = |live| found("a", Some(live), Some("b")).unless(inert).result;
+        assert!(matches!(judge("a"), SettingResult::Inert { .. }));
+        assert_eq!(judge("b"), SettingResult::Overridden);
     }
 }

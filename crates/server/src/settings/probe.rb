@@ -23,7 +23,14 @@ begin
     elsif defined?(RubyVM::YJIT)
       facts['yjit'] = RubyVM::YJIT.enabled?
     end
+    require 'rbconfig'
+    build = %w[ruby_install_name configure_args CC optflags MAINLIBS arch].map do |name|
+      RbConfig::CONFIG[name] && quote.(name) + ':' + quote.(RbConfig::CONFIG[name])
+    end.compact
+    build << quote.('description') + ':' + quote.(RUBY_DESCRIPTION)
+    argv = ARGV.map { |word| quote.(word) }
     json = '{' + facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
+           ',"argv":[' + argv.join(',') + '],"build":{' + build.join(',') + '}' +
            ',"options":[' + options.join(',') + ']}'
     # A child of the server that runs Ruby, too, writes a file of its own.
     unfinished = "#{target}.#{Process.pid}.unfinished"

@@ -31,6 +31,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             stop_within: Duration::from_secs(10),
         },
         treatment: Vec::new(),
+        shared: Vec::new(),
     };
     let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
     StudyRecord {

@@ -1,0 +1,51 @@
+//! A setting is accepted and does nothing in this configuration.
+
+use model::{FindingId, SettingResult, Severity, StudyRecord};
+
+use super::{Context, Found, name, settings};
+
+/// A warning for each setting that something else of the same process keeps from having any effect; a note where all
+/// variants share it.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    settings::shown(record, |setting| matches!(setting.result, SettingResult::Inert { .. }))
+        .into_iter()
+        .map(|shown| {
+            let (reason, source) = match &shown.setting.result {
+                SettingResult::Inert { reason, source } => (reason.as_str(), source.as_str()),
+                _ => ("", ""),
+            };
+            let shared = shown.setting.shared;
+            Found::new(
+                FindingId::SettingInert,
+                if shared { Severity::Note } else { Severity::Warning },
+                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                "The process has the value and does nothing with it: whatever differs between the variants, this setting did \
+                 not do it.",
+                "Change what it needs as well, or choose another setting.",
+            )
+            .about(shown.variant)
+            .with("reason", reason)
+            .with("source", source)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::fixture;
+
+    #[test]
+    fn a_setting_without_effect() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            let (reason, source) = ("nothing is compiled".to_owned(), "the manual".to_owned());
+            trial.settings[0].result = SettingResult::Inert { reason, source };
+        }
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on: compile.invokedynamic".to_owned())]);
+        record.trials.iter_mut().for_each(|trial| trial.settings[0].shared = true);
+        assert_eq!(found(rule, &record), [(Severity::Note, "on: compile.invokedynamic".to_owned())]);
+    }
+}

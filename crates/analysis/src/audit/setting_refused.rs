@@ -1,0 +1,45 @@
+//! The runtime does not start with a setting.
+
+use model::{FindingId, SettingResult, Severity, StudyRecord};
+
+use super::{Context, Found, name, settings};
+
+/// Invalid for each setting that kept the runtime from starting, in its own words.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    settings::shown(record, |setting| matches!(setting.result, SettingResult::Refused { .. }))
+        .into_iter()
+        .map(|shown| {
+            let reason = match &shown.setting.result {
+                SettingResult::Refused { reason } => reason.as_str(),
+                _ => "",
+            };
+            Found::new(
+                FindingId::SettingRefused,
+                Severity::Invalid,
+                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                "The runtime does not start with this setting, so there is nothing to measure.",
+                "Correct its name or value, remove it, or use a version of the runtime that supports it.",
+            )
+            .about(shown.variant)
+            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked))
+            .with("the runtime says", reason)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::fixture;
+
+    #[test]
+    fn a_setting_that_the_runtime_refuses() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(found(rule, &record), []);
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.settings[0].result = SettingResult::Refused { reason: "Unrecognized VM option".to_owned() };
+        }
+        assert_eq!(found(rule, &record), [(Severity::Invalid, "on: compile.invokedynamic".to_owned())]);
+    }
+}

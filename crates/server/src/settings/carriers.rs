@@ -1,0 +1,76 @@
+//! Variables that carry settings: that a process has them says nothing about what became of these.
+
+use indexmap::IndexMap;
+use model::{SettingResult, SettingSource};
+
+use super::mri;
+use super::{Found, Reader};
+
+/// Options of the JVM: read by itself, and by the `java` program.
+pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
+
+/// What only start scripts read, such as JRuby's launcher and those of application servers.
+const OF_SCRIPTS: [&str; 5] = ["JAVA_OPTS", "JRUBY_OPTS", "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS"];
+
+impl Reader<'_> {
+    /// What became of a variable that the process has, as `found` says.
+    pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
+        let runs_jvm = self.target.installed.jvm.is_some();
+        let runs_ruby = self.target.installed.runs_ruby;
+        if runs_jvm && OF_JAVA.contains(&name) {
+            return self.java_options(value, found);
+        }
+        if runs_jvm && OF_SCRIPTS.contains(&name) {
+            return Ok(unread(
+                found,
+                "bakeoff starts `java` itself, and only start scripts such as JRuby's launcher read it",
+                "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
+            ));
+        }
+        if name == "RUBYOPT" && runs_ruby && value.split(' ').any(|option| option == "--yjit") {
+            return self.argument("--yjit", "");
+        }
+        if !name.starts_with("RUBY_") || !runs_ruby {
+            return Ok(found);
+        }
+        if runs_jvm {
+            return Ok(unread(
+                found,
+                "JRuby does not read it: its memory and compiler are the JVM's",
+                "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
+            ));
+        }
+        match self.target.inside {
+            _ if name.starts_with("RUBY_GC_") => mri::gc_variable(self.target.pid, self.environment(), name, value),
+            Some(inside) if name == "RUBY_YJIT_ENABLE" => Ok(mri::yjit(inside, matches!(value, "1" | "true" | "yes"))),
+            _ => mri::other_variable(self.target.pid, name, found),
+        }
+    }
+
+    /// Each option that a variable holds, judged by itself: the first that did not come out well speaks for all.
+    fn java_options(&self, value: &str, found: Found) -> Result<Found, String> {
+        let words = shell_words::split(value).map_err(|error| error.to_string())?;
+        let mut last = found;
+        for word in &words {
+            last = match word.strip_prefix("-D").and_then(|property| property.split_once('=')) {
+                Some((name, value)) => self.property(name, value)?,
+                None => self.jvm_option(word)?,
+            };
+            if last.result != SettingResult::InEffect {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// The variables with options of the JVM that the process has.
+    pub(super) fn carriers(&self) -> IndexMap<String, String> {
+        let variables = OF_JAVA.into_iter().filter_map(|name| Some((name, self.environment().get(name)?)));
+        variables.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    }
+}
+
+fn unread(found: Found, reason: &str, source: &str) -> Found {
+    let result = SettingResult::Inert { reason: reason.to_owned(), source: source.to_owned() };
+    Found { result, source: SettingSource::Proc, ..found }
+}

@@ -1,0 +1,122 @@
+//! What the process itself shows: arguments, versions, programs.
+
+use std::fs;
+use std::path::Path;
+
+use model::SettingSource;
+
+use super::{Found, Reader, exactly, mri};
+use crate::proc;
+use crate::runtime;
+use crate::runtime::jdk::alternatives;
+
+impl Reader<'_> {
+    pub(super) fn argument(&self, name: &str, value: &str) -> Result<Found, String> {
+        // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
+        let inside = self.target.inside.filter(|inside| inside.engine == "ruby");
+        if let Some(inside) = inside.filter(|_| name == "--yjit") {
+            return Ok(mri::yjit(inside, true));
+        }
+        let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let words = shell_words::split(&text).map_err(|error| error.to_string())?;
+        let args = self.command_line()?;
+        let joined = format!("{name}={value}");
+        let present = args.iter().any(|arg| *arg == text || *arg == joined)
+            || !words.is_empty() && args.windows(words.len()).any(|window| window == words);
+        let live = present.then(|| text.clone());
+        let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
+        Ok(match inside {
+            Some(inside) if name.starts_with("--yjit-") => mri::yjit_option(inside, found),
+            _ => found,
+        })
+    }
+
+    /// The words that the process was started with. A process that has become another program, or shows another title,
+    /// does not tell them; a Ruby told them at its start.
+    fn command_line(&self) -> Result<Vec<String>, String> {
+        let args = proc::command_line(self.target.pid);
+        let program = self.target.installed.program.file_name();
+        if args.iter().any(|arg| Path::new(arg).file_name() == program) {
+            return Ok(args);
+        }
+        let told = self.target.inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
+        told.ok_or_else(|| {
+            format!("the process shows another command line than it was started with: `{}`", args.join(" "))
+        })
+    }
+
+    /// The runtime, a version, or the program.
+    pub(super) fn runtime(&self, name: &str, value: &str) -> Found {
+        let versions = self.target.versions;
+        let source = if self.target.inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
+        match name {
+            "runtime" => {
+                let live = ["jruby", "ruby"].into_iter().find(|name| versions.contains_key(*name));
+                let live = live.or(versions.get("jdk").map(|_| "java")).unwrap_or("command");
+                Found::value(value, Some(live.to_owned()), None, source, exactly)
+            }
+            "version" => {
+                let live = versions.get("jruby").or(versions.get("ruby")).cloned();
+                Found::value(value, live, None, source, begins)
+            }
+            "jdk" if !value.contains('/') => {
+                let live = versions.get("jdk").map(|version| version.trim_start_matches("1.").to_owned());
+                let any = |asked: &str, live: &str| {
+                    alternatives(asked).any(|asked| begins(asked.trim_start_matches("1."), live))
+                };
+                Found::value(value, live, None, source, any)
+            }
+            "dir" => {
+                let live = fs::read_link(format!("/proc/{}/cwd", self.target.pid)).ok();
+                let same = |asked: &str, live: &str| {
+                    self.target.site.dir.join(asked).canonicalize().is_ok_and(|path| path == Path::new(live))
+                };
+                let live = live.map(|path| path.to_string_lossy().into_owned());
+                Found::value(value, live, None, SettingSource::Proc, same)
+            }
+            "command" => self.command(value),
+            _ => self.program(value),
+        }
+    }
+
+    /// A JDK's folder, a script, an archive or a class: the command line must hold it.
+    fn program(&self, value: &str) -> Found {
+        let file = self.target.installed.files.get(value).cloned();
+        let path = file.or_else(|| self.target.site.dir.join(value).canonicalize().ok());
+        let folder = value.strip_suffix("/*").and_then(|folder| self.target.site.dir.join(folder).canonicalize().ok());
+        let path = path.or(folder);
+        let class = value.strip_suffix(".java").map(|path| path.rsplit('/').next().unwrap_or(path));
+        let holds = |arg: &String| {
+            arg == value
+                || arg.split(':').any(|part| path.as_ref().is_some_and(|path| Path::new(part).starts_with(path)))
+                || class.is_some_and(|class| arg.rsplit('.').next() == Some(class))
+        };
+        self.in_command_line(value, |args| args.iter().any(holds))
+    }
+
+    /// The program's name, wherever it was found, and its arguments.
+    fn command(&self, value: &str) -> Found {
+        let words = shell_words::split(value).unwrap_or_default();
+        let Some((program, rest)) = words.split_first() else { return Found::unverified("the command is empty") };
+        let name = Path::new(program).file_name();
+        self.in_command_line(value, |args| {
+            let after = args.iter().position(|arg| Path::new(arg).file_name() == name).map(|at| &args[at + 1..]);
+            after.is_some_and(|after| after.starts_with(rest))
+        })
+    }
+
+    fn in_command_line(&self, value: &str, holds: impl Fn(&[String]) -> bool) -> Found {
+        match self.command_line() {
+            Ok(args) => {
+                let live = if holds(&args) { value.to_owned() } else { args.join(" ") };
+                Found::value(value, Some(live), None, SettingSource::Proc, exactly)
+            }
+            Err(reason) => Found::unverified(reason),
+        }
+    }
+}
+
+/// Whether the live version is the one asked for or begins with it at a dot.
+fn begins(asked: &str, live: &str) -> bool {
+    runtime::version_matches(live, asked)
+}

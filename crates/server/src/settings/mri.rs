@@ -1,0 +1,152 @@
+//! What MRI makes of its variables and options.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use indexmap::IndexMap;
+use model::{SettingResult, SettingSource};
+
+use super::inside::Inside;
+use super::jvm::ASK_WITHIN;
+use super::{Found, exactly};
+use crate::runtime::base_env;
+use crate::tool;
+
+/// A variable of the collector: the same Ruby, asked with the same variables, tells by `-w` what it makes of each; what it
+/// says nothing of it does not know.
+pub(super) fn gc_variable(
+    pid: u32,
+    environment: &IndexMap<String, String>,
+    name: &str,
+    value: &str,
+) -> Result<Found, String> {
+    let program = fs::read_link(format!("/proc/{pid}/exe")).map_err(|error| error.to_string())?;
+    let variables = environment.iter().filter(|(name, _)| name.starts_with("RUBY_GC_"));
+    let mut command = Command::new(&program);
+    command.args(["-w", "--disable-gems", "-e", "0"]).env_clear().envs(base_env()).envs(variables);
+    let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
+    match told(&ran.stderr, name) {
+        Some((live, default)) => {
+            Ok(Found::value(value, Some(live), Some(default), SettingSource::Preflight, same_number))
+        }
+        None if ran.stderr.contains(&format!("invalid string for {name}:")) => {
+            Ok(Found::value(value, Some("not a number to Ruby".to_owned()), None, SettingSource::Preflight, exactly))
+        }
+        None => Ok(unknown(pid, name)),
+    }
+}
+
+/// Value and default in a line such as `RUBY_GC_HEAP_INIT_SLOTS=600000 (default value: 10000)`.
+fn told(said: &str, name: &str) -> Option<(String, String)> {
+    let said = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+    let (value, after) = said.split_once(" (default value: ")?;
+    let (default, end) = after.split_once(')')?;
+    let live = if end.contains("is ignored") { default } else { value };
+    Some((live.to_owned(), default.to_owned()))
+}
+
+fn same_number(one: &str, other: &str) -> bool {
+    match (one.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(other)) => (one - other).abs() < 1e-6,
+        _ => one == other,
+    }
+}
+
+/// A variable that Ruby cannot be asked about: known, if its own program has the name in it.
+pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found, String> {
+    if names(pid).iter().any(|known| known == name) {
+        let reason = "the process has the variable, and Ruby does not tell what it makes of it";
+        return Err(reason.to_owned());
+    }
+    Ok(Found { live: found.live, ..unknown(pid, name) })
+}
+
+fn unknown(pid: u32, name: &str) -> Found {
+    let names = names(pid);
+    // Its own variables only: the program names constants of the language as well.
+    let nearest = tool::nearest(name, names.iter().map(String::as_str).filter(|known| *known != name));
+    Found::unknown(nearest, SettingSource::Proc)
+}
+
+/// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
+/// there.
+fn names(pid: u32) -> Vec<String> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut files: Vec<PathBuf> = maps
+        .lines()
+        .filter_map(|line| Some(PathBuf::from(line.get(line.find('/')?..)?)))
+        .filter(|path| path.file_name().is_some_and(|name| is_interpreter(Path::new(name))))
+        .collect();
+    files.dedup();
+    let mut names: Vec<String> =
+        files.iter().filter_map(|path| fs::read(path).ok()).flat_map(|bytes| texts(&bytes)).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn is_interpreter(file: &Path) -> bool {
+    let name = file.to_string_lossy();
+    name.starts_with("ruby") || name.starts_with("libruby")
+}
+
+/// Texts that end with a zero byte and are names of Ruby's variables.
+fn texts(bytes: &[u8]) -> Vec<String> {
+    let is_name = |text: &&str| text.starts_with("RUBY_") && text.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    bytes
+        .split(|byte| *byte == 0)
+        .filter_map(|text| std::str::from_utf8(text).ok())
+        .filter(is_name)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether the second compiler is on as asked.
+pub(super) fn yjit(inside: &Inside, asked: bool) -> Found {
+    let asked = asked.to_string();
+    if inside.yjit.is_some() {
+        return Found::value(&asked, inside.yjit.clone(), Some("false".to_owned()), SettingSource::InProcess, exactly);
+    }
+    Found {
+        asked: Some(asked),
+        ..Found::inert(
+            "this Ruby was built without YJIT",
+            "RubyVM::YJIT is not defined in the process",
+            SettingSource::InProcess,
+        )
+    }
+}
+
+/// An option of YJIT's, such as `--yjit-call-threshold=5`, that the process was given.
+pub(super) fn yjit_option(inside: &Inside, found: Found) -> Found {
+    match inside.yjit.as_deref() {
+        _ if found.result != SettingResult::InEffect => found,
+        Some("true") => Found::unverified("YJIT is on, and Ruby does not tell what it makes of its options"),
+        _ => Found {
+            live: found.live,
+            ..Found::inert("YJIT is off", "RubyVM::YJIT.enabled? in the process", SettingSource::InProcess)
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ruby_says_of_a_variable() {
+        let said = "RUBY_GC_HEAP_INIT_SLOTS=600000 (default value: 10000)\n\
+            RUBY_GC_HEAP_GROWTH_FACTOR=0.500000 (default value: 1.800000) is ignored because it must be greater than 1.000000.\n";
+        let pair = |live: &str, default: &str| Some((live.to_owned(), default.to_owned()));
+        assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOTS"), pair("600000", "10000"));
+        assert_eq!(told(said, "RUBY_GC_HEAP_GROWTH_FACTOR"), pair("1.800000", "1.800000"));
+        assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
+        assert!(same_number("1.1", "1.100000") && !same_number("a", "b"));
+    }
+
+    #[test]
+    fn names_are_found_among_bytes() {
+        assert_eq!(texts(b"\x01x\0RUBY_GC_X\0RUBY_ x\0\xffRUBY_Y\0"), ["RUBY_GC_X"]);
+    }
+}

@@ -1,0 +1,88 @@
+//! `docs/settings.md`, made from the table.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use model::study::SettingKind;
+
+use crate::table::{Case, Expect, GROUPS, Group};
+
+const HEAD: &str = "# What becomes of a setting
+
+Whatever a study asks for, of one variant or of all, is read back from the running process of every launch, and comes out as one of these:
+
+| result | meaning | finding |
+|---|---|---|
+| refused | the runtime does not start with it; its own words are told | setting-refused |
+| unknown | the runtime starts and knows no such name; the nearest is told | setting-unknown |
+| overridden | the process has another value | setting-not-effective |
+| already the default | the process has the value, and would have had it anyway | setting-is-default, where both variants have it |
+| inert here | the process has the value, and something else of the same process keeps it from doing anything | setting-inert |
+| in effect | the process has the value | |
+| unverified | nothing tells the value | setting-unverified |
+
+The default is what the same runtime has with everything else as it is and without this setting. Names are asked of the runtime;
+what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values.
+
+Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
+documentation or source, not by what bakeoff says. Cases of one row block run in one process. This page is made from
+`crates/server/tests/settings/table.rs` (`UPDATE_DOCS=1` writes it anew).
+";
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    let mut last = None;
+    for group in GROUPS {
+        if last != Some(group.on) {
+            // Writing to a String cannot fail.
+            let _ = write!(page, "\n## {}\n\n| setting | result | why |\n|---|---|---|\n", group.on.name());
+            last = Some(group.on);
+        }
+        rows(&mut page, group);
+    }
+    page
+}
+
+fn rows(page: &mut String, group: &Group) {
+    if !group.with.is_empty() {
+        let _ = writeln!(page, "| *launched with* `{}` | | |", group.with.join(" "));
+    } else {
+        let _ = writeln!(page, "| *another process* | | |");
+    }
+    for case in group.cases {
+        let _ = writeln!(page, "| {} | {} | {} |", setting(case), result(case.expect), case.why);
+    }
+}
+
+fn setting(case: &Case) -> String {
+    match case.kind {
+        SettingKind::JvmFlag | SettingKind::Argument => format!("`{}`", case.name),
+        SettingKind::Env => format!("variable `{}={}`", case.name, case.value),
+        SettingKind::Property => format!("property `{}={}`", case.name, case.value),
+        _ => format!("`{}={}`", case.name, case.value),
+    }
+}
+
+fn result(expect: Expect) -> String {
+    match expect {
+        Expect::Refused(words) => format!("refused: \"{words}\""),
+        Expect::Unknown(Some(nearest)) => format!("unknown; nearest: `{nearest}`"),
+        Expect::Unknown(None) => "unknown".to_owned(),
+        Expect::Overridden => "overridden".to_owned(),
+        Expect::Default => "already the default".to_owned(),
+        Expect::Inert => "inert here".to_owned(),
+        Expect::InEffect => "in effect".to_owned(),
+        Expect::Unverified => "unverified".to_owned(),
+    }
+}
+
+#[test]
+fn the_page_is_made_from_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/settings.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, page()).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == page(), "docs/settings.md is out of date: UPDATE_DOCS=1 cargo test -p server --test settings page");
+}

@@ -1,0 +1,348 @@
+//! The cases: what is asked of which runtime, and what comes of it by the runtime's documentation or source.
+//!
+//! Written from those, not from what bakeoff says. `docs/settings.md` is made from this.
+
+use model::study::SettingKind::{self, Argument, Env, Jruby, JvmFlag, Property};
+
+/// What has to come out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Expect {
+    /// It does not start; the reason holds this.
+    Refused(&'static str),
+    /// No such name; the nearest one, where that is sure.
+    Unknown(Option<&'static str>),
+    Overridden,
+    Default,
+    Inert,
+    InEffect,
+    Unverified,
+}
+
+use Expect::{Default, InEffect, Inert, Overridden, Refused, Unknown, Unverified};
+
+/// A setting and what has to come of it.
+pub struct Case {
+    pub kind: SettingKind,
+    pub name: &'static str,
+    pub value: &'static str,
+    pub expect: Expect,
+    /// Why: documentation or source.
+    pub why: &'static str,
+    /// Whether the runtime gets it by another way than the study's keys (a file).
+    pub by_other_means: bool,
+}
+
+/// Settings that one process is launched with.
+pub struct Group {
+    /// What runs.
+    pub on: On,
+    /// What it is launched with beside the cases; no case itself.
+    pub with: &'static [&'static str],
+    pub cases: &'static [Case],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    Jdk17,
+    Jdk25,
+    Jruby94,
+    Jruby101,
+    Mri,
+}
+
+impl On {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jdk17 => "JDK 17",
+            Self::Jdk25 => "JDK 25",
+            Self::Jruby94 => "JRuby 9.4",
+            Self::Jruby101 => "JRuby 10.1",
+            Self::Mri => "MRI 3.1",
+        }
+    }
+}
+
+const fn case(kind: SettingKind, name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
+    Case { kind, name, value, expect, why, by_other_means: false }
+}
+
+const fn flag(option: &'static str, expect: Expect, why: &'static str) -> Case {
+    case(JvmFlag, option, "", expect, why)
+}
+
+const fn jruby(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
+    case(Jruby, name, value, expect, why)
+}
+
+const fn env(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
+    case(Env, name, value, expect, why)
+}
+
+pub const GROUPS: &[Group] = &[
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+UseG1GC", "-XX:+UnlockExperimentalVMOptions"],
+        cases: &[
+            flag("-Xmx256m", InEffect, "MaxHeapSize"),
+            flag("-Xms64m", InEffect, "InitialHeapSize"),
+            flag("-Xmn40m", InEffect, "NewSize and MaxNewSize"),
+            flag("-Xss2m", InEffect, "ThreadStackSize, which counts in KiB: 2048"),
+            flag("-XX:+UseThreadPriorities", Default, "globals.hpp: true"),
+            flag("-XX:+UseCompressedOops", Default, "on for heaps below 32 GB"),
+            flag("-XX:G1HeapRegionSize=3m", Overridden, "java(1): a power of 2, so 4 MiB"),
+            flag("-XX:MaxGCPauseMillis=50", InEffect, "G1 aims at it; its default is 200"),
+            flag("-XX:G1ReservePercent=20", Overridden, "asked for twice: the later one wins"),
+            flag("-XX:G1ReservePercent=25", InEffect, "asked for twice: the later one wins; the default is 10"),
+            flag("-XX:CompileThreshold=500", Inert, "tiered compilation ignores it (compilerDefinitions.cpp)"),
+            flag("-XX:MaxRAMPercentage=50", Inert, "-Xmx says the size"),
+            flag("-XX:+UseBiasedLocking", InEffect, "deprecated and off since JDK 15 (JEP 374), still there"),
+            flag("-XX:ReservedCodeCacheSize=64m", InEffect, "67108864 bytes"),
+            flag("-XX:MaxMetaspaceSize=100001k", InEffect, "rounded to whole pages"),
+            flag("-XX:+UseStringDeduplication", InEffect, "G1 supports it (JEP 192)"),
+            flag("-XX:StringDeduplicationAgeThreshold=5", InEffect, "deduplication is on; the default is 3"),
+            flag("-XX:+ExplicitGCInvokesConcurrent", InEffect, "G1 supports it"),
+            flag("-XX:ZCollectionInterval=5", Inert, "ZGC's (z_globals.hpp), and G1 runs"),
+            flag("-XX:PretenureSizeThreshold=1m", Inert, "the serial collector's"),
+            flag("-XX:G1NewSizePercent=10", InEffect, "experimental, and unlocked before it"),
+            flag("-XX:HeapDumpPath=/tmp/heap", Inert, "no dump is asked for"),
+            flag("-XX:MaxHeapFreeRatio=50", InEffect, "the default is 70"),
+            flag("-XX:+UseTLAB", Default, "globals: true"),
+            flag("--add-opens=java.base/java.io=ALL-UNNAMED", InEffect, "an option of the module system"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+UseSerialGC", "-Xmx128m"],
+        cases: &[
+            flag("-XX:TieredStopAtLevel=1", InEffect, "the default is 4"),
+            flag(
+                "-XX:CompileThreshold=500",
+                InEffect,
+                "C1 alone takes it (compilerDefinitions.cpp, set_legacy_emulation_flags)",
+            ),
+            flag("-XX:-DoEscapeAnalysis", Inert, "C2's, and compilation stops at level 1"),
+            flag("-XX:FreqInlineSize=200", Inert, "C2's, and compilation stops at level 1"),
+            flag("-XX:Tier4InvocationThreshold=100", Inert, "level 4 is never reached"),
+            flag("-XX:MaxGCPauseMillis=50", Inert, "the serial collector has no goal"),
+            flag("-XX:GCTimeRatio=19", Inert, "the serial collector has no goal"),
+            flag("-XX:G1HeapRegionSize=2m", Inert, "G1's, and the serial collector runs"),
+            flag("-XX:ParallelGCThreads=3", Inert, "the serial collector has one thread"),
+            flag("-XX:ConcGCThreads=1", Inert, "the serial collector is never concurrent"),
+            flag(
+                "-XX:+UseStringDeduplication",
+                Overridden,
+                "not supported with the serial collector before JDK 18 (JDK-8272609); the JVM turns it off",
+            ),
+            flag("-XX:PretenureSizeThreshold=1m", InEffect, "the serial collector's"),
+            flag("-XX:SurvivorRatio=6", InEffect, "the default is 8"),
+            flag("-XX:SoftMaxHeapSize=100m", Inert, "the serial collector knows no soft maximum"),
+            flag("-XX:+DisableExplicitGC", InEffect, "off by default"),
+            flag("-XX:+ExplicitGCInvokesConcurrent", Inert, "the serial collector cannot"),
+            flag("-XX:BiasedLockingStartupDelay=500", Inert, "UseBiasedLocking is off"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+IgnoreUnrecognizedVMOptions"],
+        cases: &[
+            flag("-XX:+UseParallelGC", InEffect, "never the default of JDK 17"),
+            flag("-XX:-TieredCompilation", InEffect, "on by default"),
+            flag("-XX:CompileThreshold=500", InEffect, "C2 alone takes it"),
+            flag("-XX:C1MaxInlineSize=30", Inert, "C1 is not used without tiered compilation"),
+            flag("-XX:-UseAdaptiveSizePolicy", InEffect, "the parallel collector's; on by default"),
+            flag("-XX:GCTimeRatio=19", InEffect, "the parallel collector aims at it; its default is 99"),
+            flag("-XX:InitiatingHeapOccupancyPercent=30", Inert, "G1's, and the parallel collector runs"),
+            flag("-XX:MaxRAMPercentage=50", InEffect, "no -Xmx here; printed as 50.000000"),
+            flag(
+                "-XX:+UseParalelGC",
+                Unknown(Some("UseParallelGC")),
+                "misspelt; the JVM was told to ignore what it does not know",
+            ),
+            flag("-XX:MaxPermSize=128m", Unknown(None), "gone since JDK 8, removed in 17"),
+            flag("-XX:+UseConcMarkSweepGC", Unknown(None), "removed in JDK 14 (JEP 363)"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &[],
+        cases: &[
+            flag("-XX:CompileThresholdScaling=0.5", InEffect, "printed as 0.500000"),
+            env("JAVA_TOOL_OPTIONS", "-XX:MaxHeapFreeRatio=60", InEffect, "read by the JVM (JVM TI)"),
+            env(
+                "JDK_JAVA_OPTIONS",
+                "-XX:+UseParallelGC -Dplace=here",
+                InEffect,
+                "read by `java` since JDK 9 (java(1))",
+            ),
+            env("JAVA_OPTS", "-Xmx1g", Inert, "only start scripts read it"),
+            env("TZ", "UTC", InEffect, "an ordinary variable"),
+            case(Property, "user.timezone", "UTC", InEffect, "-Duser.timezone=UTC"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-Xmx64m"],
+        cases: &[
+            flag("-XX:+UseParalelGC", Refused("Unrecognized VM option"), "misspelt"),
+            flag("-XX:PermSize=64m", Refused("Unrecognized VM option"), "removed in JDK 17"),
+            flag("-XX:+UseConcMarkSweepGC", Refused("Unrecognized VM option"), "removed in JDK 14 (JEP 363)"),
+            flag("-XX:+AggressiveOpts", Refused("Unrecognized VM option"), "removed in JDK 12"),
+            flag("-XX:+ZGenerational", Refused("Unrecognized VM option"), "new in JDK 21 (JEP 439)"),
+            flag("-XX:G1MaxNewSizePercent=50", Refused("UnlockExperimentalVMOptions"), "experimental, not unlocked"),
+            flag("-XX:MaxTenuringThreshold=20", Refused("outside the allowed range"), "at most 16"),
+            flag("-XX:UseG1GC", Refused("Missing +/-"), "a switch needs a sign"),
+            flag("-Xmn8x", Refused("Invalid"), "no unit of size"),
+            flag("-Xfoo", Refused("Unrecognized option"), "no such option"),
+            env("JAVA_TOOL_OPTIONS", "-XX:+UseParNewGC", Refused("Unrecognized VM option"), "removed in JDK 14"),
+        ],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &[],
+        cases: &[
+            flag("-XX:+UseZGC", InEffect, "never the default"),
+            flag("-XX:ZCollectionInterval=5", InEffect, "ZGC's"),
+            flag("-XX:+ZGenerational", Inert, "ignored: there is no other mode since JDK 24 (JEP 490)"),
+            flag("-XX:MaxGCPauseMillis=50", Inert, "ZGC has no goal"),
+            flag("-XX:NewRatio=3", Inert, "ZGC sizes its generations itself"),
+            flag("-XX:G1ReservePercent=20", Inert, "G1's, and ZGC runs"),
+            flag("-XX:+UseStringDeduplication", InEffect, "ZGC supports it since JDK 18"),
+            flag("-XX:+UseCompactObjectHeaders", InEffect, "a product option since JDK 25 (JEP 519)"),
+            flag("-Xmx256m", InEffect, "MaxHeapSize"),
+            flag("-XX:SoftMaxHeapSize=100m", InEffect, "ZGC knows it"),
+            flag("-XX:CompileThreshold=500", Inert, "tiered compilation ignores it"),
+            flag("-XX:MaxRAMPercentage=50", Inert, "-Xmx says the size"),
+            flag("-XX:+UseThreadPriorities", Default, "globals.hpp: true"),
+        ],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-XX:+UseSerialGC", "-Xmx64m"],
+        cases: &[
+            flag(
+                "-XX:+UseStringDeduplication",
+                InEffect,
+                "the serial collector supports it since JDK 18 (JDK-8272609)",
+            ),
+            flag("-XX:G1HeapRegionSize=4m", Inert, "G1's, and the serial collector runs"),
+            flag("-XX:MaxGCPauseMillis=50", Inert, "the serial collector has no goal"),
+            flag("-XX:TieredStopAtLevel=1", InEffect, "the default is 4"),
+            flag("-XX:-EliminateLocks", Inert, "C2's, and compilation stops at level 1"),
+        ],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-Xmx64m"],
+        cases: &[
+            flag("-XX:+UseBiasedLocking", Refused("Unrecognized VM option"), "removed after JDK 17 (JEP 374)"),
+            flag("-XX:MaxPermSize=128m", Refused("Unrecognized VM option"), "removed in JDK 17"),
+            flag("-XX:TieredStopAtLevel=9", Refused("outside the allowed range"), "0 to 4"),
+            flag("-XX:MaxRAMPercentage=150", Refused("outside the allowed range"), "0 to 100"),
+            flag("-Xfuture", Refused("Unrecognized option"), "removed"),
+        ],
+    },
+    Group {
+        on: On::Jruby94,
+        with: &["-XX:TieredStopAtLevel=1"],
+        cases: &[
+            jruby("compile.invokedynamic", "true", InEffect, "false by default before JRuby 10"),
+            jruby("jit.maxsize", "2000", InEffect, "the default is 3000"),
+            jruby("jit.treshold", "30", Unknown(Some("jit.threshold")), "misspelt: JRuby warns and goes on"),
+            jruby("jit.max", "10000", Default, "--properties: 10000"),
+            jruby("invokedynamic.maxpoly", "8", InEffect, "the default is 6, and invokedynamic is on"),
+            jruby("ir.inliner", "ja", Overridden, "no boolean: false, without a word"),
+            jruby("ir.inliner.threshold", "30", Inert, "the inliner is off"),
+            jruby("jit.background", "false", InEffect, "true by default"),
+            jruby(
+                "thread.pool.enabled",
+                "true",
+                Unknown(None),
+                "gone: fibers and threads are not pooled by it any more",
+            ),
+            jruby("fixnum.cache.size", "512", InEffect, "the default is 256"),
+            Case {
+                by_other_means: true,
+                ..jruby(
+                    "jit.threshold",
+                    "44",
+                    Overridden,
+                    "written in .jrubyrc, which is read after JRuby has read its options",
+                )
+            },
+            env("JRUBY_OPTS", "-Xjit.logging=true", Inert, "only JRuby's launcher reads it"),
+            env("RUBY_GC_HEAP_INIT_SLOTS", "600000", Inert, "MRI's"),
+            env("RUBYOPT", "-W0", InEffect, "read by JRuby"),
+        ],
+    },
+    Group {
+        on: On::Jruby94,
+        with: &["-XX:TieredStopAtLevel=1"],
+        cases: &[
+            jruby("compile.mode", "OFF", InEffect, "JIT by default"),
+            jruby("jit.threshold", "30", Inert, "nothing is compiled"),
+            jruby("compile.invokedynamic", "true", Inert, "nothing is compiled"),
+            jruby("jit.logging", "false", Default, "--properties: false"),
+        ],
+    },
+    Group {
+        on: On::Jruby94,
+        with: &["-XX:TieredStopAtLevel=1"],
+        cases: &[
+            jruby("jit.threshold", "abc", Refused("NumberFormatException"), "not a number"),
+            jruby("compile.mode", "NONE", Refused("No enum constant"), "JIT, FORCE or OFF"),
+        ],
+    },
+    Group {
+        on: On::Jruby101,
+        with: &["-XX:TieredStopAtLevel=1"],
+        cases: &[
+            jruby("compile.invokedynamic", "false", InEffect, "true by default since JRuby 10"),
+            jruby("invokedynamic.maxpoly", "8", Inert, "invokedynamic is off"),
+            jruby("jit.maxsize", "2000", InEffect, "the default is 3000"),
+            jruby("jit.background", "true", Default, "--properties: true"),
+            jruby("jit.treshold", "30", Unknown(Some("jit.threshold")), "misspelt: JRuby warns and goes on"),
+            jruby("compile.fastops", "false", Unknown(None), "an option of JRuby 9.4 that 10 does not have"),
+            jruby("ir.inliner", "ja", Overridden, "no boolean: false, without a word"),
+            Case {
+                by_other_means: true,
+                ..jruby(
+                    "jit.threshold",
+                    "44",
+                    Overridden,
+                    "written in .jrubyrc, which is read after JRuby has read its options",
+                )
+            },
+            env("JRUBY_OPTS", "-Xjit.logging=true", Inert, "only JRuby's launcher reads it"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[
+            env("RUBY_GC_HEAP_INIT_SLOTS", "600000", InEffect, "ruby(1); the default is 10000"),
+            env("RUBY_GC_HEAP_GROWTH_FACTOR", "0.5", Overridden, "gc.c: ignored because it must be greater than 1.0"),
+            env("RUBY_GC_MALLOC_LIMIT", "33554432", InEffect, "ruby(1); the default is 16 MiB"),
+            env("RUBY_GC_HEAP_FREE_SLOTS", "4096", Default, "gc.c: 4096"),
+            env("RUBY_GC_OLDMALLOC_LIMIT", "abc", Overridden, "not a number: ignored"),
+            env("RUBY_GC_HEAP_INIT_SLOT", "3", Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")), "misspelt: nothing reads it"),
+            env("RUBY_YJIT_ENABLE", "1", InEffect, "ruby(1): the same as --yjit"),
+            env("RUBY_THREAD_VM_STACK_SIZE", "2097152", Unverified, "ruby(1) knows it, and no Ruby tells its value"),
+            env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
+            env("LANG", "C.UTF-8", Default, "in the environment that every program gets"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[
+            case(Argument, "--yjit", "", InEffect, "ruby(1)"),
+            case(Argument, "--yjit-call-threshold=5", "", Unverified, "ruby(1) knows it, and no Ruby tells its value"),
+            env("RUBYOPT", "-W1", InEffect, "read by Ruby"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[case(Argument, "--foo", "", Refused("invalid option --foo"), "no such option")],
+    },
+];
