@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use model::evidence::{CpuUse, Recording, Seen, Sum, Sums};
 use model::interval::OpenLoop;
 use model::study::{
     AskedSetting, Asks, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind,
     Timing, Variant, WarmUp, Workload,
 };
 use model::{
-    AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts, Metric, Mode,
-    Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Study, StudyRecord, Tally,
-    TrialRecord, WarmUpCut, WarmUpRecord,
+    AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts,
+    Metric, Mode, Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Study, StudyRecord,
+    Tally, TrialRecord, WarmUpCut, WarmUpRecord,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -60,6 +61,7 @@ pub fn study() -> Study {
         quick: Timing { max_blocks: 6, ..timing.clone() },
         timing,
         decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
+        evidence: None,
     }
 }
 
@@ -98,6 +100,7 @@ pub fn empty(study: Study, mode: Mode) -> StudyRecord {
         host: HostFacts::default(),
         warm_up_cut: None,
         trials: Vec::new(),
+        evidence: Vec::new(),
     }
 }
 
@@ -259,4 +262,37 @@ pub fn fail(trial: &mut TrialRecord) {
         log_tail: "bang".to_owned(),
     });
     trial.cells.clear();
+}
+
+/// An evidence launch of so many requests, each of which takes 1 ms of CPU, and `jit_us` more of compiling.
+pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
+    let jit_s = requests as f64 * jit_us / 1e6;
+    EvidenceRecord {
+        variant,
+        started: "2026-01-31T11:00:00Z".to_owned(),
+        outcome: Outcome::Completed,
+        load: "pages@20".to_owned(),
+        seen: Some(Seen {
+            requests,
+            elapsed_s: 10.0,
+            cpu: Some(CpuUse { total_s: requests as f64 / 1e3 + jit_s + 0.2, jit_s, gc_s: 0.0, recorder_s: 0.2 }),
+            recording: Recording::Jfr { file: "/run/evidence.jfr".into(), profile: Box::default() },
+        }),
+    }
+}
+
+/// Events added up: key, count, amount of each group.
+pub fn sums(groups: &[(&[&str], u64, f64)]) -> Sums {
+    Sums {
+        count: groups.iter().map(|(_, count, _)| count).sum(),
+        amount: groups.iter().map(|(.., amount)| amount).sum(),
+        top: groups
+            .iter()
+            .map(|(key, count, amount)| Sum {
+                key: key.iter().map(|part| (*part).to_owned()).collect(),
+                count: *count,
+                amount: *amount,
+            })
+            .collect(),
+    }
 }

@@ -16,6 +16,7 @@ mod blocks;
 mod boundaries;
 mod compare;
 mod design;
+mod evidence;
 mod metrics;
 mod next;
 mod pace;
@@ -24,6 +25,7 @@ mod sequential;
 mod steady;
 mod summary;
 mod verdict;
+mod why;
 
 #[cfg(test)]
 mod fixture;
@@ -33,6 +35,7 @@ pub use blocks::set_aside;
 pub use boundaries::Boundaries;
 pub use compare::looks;
 pub use design::plan;
+pub use evidence::{evidence_time, evidence_window, missing_evidence, wants_evidence};
 pub use next::{Next, Stop, next_step};
 pub use pace::{block_time, time_left};
 pub use steady::HalfWindow;

@@ -9,7 +9,7 @@ use model::{
 use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
-use crate::{blocks, next, sequential, summary};
+use crate::{blocks, next, sequential, summary, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -45,6 +45,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         host: record.host.clone(),
         differences: confounded::differences(record),
         reproduce: summary::reproduce(record),
+        why: why::why(record, &comparisons),
         comparisons,
     }
 }

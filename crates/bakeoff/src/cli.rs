@@ -101,6 +101,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
 pub struct Run {
     #[command(flatten)]
     pub planned: Planned,
@@ -110,6 +111,12 @@ pub struct Run {
     /// Go on with the last unfinished run of this study, quick or full as it began.
     #[arg(long, conflicts_with_all = ["seed", "quick"])]
     pub resume: bool,
+    /// At the end, launch each variant once more to see why they differ [default: in full runs of Java, JRuby and Ruby].
+    #[arg(long, overrides_with = "no_evidence")]
+    pub evidence: bool,
+    /// Do not.
+    #[arg(long, overrides_with = "evidence")]
+    pub no_evidence: bool,
     /// From which verdict on the exit code tells of it; each one includes those before it.
     #[arg(long, value_enum, default_value_t = FailOn::Invalid, value_name = "VERDICT")]
     pub fail_on: FailOn,
@@ -119,6 +126,13 @@ pub struct Run {
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl Run {
+    /// Whether evidence launches are asked for; `None` where nothing is said.
+    pub fn evidence(&self) -> Option<bool> {
+        (self.evidence || self.no_evidence).then_some(self.evidence)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use model::evidence::Recording;
 use model::{
-    Effect, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, interval, text,
+    Effect, EvidenceRecord, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex,
+    interval, text,
 };
 
 use crate::conduct::{Ending, Event, Silent, Watcher};
@@ -60,6 +62,10 @@ impl Names {
         format!("{place}, {}", self.variant(variant))
     }
 
+    fn evidence(&self, variant: VariantIndex) -> String {
+        format!("evidence, {}", self.variant(variant))
+    }
+
     /// The interval so far of one variant.
     fn look(&self, variant: VariantIndex, effect: Effect) -> String {
         let (metric, better) = match self.primary {
@@ -84,6 +90,7 @@ impl Names {
             Phase::Measure => {
                 format!("measuring {}", cell.and_then(|cell| self.cells.get(cell)).map_or("?", String::as_str))
             }
+            Phase::Watch => "watching".to_owned(),
             Phase::Stop => "stopping".to_owned(),
         }
     }
@@ -148,6 +155,7 @@ impl Watcher for LiveLine {
             }
             Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
             Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
+            Event::EvidenceBegan { variant } => self.trial = self.names.evidence(*variant),
             Event::PhaseBegan { phase, cell } => {
                 self.phase = self.names.phase(*phase, *cell);
                 self.draw("");
@@ -196,12 +204,20 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::SetAside { block, reason } => {
             Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
         }
+        Event::EvidenceEnded(evidence) => Some(format!("{}: {}", names.evidence(evidence.variant), watched(evidence))),
+        Event::EvidenceSkipped { budget, time } => Some(format!(
+            "no launches to see why: they would take {}, and the budget is {}",
+            minutes(*time),
+            minutes(*budget)
+        )),
         Event::Ended(ending) => Some(match ending {
             Ending::Finished(why) => why.to_string(),
             Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),
             Ending::Interrupted => "interrupted".to_owned(),
         }),
-        Event::TrialBegan(_) | Event::PhaseBegan { .. } | Event::Progressed { .. } => None,
+        Event::TrialBegan(_) | Event::EvidenceBegan { .. } | Event::PhaseBegan { .. } | Event::Progressed { .. } => {
+            None
+        }
     }
 }
 
@@ -216,6 +232,18 @@ fn outcome(trial: &TrialRecord) -> String {
         _ if !trial.cells.is_empty() => format!("{:.0}/s", good as f64 / seconds),
         Some(steady) => format!("steady after {steady:.0} s"),
         None => "not steady within the cap".to_owned(),
+    }
+}
+
+/// What came of an evidence launch, in short.
+fn watched(evidence: &EvidenceRecord) -> String {
+    match (&evidence.outcome, &evidence.seen) {
+        (Outcome::Failed(failed), _) => format!("FAILED: {}", failed.reason),
+        (Outcome::Completed, Some(seen)) => match &seen.recording {
+            Recording::Jfr { .. } => format!("{} requests of {} recorded", text::count(seen.requests), evidence.load),
+            Recording::None { reason } => format!("no recording: {reason}"),
+        },
+        (Outcome::Completed, None) => "nothing seen".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! The types carry data and small facts about it (polarity, merging, names); they do no I/O.
 
+pub mod evidence;
 pub mod finding;
 pub mod histogram;
 pub mod host;
@@ -25,7 +26,9 @@ pub mod study;
 pub mod template;
 pub mod text;
 pub mod verdict;
+pub mod why;
 
+pub use evidence::EvidenceRecord;
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{HostFacts, HostUse};
@@ -45,3 +48,4 @@ pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use template::{Template, TemplateError};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Role, Verdict};
+pub use why::Why;

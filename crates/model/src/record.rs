@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
-use crate::{CellIndex, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey, VariantIndex, WarmUpCut};
+use crate::{
+    CellIndex, EvidenceRecord, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey, VariantIndex, WarmUpCut,
+};
 
 /// Everything known about one run of a study: the analysis reads nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,9 @@ pub struct StudyRecord {
     pub warm_up_cut: Option<WarmUpCut>,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<TrialRecord>,
+    /// Evidence launches that ended: at most one of each variant, no part of any verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<EvidenceRecord>,
 }
 
 /// One trial that ended, well or not.
@@ -95,6 +100,8 @@ pub enum Phase {
     WarmUp,
     /// Measurement.
     Measure,
+    /// Watching, in an evidence launch.
+    Watch,
     /// The end of the server, services and hooks.
     Stop,
 }
@@ -108,6 +115,7 @@ impl Phase {
             Self::Inspect => "inspect",
             Self::WarmUp => "warm-up",
             Self::Measure => "measure",
+            Self::Watch => "watch",
             Self::Stop => "stop",
         }
     }

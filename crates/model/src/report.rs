@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict, WarmUpCut,
+    Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict, WarmUpCut, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -42,6 +42,9 @@ pub struct Report {
     pub rope: f64,
     /// Comparisons, the primary first.
     pub comparisons: Vec<Comparison>,
+    /// What one more launch of each variant says about why they differ; absent where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
     /// What each variant did in each cell.
     pub measurements: Vec<Measurement>,
     /// What each measured block gave.

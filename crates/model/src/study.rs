@@ -37,6 +37,10 @@ pub struct Study {
     pub quick: Timing,
     /// When the question counts as answered.
     pub decide: Decide,
+    /// Whether each variant is launched once more at the end, to see why they differ: `None` leaves it to the mode and
+    /// to what the variants run on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<bool>,
 }
 
 /// One declared difference between variants.

@@ -89,6 +89,48 @@ pub fn significant(value: f64, digits: i32) -> String {
     grouped(&format!("{rounded:.*}", (decimals - i32::from(grew)).max(0) as usize))
 }
 
+/// A time given in µs, in the unit that suits it: `850 µs`, `12.3 ms`, `1.23 s`.
+pub fn micros(us: f64) -> String {
+    // Where three digits would round up to the next unit, the next unit is used.
+    match us.abs() {
+        small if small < 999.5 => with_unit(us, " µs"),
+        medium if medium < 999_500.0 => with_unit(us / 1e3, " ms"),
+        _ => seconds(us / 1e6),
+    }
+}
+
+/// A time given in seconds: `0.450 s`, `12.3 s`, `2 min 5 s`.
+pub fn seconds(s: f64) -> String {
+    if s.abs() < 119.5 || !s.is_finite() {
+        return with_unit(s, " s");
+    }
+    let whole = s.round() as i64;
+    match whole % 60 {
+        0 => format!("{} min", whole / 60),
+        rest => format!("{} min {rest} s", whole / 60),
+    }
+}
+
+/// An amount of memory: `512 MiB`.
+pub fn bytes(n: f64) -> String {
+    const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
+    let mut scaled = n;
+    let mut unit = 0;
+    while scaled.abs() >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 && scaled.is_finite() {
+        return format!("{scaled:.0} B");
+    }
+    with_unit(scaled, UNITS[unit])
+}
+
+/// A number to three digits with its unit.
+pub fn with_unit(value: f64, unit: &str) -> String {
+    if value.is_finite() { format!("{}{unit}", significant(value, 3)) } else { NONE.into() }
+}
+
 /// A plain decimal number without the zeros that it does not need.
 pub fn trimmed(number: String) -> String {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').into() } else { number }

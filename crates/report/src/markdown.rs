@@ -26,6 +26,7 @@ pub fn markdown(report: &Report) -> String {
     table(&mut text, &tables::measurements(report, Detail::Full));
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::variants(report));
+    why(&mut text, report);
     findings(&mut text, report);
     environment(&mut text, report);
     text.truncate(text.trim_end().len());
@@ -52,6 +53,30 @@ fn verdicts(text: &mut String, report: &Report) {
         }
     }
     let _ = writeln!(text, "{}\n", escaped(&words::caveats(report)));
+}
+
+fn why(text: &mut String, report: &Report) {
+    let Some(why) = &report.why else { return };
+    let _ = writeln!(text, "## Why\n\n{}\n", words::WHY_NOTE);
+    for explanation in &why.explanations {
+        let _ = writeln!(text, "**{}**\n", escaped(&explanation.subject));
+        for (index, difference) in explanation.differences.iter().enumerate() {
+            let _ = writeln!(text, "{}. {}", index + 1, escaped(&difference.sentence));
+        }
+        if !explanation.differences.is_empty() {
+            text.push('\n');
+        }
+        if let Some(caution) = &explanation.caution {
+            let _ = writeln!(text, "**!** {}\n", escaped(caution));
+        }
+    }
+    for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+        let _ = writeln!(text, "**!** {}\n", escaped(&lacking));
+    }
+    subtable(text, &tables::watched(why, report));
+    for topic in &why.topics {
+        subtable(text, &tables::topic(topic, report));
+    }
 }
 
 fn findings(text: &mut String, report: &Report) {
@@ -86,10 +111,18 @@ fn environment(text: &mut String, report: &Report) {
 }
 
 fn table(text: &mut String, table: &Table) {
+    headed_table(text, "##", table);
+}
+
+fn subtable(text: &mut String, table: &Table) {
+    headed_table(text, "###", table);
+}
+
+fn headed_table(text: &mut String, heading: &str, table: &Table) {
     if table.is_empty() {
         return;
     }
-    let _ = writeln!(text, "## {}\n", escaped(&table.caption));
+    let _ = writeln!(text, "{heading} {}\n", escaped(&table.caption));
     if !table.note.is_empty() {
         let _ = writeln!(text, "{}\n", escaped(&table.note));
     }

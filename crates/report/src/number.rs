@@ -1,56 +1,19 @@
 //! How quantities are written, the same in every kind of report. Counts and changes are written as in sentences:
 //! [`model::text`].
 
-use model::text::{factor, signed_percent, significant, trimmed, with_percent};
+use model::text::{factor, signed_percent, significant, trimmed, with_percent, with_unit};
 use model::{Effect, Metric};
 
-pub use model::text::{NONE, count, effect, margin};
+pub use model::text::{NONE, bytes, count, effect, margin, micros, seconds};
 
 /// Good answers per second: `1,234/s`, `45.3/s`.
 pub fn rate(per_second: f64) -> String {
     with_unit(per_second, "/s")
 }
 
-/// A time given in µs, in the unit that suits it: `850 µs`, `12.3 ms`, `1.23 s`.
-pub fn micros(us: f64) -> String {
-    // Where three digits would round up to the next unit, the next unit is used.
-    match us.abs() {
-        small if small < 999.5 => with_unit(us, " µs"),
-        medium if medium < 999_500.0 => with_unit(us / 1e3, " ms"),
-        _ => seconds(us / 1e6),
-    }
-}
-
-/// A time given in seconds: `0.450 s`, `12.3 s`, `2 min 5 s`.
-pub fn seconds(s: f64) -> String {
-    if s.abs() < 119.5 || !s.is_finite() {
-        return with_unit(s, " s");
-    }
-    let whole = s.round() as i64;
-    match whole % 60 {
-        0 => format!("{} min", whole / 60),
-        rest => format!("{} min {rest} s", whole / 60),
-    }
-}
-
 /// A time on an axis, which keeps to one unit: `0.600 s`, `1,200 s`.
 pub fn tick_seconds(s: f64) -> String {
     with_unit(s, " s")
-}
-
-/// An amount of memory: `512 MiB`.
-pub fn bytes(n: f64) -> String {
-    const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
-    let mut scaled = n;
-    let mut unit = 0;
-    while scaled.abs() >= 999.5 && unit + 1 < UNITS.len() {
-        scaled /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 && scaled.is_finite() {
-        return format!("{scaled:.0} B");
-    }
-    with_unit(scaled, UNITS[unit])
 }
 
 /// A metric's value in the unit that suits it.
@@ -99,10 +62,6 @@ pub fn round(written: &str) -> String {
 /// A percentile's name: `p50`, `p99.9`.
 pub fn percentile(percent: f64) -> String {
     format!("p{percent}")
-}
-
-fn with_unit(value: f64, unit: &str) -> String {
-    if value.is_finite() { format!("{}{unit}", significant(value, 3)) } else { NONE.into() }
 }
 
 #[cfg(test)]

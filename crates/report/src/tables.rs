@@ -1,7 +1,8 @@
 //! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
 
 use model::report::{Measurement, ServerTime};
-use model::{Comparison, Interval, Metric, Report};
+use model::why::{Row, Topic, WatchedLaunch};
+use model::{Comparison, Interval, Metric, Report, Why};
 
 use crate::number;
 use crate::words::{self, Tone};
@@ -297,6 +298,42 @@ pub fn differences(report: &Report) -> Table {
             cells
         };
     table.groups.push(Group { head: None, rows: report.differences.iter().map(row).collect() });
+    table
+}
+
+/// The evidence launches.
+pub fn watched(why: &Why, report: &Report) -> Table {
+    let mut table = Table::new("Launches watched")
+        .noted(words::WATCHED_NOTE)
+        .names("variant")
+        .names("load")
+        .numbers("requests")
+        .numbers("seconds")
+        .numbers("server CPU per request");
+    let row = |launch: &WatchedLaunch| {
+        vec![
+            words::variant_name(report, launch.variant).into(),
+            launch.load.as_str().into(),
+            number::count(launch.requests).into(),
+            format!("{:.1}", launch.elapsed_s).into(),
+            or_none(launch.cpu_per_request, number::micros),
+        ]
+    };
+    table.groups.push(Group { head: None, rows: why.launches.iter().map(row).collect() });
+    table
+}
+
+/// A topic of the evidence: quantities per request.
+pub fn topic(topic: &Topic, report: &Report) -> Table {
+    let mut table = Table::new(format!("{}, per request", topic.title)).noted(topic.note.as_str()).names("what");
+    for variant in &report.variants {
+        table = table.numbers(&variant.name);
+    }
+    let row = |row: &Row| {
+        let values = row.values.iter().map(|value| or_none(*value, |value| words::per_request(row.unit, value)));
+        std::iter::once(Cell::from(row.what.as_str())).chain(values).collect()
+    };
+    table.groups.push(Group { head: None, rows: topic.rows.iter().map(row).collect() });
     table
 }
 

@@ -28,6 +28,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.limits(report);
     page.table(&tables::decision(report, Detail::Brief));
     page.table(&tables::measurements(report, Detail::Brief));
+    page.why(report);
     page.findings(&words::findings(report));
     page.text
 }
@@ -69,6 +70,27 @@ impl Page {
             for limit in &report.limits {
                 self.wrapped("  • ", 4, limit);
             }
+        }
+    }
+
+    fn why(&mut self, report: &Report) {
+        let Some(why) = &report.why else { return };
+        self.heading("Why");
+        self.wrapped("  ", 2, words::WHY_NOTE);
+        for explanation in &why.explanations {
+            self.wrapped("  ", 2, &explanation.subject);
+            for (index, difference) in explanation.differences.iter().enumerate() {
+                self.wrapped(&format!("  {}. ", index + 1), 5, &difference.sentence);
+            }
+            if let Some(caution) = &explanation.caution {
+                self.wrapped("  ! ", 4, caution);
+            }
+        }
+        for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+            self.wrapped("  ! ", 4, &lacking);
+        }
+        for topic in &why.topics {
+            self.table(&tables::topic(topic, report));
         }
     }
 

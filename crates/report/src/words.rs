@@ -3,6 +3,7 @@
 use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::verdict::FEWEST_BLOCKS;
+use model::why::{Unit, WatchedLaunch};
 use model::{
     CellIndex, Comparison, Finding, Interpretation, Metric, Mode, Report, Role, Setting, SettingResult, SettingSource,
     Severity, VariantIndex, Verdict,
@@ -122,6 +123,26 @@ pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kern
 
 /// What the numbers of the launches' table are.
 pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";
+
+/// What has to be known of everything that explains a verdict.
+pub const WHY_NOTE: &str = "One more launch of each variant, after the verdict and no part of it, was watched under load and                             recorded. It explains, and proves nothing: another launch may show something else. What explains                             most of the difference in server CPU stands first.";
+
+/// What the numbers of the table of launches watched are.
+pub const WATCHED_NOTE: &str = "CPU without the recorder's own threads; what recording costs the others is in it.";
+
+/// A quantity per request.
+pub fn per_request(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Micros => number::micros(value),
+        Unit::Bytes => number::bytes(value),
+        Unit::Count => model::text::trimmed(model::text::significant(value, 3)),
+    }
+}
+
+/// What a watched launch lacks.
+pub fn lacks(report: &Report, launch: &WatchedLaunch) -> Option<String> {
+    Some(format!("{}: {}", variant_name(report, launch.variant), launch.missing.as_ref()?))
+}
 
 /// A metric as people read it.
 pub fn metric(metric: Metric) -> &'static str {

@@ -8,6 +8,7 @@
 //!
 //! Synchronous: every call blocks, with a bound.
 
+mod evidence;
 mod hash;
 mod launch;
 mod probe;
@@ -18,6 +19,7 @@ mod site;
 mod supervise;
 mod tool;
 
+pub use evidence::{CpuWatch, Recorder};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use probe::{HostSampler, ProcessTree, ServerSampler, canary_ns, host_facts, own_cpu_s, ruby_gc};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking};

@@ -81,6 +81,13 @@ pub(crate) fn shared_cpus(pid: u32) -> Option<u32> {
     Some((0..CpuSet::MAX_CPU).filter(|cpu| ours.is_set(*cpu) && theirs.is_set(*cpu)).count() as u32)
 }
 
+/// A thread's name, as far as the kernel keeps it, and its CPU time, user and system, seconds.
+pub(crate) fn thread(pid: u32, thread: u32) -> Option<(String, f64)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+    let name = &stat[stat.find('(')? + 1..stat.rfind(')')?];
+    Some((name.to_owned(), Process::parse(&stat)?.own_cpu_s))
+}
+
 /// Has the kernel kill the program when the thread that starts it ends: when we die, even by KILL.
 pub(crate) fn die_with_us(command: &mut Command) -> &mut Command {
     let us = getpid();

@@ -10,7 +10,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{Mode, Study, StudyRecord, TrialRecord, WarmUpCut};
+use model::{EvidenceRecord, Mode, Study, StudyRecord, TrialRecord, WarmUpCut};
 use serde::Serialize;
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -140,6 +140,14 @@ impl Store {
         })
     }
 
+    /// Stores an evidence launch that ended; once this returns, it survives a power cut. A variant has at most one.
+    pub fn add_evidence(&self, run: &str, evidence: &EvidenceRecord) -> Result<(), StoreError> {
+        let row = EvidenceRow::of(run, evidence)?;
+        self.wait(async |connection| row.insert(connection).await).map_err(|cause| {
+            if refers_to_nothing(&cause) { StoreError::NoSuchRun { wanted: run.to_owned() } } else { self.told(cause) }
+        })
+    }
+
     /// Takes out a run of which no trial ended; one that has trials stays.
     pub fn forget(&self, run: &str) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM run WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = $1)";
@@ -160,8 +168,8 @@ impl Store {
     /// Everything known about the run that `wanted` names: its name, the beginning of it and of no other's, or [`LATEST`].
     pub fn load(&self, wanted: &str) -> Result<StudyRecord, StoreError> {
         let run = self.find(wanted)?;
-        // One transaction: no trial can come between the two.
-        let (row, trials) = self
+        // One transaction: no trial can come in between.
+        let (row, trials, evidence) = self
             .wait(async |connection| {
                 let mut transaction = connection.begin().await?;
                 let row =
@@ -170,10 +178,15 @@ impl Store {
                     .bind(&run)
                     .fetch_all(&mut *transaction)
                     .await?;
-                Ok((row, trials))
+                let evidence: Vec<String> =
+                    sqlx::query_scalar("SELECT record FROM evidence WHERE run = $1 ORDER BY rowid")
+                        .bind(&run)
+                        .fetch_all(&mut *transaction)
+                        .await?;
+                Ok((row, trials, evidence))
             })
             .map_err(|cause| self.told(cause))?;
-        record(&row, &trials).map_err(unreadable(&run))
+        record(&row, &trials, &evidence).map_err(unreadable(&run))
     }
 
     /// Every run, the latest first.
@@ -223,6 +236,8 @@ impl Store {
         let cut = record.warm_up_cut.map(|cut| json(&cut)).transpose().map_err(unreadable(run))?;
         let trials: Vec<TrialRow> =
             record.trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<_, _>>()?;
+        let evidence: Vec<EvidenceRow> =
+            record.evidence.iter().map(|evidence| EvidenceRow::of(run, evidence)).collect::<Result<_, _>>()?;
         self.wait(async |connection| {
             let mut transaction = connection.begin().await?;
             sqlx::query(RUN)
@@ -240,6 +255,9 @@ impl Store {
                 .await?;
             for trial in &trials {
                 trial.insert(&mut transaction).await?;
+            }
+            for evidence in &evidence {
+                evidence.insert(&mut transaction).await?;
             }
             transaction.commit().await
         })
@@ -328,7 +346,31 @@ impl<'a> TrialRow<'a> {
     }
 }
 
-fn record(row: &SqliteRow, trials: &[String]) -> Result<StudyRecord, serde_json::Error> {
+/// An evidence launch as its table has it.
+struct EvidenceRow<'a> {
+    run: &'a str,
+    evidence: &'a EvidenceRecord,
+    record: String,
+}
+
+impl<'a> EvidenceRow<'a> {
+    fn of(run: &'a str, evidence: &'a EvidenceRecord) -> Result<Self, StoreError> {
+        Ok(Self { run, evidence, record: json(evidence).map_err(unreadable(run))? })
+    }
+
+    async fn insert(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        sqlx::query("INSERT INTO evidence (run, variant, started, record) VALUES ($1, $2, $3, $4)")
+            .bind(self.run)
+            .bind(self.evidence.variant as u32)
+            .bind(&self.evidence.started)
+            .bind(&self.record)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+}
+
+fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<StudyRecord, serde_json::Error> {
     let cut: Option<&str> = row.get("warm_up_cut");
     Ok(StudyRecord {
         run: row.get("name"),
@@ -339,6 +381,7 @@ fn record(row: &SqliteRow, trials: &[String]) -> Result<StudyRecord, serde_json:
         host: serde_json::from_str(row.get("host"))?,
         warm_up_cut: cut.map(serde_json::from_str).transpose()?,
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
+        evidence: evidence.iter().map(|evidence| serde_json::from_str(evidence)).collect::<Result<_, _>>()?,
     })
 }
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use common::{run, trial};
-use model::WarmUpCut;
+use model::evidence::{Recording, Seen};
+use model::{EvidenceRecord, Outcome, WarmUpCut};
 use store::{LATEST, Status, Store, StoreError};
 use tempfile::TempDir;
 
@@ -44,6 +45,20 @@ fn a_run_survives_closing() {
         let cut = WarmUpCut { seconds: 41.3, established: true };
         store.set_warm_up_cut(&expected.run, cut).unwrap();
         expected.warm_up_cut = Some(cut);
+        let evidence = EvidenceRecord {
+            variant: 1,
+            started: "2026-01-31T13:00:00Z".to_owned(),
+            outcome: Outcome::Completed,
+            load: "front@1".to_owned(),
+            seen: Some(Seen {
+                requests: 7,
+                elapsed_s: 0.1 + 0.2,
+                cpu: None,
+                recording: Recording::Jfr { file: "/runs/evidence.jfr".into(), profile: Box::default() },
+            }),
+        };
+        store.add_evidence(&expected.run, &evidence).unwrap();
+        expected.evidence.push(evidence);
         store.set_status(&expected.run, Status::Finished).unwrap();
     }
     let store = open(&file(&folder));
@@ -296,6 +311,7 @@ fn a_store_of_an_older_form_is_brought_up_to_date_to_be_read() {
     let path = file(&folder);
     drop(open(&path));
     // As far as a store goes that no migration has reached yet.
+    sql(&path, "DROP TABLE evidence");
     sql(&path, "DROP TABLE trial");
     sql(&path, "DROP TABLE run");
     sql(&path, "DELETE FROM _sqlx_migrations");

@@ -48,6 +48,9 @@ pub(crate) struct StudyFile {
     /// When the question counts as answered.
     #[serde(default)]
     pub decide: DecideKeys,
+    /// Launches made at the end to see why the variants differ.
+    #[serde(default)]
+    pub evidence: EvidenceKeys,
 }
 
 /// How a server is launched. In a level of a factor: texts and numbers replace those of `[server]`, tables merge by key, lists append.
@@ -393,6 +396,14 @@ pub(crate) struct DecideKeys {
     pub rope: Option<At<Share>>,
     /// How often every variant is launched.
     pub blocks: BlockKeys,
+}
+
+/// One more launch of each variant after the verdict, watched and recorded, no part of it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct EvidenceKeys {
+    /// Whether it is made. Default: in full runs, where a variant runs on Java, JRuby or Ruby. `--evidence` and `--no-evidence` go before it.
+    pub launch: Option<bool>,
 }
 
 /// How many blocks: one launch of every variant each.

@@ -125,6 +125,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         timing: decide::full(file, problems),
         quick: decide::quick(file, problems),
         decide,
+        evidence: file.evidence.launch,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::{Asks, WarmUp};
-use model::{HostFacts, Plan, Study, StudyRecord};
+use model::{HostFacts, Study, StudyRecord};
 
 use crate::cli;
 use crate::output;
@@ -32,6 +32,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         plan,
         warm_up_cut: None,
         trials: Vec::new(),
+        evidence: Vec::new(),
     })
 }
 
@@ -57,7 +58,7 @@ fn run_name(study: &str, now: Timestamp) -> String {
 fn describe(record: &StudyRecord, typed: &cli::Planned, store: &str) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = write_plan(&mut text, &record.study, &record.plan, &analysis::time_left(record));
+    let _ = write_plan(&mut text, record);
     let doubts = doubts(&record.study).into_iter().map(|doubt| format!("! {doubt}\n")).collect::<Vec<_>>().concat();
     let study = output::word(&typed.study);
     let quick = if typed.quick { " --quick" } else { "" };
@@ -84,7 +85,8 @@ fn doubts(study: &Study) -> Vec<String> {
     doubts
 }
 
-fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duration>) -> std::fmt::Result {
+fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
+    let (study, plan) = (&record.study, &record.plan);
     let schedule = &plan.schedule;
     writeln!(out, "{}", study.name)?;
     if let Some(question) = &study.question {
@@ -135,7 +137,12 @@ fn write_plan(out: &mut String, study: &Study, plan: &Plan, time: &Range<Duratio
     };
     writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
     writeln!(out, "seed     {}", plan.seed)?;
-    writeln!(out, "time     {}; fetching and the setup hook come on top", range(time))?;
+    if analysis::wants_evidence(record) {
+        let time = minutes(analysis::evidence_time(record));
+        writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
+    }
+    let time = range(&analysis::time_left(record));
+    writeln!(out, "time     {time}; fetching and the setup hook come on top")?;
     writeln!(out, "\norder")?;
     for (kind, blocks) in [("pilot", &plan.pilot), ("block", &plan.blocks)] {
         for (index, block) in blocks.iter().take(SHOWN).enumerate() {

@@ -37,6 +37,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         boundaries: &boundaries,
         folder: &folder,
         budget: typed.budget,
+        evidence: typed.evidence(),
         interrupted: &interrupted,
         watcher: &mut *progress::watcher(cli.quiet),
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::plan::Trial;
-use model::{CellIndex, Effect, Phase, StudyRecord, TrialRecord, WarmUpCut};
+use model::{CellIndex, Effect, EvidenceRecord, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut};
 
 use super::Ending;
 
@@ -53,6 +53,20 @@ pub enum Event<'a> {
         block: u32,
         /// What disturbed the host.
         reason: &'a str,
+    },
+    /// A variant is launched once more, to be watched.
+    EvidenceBegan {
+        /// Which.
+        variant: VariantIndex,
+    },
+    /// That launch ended and is stored.
+    EvidenceEnded(&'a EvidenceRecord),
+    /// Nothing is launched to be watched, since the budget has no room for it.
+    EvidenceSkipped {
+        /// The budget.
+        budget: Duration,
+        /// What all such launches would take.
+        time: Duration,
     },
     /// The run ended.
     Ended(&'a Ending),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod event;
+mod evidence;
 mod trial;
 
 use std::ops::Range;
@@ -31,6 +32,8 @@ pub struct Conductor<'a> {
     pub folder: &'a Path,
     /// End after about this long.
     pub budget: Option<Duration>,
+    /// Whether each variant is launched once more at the end; `None` leaves it to the study and its mode.
+    pub evidence: Option<bool>,
     /// Raised by Ctrl-C.
     pub interrupted: &'a AtomicBool,
     /// Who watches.
@@ -125,16 +128,15 @@ impl Conductor<'_> {
                 return Ok(Ending::Interrupted);
             }
             match analysis::next_step(record, self.boundaries) {
-                Next::Stop(why) => return Ok(Ending::Finished(why)),
+                Next::Stop(why) => return self.gather(&prepared, record, began, why),
                 Next::DecideCut(cut) => {
                     self.store.set_warm_up_cut(&record.run, cut)?;
                     record.warm_up_cut = Some(cut);
                     self.watcher.see(&Event::CutDecided(cut));
                 }
                 Next::Run(key) => {
-                    let block = analysis::block_time(record);
-                    if let Some(budget) =
-                        self.budget.filter(|budget| key.position == 0 && began.elapsed() + block > *budget)
+                    if key.position == 0
+                        && let Some(budget) = self.exceeded(began, analysis::block_time(record))
                     {
                         return Ok(Ending::Budget(budget));
                     }
@@ -143,6 +145,45 @@ impl Conductor<'_> {
                 }
             }
         }
+    }
+
+    /// Launches each variant once more, where that is wanted and has not been done: the question is answered, and this shows why.
+    fn gather(
+        &mut self,
+        prepared: &trial::Prepared,
+        record: &mut StudyRecord,
+        began: Instant,
+        why: analysis::Stop,
+    ) -> Result<Ending, ConductError> {
+        let missing = if self.wants_evidence(record) { analysis::missing_evidence(record, &why) } else { Vec::new() };
+        // What only some of the variants show explains nothing.
+        let time = analysis::evidence_time(record) * missing.len() as u32;
+        if let Some(budget) = self.exceeded(began, time).filter(|_| !missing.is_empty()) {
+            self.watcher.see(&Event::EvidenceSkipped { budget, time });
+            return Ok(Ending::Finished(why));
+        }
+        for variant in missing {
+            if self.is_interrupted() {
+                return Ok(Ending::Interrupted);
+            }
+            self.watcher.see(&Event::EvidenceBegan { variant });
+            let Some(evidence) = prepared.gather(variant, record, self.interrupted, self.watcher)? else {
+                return Ok(Ending::Interrupted);
+            };
+            self.store.add_evidence(&record.run, &evidence)?;
+            self.watcher.see(&Event::EvidenceEnded(&evidence));
+            record.evidence.push(evidence);
+        }
+        Ok(Ending::Finished(why))
+    }
+
+    fn wants_evidence(&self, record: &StudyRecord) -> bool {
+        self.evidence.unwrap_or_else(|| analysis::wants_evidence(record))
+    }
+
+    /// The budget, where it has no room for something that takes so long.
+    fn exceeded(&self, began: Instant, time: Duration) -> Option<Duration> {
+        self.budget.filter(|budget| began.elapsed() + time > *budget)
     }
 
     fn is_interrupted(&self) -> bool {
@@ -179,6 +220,10 @@ impl Conductor<'_> {
     /// Least and most time that is left, by the plan and by the budget.
     fn time_left(&self, record: &StudyRecord, began: Instant) -> Range<Duration> {
         let left = analysis::time_left(record);
+        let launches =
+            if self.wants_evidence(record) { record.study.variants.len() - record.evidence.len() } else { 0 };
+        let evidence = analysis::evidence_time(record) * launches as u32;
+        let left = left.start + evidence..left.end + evidence;
         let allowed = self.budget.map_or(Duration::MAX, |budget| budget.saturating_sub(began.elapsed()));
         left.start.min(allowed)..left.end.min(allowed)
     }

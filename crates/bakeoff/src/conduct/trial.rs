@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use analysis::HalfWindow;
 use jiff::Timestamp;
 use load::{Ask, Asked, Flow, LengthRule, Load, LoadError, Script, Stop, Target};
+use model::evidence::Seen;
 use model::plan::Trial;
 use model::study::{AskedSetting, Asks, Expect, Request, WarmUp, Workload};
 use model::{
     AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, Scenarios,
-    ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, WarmUpRecord,
+    ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord,
 };
 use server::{
     Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, ServerSampler, Site,
@@ -32,14 +33,14 @@ const ROOM: usize = 64 * 1024;
 
 /// The study's variants put together on this machine, to be launched again and again.
 pub struct Prepared<'a> {
-    launcher: &'a Launcher,
-    study: &'a Study,
-    folder: &'a Path,
+    pub(super) launcher: &'a Launcher,
+    pub(super) study: &'a Study,
+    pub(super) folder: &'a Path,
     installed: Vec<Installed>,
 }
 
 /// Why a trial has no end.
-enum Broken {
+pub(super) enum Broken {
     /// The variant could not be launched or measured: that is its result.
     Variant(Failed),
     /// Ctrl-C: there is no result.
@@ -56,12 +57,22 @@ impl<E: Into<ConductError>> From<E> for Broken {
 
 /// What has been measured so far of the trial that is running.
 #[derive(Default)]
-struct Measured {
+pub(super) struct Measured {
     launch: Option<LaunchFacts>,
     settings: Vec<Setting>,
     answers: Vec<AnswerSample>,
     warm_up: Option<WarmUpRecord>,
     cells: Vec<CellRecord>,
+    pub(super) seen: Option<Seen>,
+}
+
+/// What a launch is for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    /// A trial of the plan.
+    Trial(&'a Trial),
+    /// To be watched, not measured.
+    Evidence,
 }
 
 impl<'a> Prepared<'a> {
@@ -103,9 +114,12 @@ impl<'a> Prepared<'a> {
         let started = Timestamp::now().to_string();
         let canary_before = server::canary_ns();
         let (mut host, own_before) = (HostSampler::new(), server::own_cpu_s());
+        let folder = self.trial_folder(trial);
         let mut running = RunningTrial {
             prepared: self,
-            trial,
+            purpose: Purpose::Trial(trial),
+            variant: trial.variant,
+            folder,
             record,
             interrupted,
             watcher,
@@ -113,16 +127,8 @@ impl<'a> Prepared<'a> {
             phase: Phase::Prepare,
             measured: Measured::default(),
         };
-        let outcome = match running.whole() {
-            Ok(()) => Outcome::Completed,
-            Err(Broken::Variant(failed)) => {
-                self.require_room(trial)?;
-                Outcome::Failed(failed)
-            }
-            Err(Broken::Interrupted) => return Ok(None),
-            Err(Broken::Ours(error)) => return Err(error),
-        };
-        let Measured { launch, settings, answers, warm_up, cells } = running.measured;
+        let Some(outcome) = running.outcome()? else { return Ok(None) };
+        let Measured { launch, settings, answers, warm_up, cells, .. } = running.measured;
         Ok(Some(TrialRecord {
             key: trial.key,
             variant: trial.variant,
@@ -141,8 +147,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// Programs fail in any way where they cannot write their logs: a full disk is no fault of a variant's.
-    fn require_room(&self, trial: &Trial) -> Result<(), ConductError> {
-        let path = self.trial_folder(trial).join("room");
+    fn require_room(folder: &Path) -> Result<(), ConductError> {
+        let path = folder.join("room");
         let written = fs::write(&path, vec![0; ROOM]);
         let _ = fs::remove_file(&path);
         let full = |source| LaunchError::Io { doing: "write to", path, source };
@@ -157,24 +163,38 @@ impl<'a> Prepared<'a> {
 }
 
 /// A trial that is running.
-struct RunningTrial<'a> {
-    prepared: &'a Prepared<'a>,
-    trial: &'a Trial,
-    record: &'a StudyRecord,
-    interrupted: &'a AtomicBool,
-    watcher: &'a mut dyn Watcher,
+pub(super) struct RunningTrial<'a> {
+    pub(super) prepared: &'a Prepared<'a>,
+    pub(super) purpose: Purpose<'a>,
+    pub(super) variant: VariantIndex,
+    /// Where it leaves its logs.
+    pub(super) folder: PathBuf,
+    pub(super) record: &'a StudyRecord,
+    pub(super) interrupted: &'a AtomicBool,
+    pub(super) watcher: &'a mut dyn Watcher,
     /// What the services use, for telling it from others' use of the host.
-    services: Vec<ProcessTree>,
-    phase: Phase,
-    measured: Measured,
+    pub(super) services: Vec<ProcessTree>,
+    pub(super) phase: Phase,
+    pub(super) measured: Measured,
 }
 
 impl RunningTrial<'_> {
+    /// Runs it to its end; `None` when it was interrupted.
+    pub(super) fn outcome(&mut self) -> Result<Option<Outcome>, ConductError> {
+        match self.whole() {
+            Ok(()) => Ok(Some(Outcome::Completed)),
+            Err(Broken::Variant(failed)) => {
+                Prepared::require_room(&self.folder)?;
+                Ok(Some(Outcome::Failed(failed)))
+            }
+            Err(Broken::Interrupted) => Ok(None),
+            Err(Broken::Ours(error)) => Err(error),
+        }
+    }
+
     fn whole(&mut self) -> Result<(), Broken> {
         let Prepared { launcher, study, .. } = self.prepared;
-        let site = launcher
-            .site(&study.dir, &self.prepared.trial_folder(self.trial), &study.services)
-            .map_err(|error| self.broken(error))?;
+        let site = launcher.site(&study.dir, &self.folder, &study.services).map_err(|error| self.broken(error))?;
         let result = self.with_services(&site);
         if let Some(cleanup) = &study.hooks.cleanup {
             self.enter(Phase::Stop, None);
@@ -216,7 +236,7 @@ impl RunningTrial<'_> {
             launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(|error| self.broken(error))?;
         }
         self.enter(Phase::Launch, None);
-        let installed = &installed[self.trial.variant];
+        let installed = &installed[self.variant];
         let server = match launcher.server(installed, site) {
             Ok(server) => server,
             Err(error) => {
@@ -235,7 +255,7 @@ impl RunningTrial<'_> {
 
     /// All that the study asks of this variant's process: its treatment, and what all variants share.
     fn asked(&self) -> Vec<AskedSetting> {
-        let variant = &self.prepared.study.variants[self.trial.variant];
+        let variant = &self.prepared.study.variants[self.variant];
         variant.treatment.iter().chain(&variant.shared).cloned().collect()
     }
 
@@ -256,8 +276,13 @@ impl RunningTrial<'_> {
             }
         }
         self.warm_up(&target, &asks, server)?;
-        for cell in &self.trial.cells {
-            self.measure(*cell, &target, &asks, server, ready)?;
+        match self.purpose {
+            Purpose::Trial(trial) => {
+                for cell in &trial.cells {
+                    self.measure(trial, *cell, &target, &asks, server, ready)?;
+                }
+            }
+            Purpose::Evidence => self.watch(&target, &asks, server)?,
         }
         self.enter(Phase::Inspect, None);
         self.look_at_answers(&target, &asks, server)
@@ -319,16 +344,14 @@ impl RunningTrial<'_> {
     fn warm_up(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
         self.enter(Phase::WarmUp, None);
         let plan = &self.record.plan;
+        let pilot = matches!(self.purpose, Purpose::Trial(trial) if trial.key.pilot);
         let longest = match (self.record.warm_up_cut, plan.schedule.warm_up) {
-            (Some(cut), _) if !self.trial.key.pilot => Duration::from_secs_f64(cut.seconds),
+            (Some(cut), _) if !pilot => Duration::from_secs_f64(cut.seconds),
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
-        let mut load = Load::new(target.clone(), self.mixed(asks, target)?, Stop::After(longest));
-        load.engine = self.record.host.engine;
-        load.connections = plan.cells.iter().map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1);
+        let load = self.mixed_load(target, asks, Stop::After(longest))?;
         let mut window = HalfWindow::new(plan.mode);
-        let pilot = self.trial.key.pilot;
         let intervals = self.load(&load, server, &mut |interval| match window.push(&interval.bins) {
             Some(_) if pilot => Flow::Stop,
             _ => Flow::Continue,
@@ -336,6 +359,16 @@ impl RunningTrial<'_> {
         let (intervals, ended) = intervals;
         self.measured.warm_up = Some(WarmUpRecord { intervals, steady_at_s: window.steady_at() });
         ended
+    }
+
+    /// All workloads mixed, by users who ask at once.
+    pub(super) fn mixed_load(&self, target: &Target, asks: &[Asking], stop: Stop) -> Result<Load, Broken> {
+        let cells = self.record.plan.cells.iter();
+        Ok(Load {
+            connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
+            engine: self.record.host.engine,
+            ..Load::new(target.clone(), self.mixed(asks, target)?, stop)
+        })
     }
 
     /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
@@ -361,6 +394,7 @@ impl RunningTrial<'_> {
     /// Measures one cell.
     fn measure(
         &mut self,
+        trial: &Trial,
         cell: CellIndex,
         target: &Target,
         asks: &[Asking],
@@ -369,29 +403,36 @@ impl RunningTrial<'_> {
     ) -> Result<(), Broken> {
         self.enter(Phase::Measure, Some(cell));
         let plan = &self.record.plan;
-        let planned = &plan.cells[cell];
-        let stop = Stop::After(planned.length(plan.schedule.measure));
-        let asked = match &asks[planned.workload] {
-            Asking::Request { ask, .. } => vec![ask.clone()].into(),
-            Asking::Scenarios(script) => Asked::Scenarios(vec![script.clone()]),
-        };
-        let load = Load {
-            connections: planned.shape.connections,
-            arrivals: planned.shape.arrivals.clone(),
-            // All variants of a block meet the same random times.
-            seed: plan.seed.wrapping_add(self.trial.key.block.into()),
-            engine: self.record.host.engine,
-            ..Load::new(target.clone(), asked, stop)
-        };
+        let stop = Stop::After(plan.cells[cell].length(plan.schedule.measure));
+        // All variants of a block meet the same random times.
+        let load =
+            Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
         let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
         self.measured.cells.push(CellRecord { cell, since_ready_s, intervals });
         ended
     }
 
+    /// The load of one cell.
+    pub(super) fn cell_load(&self, cell: CellIndex, target: &Target, asks: &[Asking], stop: Stop) -> Load {
+        let plan = &self.record.plan;
+        let planned = &plan.cells[cell];
+        let asked = match &asks[planned.workload] {
+            Asking::Request { ask, .. } => vec![ask.clone()].into(),
+            Asking::Scenarios(script) => Asked::Scenarios(vec![script.clone()]),
+        };
+        Load {
+            connections: planned.shape.connections,
+            arrivals: planned.shape.arrivals.clone(),
+            seed: plan.seed,
+            engine: self.record.host.engine,
+            ..Load::new(target.clone(), asked, stop)
+        }
+    }
+
     /// Makes a load; every interval gets the server's and the host's view added. What was seen is returned even when
     /// the load ended badly.
-    fn load(
+    pub(super) fn load(
         &mut self,
         load: &Load,
         server: &Running,
@@ -425,7 +466,7 @@ impl RunningTrial<'_> {
         (intervals, ended)
     }
 
-    fn enter(&mut self, phase: Phase, cell: Option<CellIndex>) {
+    pub(super) fn enter(&mut self, phase: Phase, cell: Option<CellIndex>) {
         self.phase = phase;
         self.watcher.see(&Event::PhaseBegan { phase, cell });
     }
@@ -454,7 +495,7 @@ impl RunningTrial<'_> {
 
 /// A workload that is ready to be asked.
 #[expect(clippy::large_enum_variant, reason = "a study has a handful of them")]
-enum Asking {
+pub(super) enum Asking {
     Request {
         ask: Ask,
         request: Request,

@@ -247,6 +247,11 @@ impl Started {
         Ran { code: status.code(), stdout, stderr }
     }
 
+    /// Whether it has said this on stderr.
+    pub fn has_said(&self, text: &str) -> bool {
+        fs::read_to_string(&self.err).unwrap_or_default().contains(text)
+    }
+
     /// Sends it a signal, as a user would.
     pub fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());

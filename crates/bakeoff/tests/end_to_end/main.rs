@@ -5,6 +5,7 @@
 mod commands;
 mod common;
 mod disturbed;
+mod evidence;
 mod faults;
 mod interrupted;
 mod load;

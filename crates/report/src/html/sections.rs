@@ -18,6 +18,7 @@ pub fn all(page: &mut Markup, report: &Report) {
     cells(page, report);
     launches(page, report);
     concurrency(page, report);
+    why(page, report);
     findings(page, report);
     limits(page, report);
     environment(page, report);
@@ -173,6 +174,34 @@ fn concurrency(page: &mut Markup, report: &Report) {
             section.leaf("p", &[("class", "muted")], "Thin lines reach from the lowest to the highest launch.");
         });
     }
+}
+
+fn why(page: &mut Markup, report: &Report) {
+    let Some(why) = &report.why else { return };
+    section(page, "why", "Why", |section| {
+        section.leaf("p", &[("class", "muted")], words::WHY_NOTE);
+        for explanation in &why.explanations {
+            section.leaf("h3", &[], &explanation.subject);
+            if !explanation.differences.is_empty() {
+                section.element("ol", &[], |list| {
+                    for difference in &explanation.differences {
+                        list.leaf("li", &[], &difference.sentence);
+                    }
+                });
+            }
+            if let Some(caution) = &explanation.caution {
+                section.leaf("p", &[], &format!("! {caution}"));
+            }
+        }
+        for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+            section.leaf("p", &[], &format!("! {lacking}"));
+        }
+        let topics = why.topics.iter().map(|topic| tables::topic(topic, report));
+        for table in std::iter::once(tables::watched(why, report)).chain(topics) {
+            section.leaf("h3", &[], &table.caption);
+            draw_table(section, &table, "prose");
+        }
+    });
 }
 
 fn findings(page: &mut Markup, report: &Report) {

@@ -9,6 +9,7 @@ use model::{LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
+use crate::evidence::{CpuWatch, Recorder};
 use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::runtime::Installed;
@@ -108,6 +109,27 @@ impl Running {
             versions: &self.facts.versions,
         };
         settings::read_back(&target, asked)
+    }
+
+    /// Watches who uses its CPU time, from now on.
+    pub fn watch_cpu(&self) -> CpuWatch {
+        CpuWatch::new(self.tree(), self.pid())
+    }
+
+    /// Begins to record what its virtual machine does, into the trial's folder. It costs the server CPU, some of it before
+    /// and after: not to be called while measuring. An error says in words why there is no recording.
+    pub fn record(&self) -> Result<Recorder, String> {
+        let Some(jvm) = &self.installed.jvm else {
+            return Err(format!(
+                "{} keeps no record of itself, and bakeoff takes no samples from outside",
+                if self.installed.runs_ruby {
+                    "this Ruby"
+                } else {
+                    "a command that is no Java program of bakeoff's launching"
+                }
+            ));
+        };
+        Recorder::start(&jvm.jdk, self.pid(), &self.launch.site.trial_dir)
     }
 
     /// Ends it and all that it started: TERM, and KILL after `grace`. Says how the launched process ended.

@@ -56,6 +56,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             timing: timing.clone(),
             quick: timing,
             decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
+            evidence: None,
         },
         plan: Plan {
             seed: u64::MAX,
@@ -74,6 +75,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
         host: HostFacts::default(),
         warm_up_cut: None,
         trials: Vec::new(),
+        evidence: Vec::new(),
     }
 }
 

@@ -1,0 +1,71 @@
+//! Which launches are made to see why the variants differ, and how long each takes.
+
+use std::time::Duration;
+
+use model::study::Runtime;
+use model::{Mode, StudyRecord, VariantIndex};
+
+use crate::next::Stop;
+use crate::pace;
+
+/// Least and most time for which a server is watched: enough for rare things to show, and for a recording to stay readable.
+const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
+
+/// Whether evidence launches are made where the command line says nothing: as the study says; else in full runs where a
+/// variant runs on something that can tell about itself.
+pub fn wants_evidence(record: &StudyRecord) -> bool {
+    let tells = |runtime: &Runtime| !matches!(runtime, Runtime::Command { .. });
+    let can = || record.study.variants.iter().any(|variant| tells(&variant.server.runtime));
+    record.study.evidence.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
+}
+
+/// The variants whose evidence launch has not been made, of a run that ended so. What could not be compared needs no
+/// explanation.
+pub fn missing_evidence(record: &StudyRecord, stop: &Stop) -> Vec<VariantIndex> {
+    match stop {
+        Stop::Hopeless { .. } | Stop::Vetoed { .. } => Vec::new(),
+        Stop::Decided | Stop::Exhausted => {
+            let is_made = |variant| record.evidence.iter().any(|made| made.variant == variant);
+            (0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect()
+        }
+    }
+}
+
+/// How long a server is watched: as long as a launch measures.
+pub fn evidence_window(record: &StudyRecord) -> Duration {
+    let measured: Duration = record.plan.cells.iter().map(|cell| cell.length(record.plan.schedule.measure)).sum();
+    measured.clamp(WINDOW[0], WINDOW[1])
+}
+
+/// About how long one evidence launch takes, reading what was recorded included.
+pub fn evidence_time(record: &StudyRecord) -> Duration {
+    pace::block_time(record) / record.study.variants.len().max(1) as u32 + evidence_window(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn evidence_is_gathered_where_something_can_tell() {
+        let mut record = fixture::record(5, 0.0);
+        assert!(!wants_evidence(&record), "a command tells nothing");
+        record.study.variants[1].server.runtime =
+            Runtime::Ruby { version: None, options: Vec::new(), script: "x".into() };
+        assert!(wants_evidence(&record));
+        record.plan.mode = Mode::Quick;
+        assert!(!wants_evidence(&record), "a quick run ends quickly");
+        record.study.evidence = Some(true);
+        assert!(wants_evidence(&record));
+    }
+
+    #[test]
+    fn each_variant_is_launched_once() {
+        let mut record = fixture::record(5, 0.0);
+        assert_eq!(missing_evidence(&record, &Stop::Decided), [0, 1]);
+        assert!(missing_evidence(&record, &Stop::Vetoed { findings: Vec::new() }).is_empty());
+        record.evidence = vec![fixture::evidence(0, 100, 0.0)];
+        assert_eq!(missing_evidence(&record, &Stop::Exhausted), [1]);
+    }
+}

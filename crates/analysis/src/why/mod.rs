@@ -1,0 +1,461 @@
+//! Why the variants differ: what one more launch of each used and recorded, per request, ranked by how much of the difference
+//! in CPU time it is.
+//!
+//! CPU time is told apart exactly, by threads: compiling, collecting, the program. The parts add up to the whole, so each is a
+//! share of the difference. What a recording counts (throwables, bytes, waits) has no CPU time of its own: it stands after
+//! those, by its ratio. One launch explains; it proves nothing.
+
+mod topics;
+
+use model::evidence::{CpuUse, EvidenceRecord, Profile, Recording, Seen, Sum, Sums, ThrowableKind};
+use model::why::{Difference, Explanation, Unit, WatchedLaunch};
+use model::{Comparison, Metric, Outcome, StudyRecord, VariantIndex, Why, text};
+
+use crate::compare::{BASELINE, Primary};
+
+/// Below this log ratio of CPU per request two launches count as alike: shares of so little say nothing.
+const ALIKE: f64 = 0.05;
+/// A part of the CPU time is told when its difference is at least this share of the larger whole.
+const TOLD_SHARE: f64 = 0.02;
+/// Something counted is told when it is at least so many times as much on one side as on the other.
+const TOLD_RATIO: f64 = 1.25;
+/// Requests, and samples, below which a launch says little.
+const FEW: u64 = 200;
+
+/// What the evidence launches of a record say; `None` where none was made.
+pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
+    let variants = 0..record.study.variants.len();
+    let made = |variant| record.evidence.iter().find(|made| made.variant == variant);
+    let launches: Vec<WatchedLaunch> = variants.clone().filter_map(made).map(launch).collect();
+    if launches.is_empty() {
+        return None;
+    }
+    let watched: Vec<Option<Watched>> = variants.clone().map(|variant| Watched::of(made(variant)?)).collect();
+    let explanation = |variant: VariantIndex| {
+        let pair = Pair { record, baseline: watched[BASELINE]?, variant: watched[variant]?, index: variant };
+        Some(pair.explanation(comparisons))
+    };
+    let explanations = variants.skip(BASELINE + 1).filter_map(explanation).collect();
+    Some(Why { launches, explanations, topics: topics::topics(&watched) })
+}
+
+fn launch(made: &EvidenceRecord) -> WatchedLaunch {
+    let seen = made.seen.as_ref();
+    let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
+        (Outcome::Failed(failed), _) => (None, Some(format!("The launch failed: {}.", failed.reason))),
+        (Outcome::Completed, Some(Recording::Jfr { file, profile })) => {
+            let lost = (profile.lost_bytes > 0).then(|| {
+                format!("{} of the recording were lost: counts are too low.", text::bytes(profile.lost_bytes as f64))
+            });
+            (Some(file.clone()), lost)
+        }
+        (Outcome::Completed, Some(Recording::None { reason })) => {
+            (None, Some(format!("There is no recording: {reason}.")))
+        }
+        (Outcome::Completed, None) => (None, Some("Nothing was seen.".to_owned())),
+    };
+    WatchedLaunch {
+        variant: made.variant,
+        load: made.load.clone(),
+        requests: seen.map_or(0, |seen| seen.requests),
+        elapsed_s: seen.map_or(0.0, |seen| seen.elapsed_s),
+        cpu_per_request: Watched::of(made).and_then(|watched| watched.cpu(CpuUse::without_recorder_s)),
+        recording,
+        missing,
+    }
+}
+
+/// A launch of which something was seen.
+#[derive(Clone, Copy)]
+struct Watched<'a> {
+    seen: &'a Seen,
+}
+
+impl<'a> Watched<'a> {
+    fn of(made: &'a EvidenceRecord) -> Option<Self> {
+        made.seen.as_ref().filter(|seen| seen.requests > 0).map(|seen| Self { seen })
+    }
+
+    fn per_request(&self, amount: f64) -> f64 {
+        amount / self.seen.requests as f64
+    }
+
+    /// CPU time per request, µs.
+    fn cpu(&self, part: impl Fn(&CpuUse) -> f64) -> Option<f64> {
+        self.seen.cpu.as_ref().map(|cpu| self.per_request(part(cpu) * 1e6))
+    }
+
+    fn profile(&self) -> Option<&'a Profile> {
+        match &self.seen.recording {
+            Recording::Jfr { profile, .. } => Some(profile),
+            Recording::None { .. } => None,
+        }
+    }
+
+    /// Samples of running threads, where there are enough of them to say anything.
+    fn samples(&self) -> Option<&'a Sums> {
+        self.profile().map(|profile| &profile.samples).filter(|samples| samples.count >= FEW)
+    }
+
+    /// Throwables of a kind.
+    fn throwables(&self, kind: ThrowableKind) -> u64 {
+        let of_kind = self.profile().into_iter().flat_map(|profile| of_kind(&profile.throwables, kind));
+        of_kind.map(|sum| sum.count).sum()
+    }
+}
+
+fn of_kind(throwables: &Sums, kind: ThrowableKind) -> impl Iterator<Item = &Sum> {
+    throwables.top.iter().filter(move |sum| ThrowableKind::of(sum) == kind)
+}
+
+/// A variant and the baseline, both watched.
+struct Pair<'a> {
+    record: &'a StudyRecord,
+    baseline: Watched<'a>,
+    variant: Watched<'a>,
+    index: VariantIndex,
+}
+
+impl Pair<'_> {
+    fn explanation(&self, comparisons: &[Comparison]) -> Explanation {
+        let names = self.names();
+        let [name, baseline] = names;
+        let whole = self.both(|watched| watched.cpu(CpuUse::without_recorder_s));
+        let subject = match whole {
+            Some([of_baseline, of_variant]) => format!(
+                "{name} uses {} of server CPU per request, {baseline} {}: {}",
+                text::micros(of_variant),
+                text::micros(of_baseline),
+                text::change((of_variant / of_baseline).ln())
+            ),
+            None => format!("{name} against {baseline}: their CPU time could not be read"),
+        };
+        let mut parts = whole.map(|whole| self.parts(whole)).unwrap_or_default();
+        parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let mut counted = self.counted();
+        counted.sort_by(|a, b| ratio(b.values).total_cmp(&ratio(a.values)));
+        Explanation {
+            variant: self.index,
+            subject,
+            differences: parts.into_iter().chain(counted).collect(),
+            caution: self.caution(whole, comparisons),
+        }
+    }
+
+    fn names(&self) -> [&str; 2] {
+        [self.index, BASELINE].map(|index| self.record.study.variants[index].name.as_str())
+    }
+
+    /// A quantity of baseline and variant.
+    fn both(&self, of: impl Fn(&Watched) -> Option<f64>) -> Option<[f64; 2]> {
+        Some([of(&self.baseline)?, of(&self.variant)?])
+    }
+
+    fn profiles(&self) -> Option<[&Profile; 2]> {
+        Some([self.baseline.profile()?, self.variant.profile()?])
+    }
+
+    /// The parts of the CPU time that differ.
+    fn parts(&self, whole: [f64; 2]) -> Vec<Difference> {
+        let difference = whole[1] - whole[0];
+        let differs = (whole[1] / whole[0]).ln().abs() >= ALIKE;
+        let part = |topic: &str, what: &str, of: fn(&CpuUse) -> f64, details: Vec<String>| {
+            let values = self.both(|watched| watched.cpu(of))?;
+            let own = values[1] - values[0];
+            let explains = differs.then(|| own / difference);
+            let share = explains.map(|share| {
+                let percent = text::significant((share * 100.0).abs().round(), 2);
+                if share >= 0.0 {
+                    format!(", {percent} % of the difference")
+                } else {
+                    format!(", against the difference ({percent} %)")
+                }
+            });
+            let mut sentence = self.against(what, Unit::Micros, values) + &share.unwrap_or_default();
+            for detail in details {
+                sentence.push_str("; ");
+                sentence.push_str(&detail);
+            }
+            let is_told = own.abs() >= TOLD_SHARE * whole[0].max(whole[1]);
+            is_told.then(|| Difference { topic: topic.to_owned(), sentence, unit: Unit::Micros, values, explains })
+        };
+        [
+            part("JIT compilation", "of JIT compilation", |cpu| cpu.jit_s, self.of_compiling()),
+            part("garbage collection", "of garbage collection and safepoints", |cpu| cpu.gc_s, self.of_collecting()),
+            part("program", "in the program's own threads", CpuUse::program_s, self.of_program()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// `on: 8.40 ms of JIT compilation per request against 0.10 ms`.
+    fn against(&self, what: &str, unit: Unit, [baseline, variant]: [f64; 2]) -> String {
+        let written = |value| match unit {
+            Unit::Micros => text::micros(value),
+            Unit::Bytes => text::bytes(value),
+            Unit::Count => text::trimmed(text::significant(value, 3)),
+        };
+        format!("{}: {} {what} per request against {}", self.names()[0], written(variant), written(baseline))
+    }
+
+    fn of_compiling(&self) -> Vec<String> {
+        let Some(profiles) = self.profiles() else { return Vec::new() };
+        let mut details = Vec::new();
+        if let Some((reason, [baseline, variant])) =
+            most_different(profiles.map(|profile| &profile.failed), |sum| sum.count as f64, first)
+        {
+            let counts = [variant, baseline].map(|count| text::count(count as u64));
+            details.push(format!("compilations fail with '{reason}' ({} against {} in all)", counts[0], counts[1]));
+        }
+        let compiled = profiles.map(|profile| text::count(profile.compiled.count));
+        details.push(format!("{} compilations against {}", compiled[1], compiled[0]));
+        let given_up = profiles.map(|profile| text::count(profile.deoptimizations.count));
+        if given_up[0] != given_up[1] {
+            details.push(format!("compiled code is given up {} times against {}", given_up[1], given_up[0]));
+        }
+        details
+    }
+
+    fn of_collecting(&self) -> Vec<String> {
+        let Some(profiles) = self.profiles() else { return Vec::new() };
+        let [baseline, variant] = profiles.map(|profile| text::count(profile.collections.count));
+        vec![format!("{variant} collections against {baseline}")]
+    }
+
+    /// Where the program itself spends more or less, by samples.
+    fn of_program(&self) -> Vec<String> {
+        let (Some(baseline), Some(variant)) = (self.baseline.samples(), self.variant.samples()) else {
+            return Vec::new();
+        };
+        let Some(cpu) = self.both(|watched| watched.cpu(CpuUse::program_s)) else { return Vec::new() };
+        let samples = [baseline, variant];
+        let packages = self.profiles().map(|profiles| profiles.map(|profile| &profile.packages));
+        let share = |index: usize| {
+            let all = samples[index].count as f64;
+            move |sum: &Sum| sum.count as f64 / all * cpu[index]
+        };
+        let places: [(&str, Option<[&Sums; 2]>, Key); 3] =
+            [("package", packages, first), ("method", Some(samples), first), ("Ruby method", Some(samples), second)];
+        let told = |(what, sums, key): (&str, Option<[&Sums; 2]>, Key)| {
+            let sums = sums?;
+            let grouped = [0, 1].map(|index| topics::grouped(sums[index], share(index), key));
+            let (place, [baseline, variant]) = largest_difference(&grouped)?;
+            let [variant, baseline] = [variant, baseline].map(text::micros);
+            Some(format!("{what} that differs most, by samples: {place} ({variant} against {baseline})"))
+        };
+        places.into_iter().filter_map(told).collect()
+    }
+
+    /// What differs and has no CPU time of its own.
+    fn counted(&self) -> Vec<Difference> {
+        if self.profiles().is_none() {
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        let mut tell =
+            |topic: &str, what: &str, unit: Unit, floor: f64, of: &dyn Fn(&Watched) -> f64, detail: Option<String>| {
+                let values = [of(&self.baseline), of(&self.variant)];
+                if (values[1] - values[0]).abs() >= floor && ratio(values) >= TOLD_RATIO.ln() {
+                    let detail = detail.map(|detail| format!(", {detail}")).unwrap_or_default();
+                    let sentence = self.against(what, unit, values) + &detail;
+                    told.push(Difference { topic: topic.to_owned(), sentence, unit, values, explains: None });
+                }
+            };
+        for (kind, what) in [
+            (ThrowableKind::RubyRaise, "Ruby raises"),
+            (ThrowableKind::ControlFlow, "throwables for control flow"),
+            (ThrowableKind::Java, "exceptions of Java code"),
+        ] {
+            let of = |watched: &Watched| watched.per_request(watched.throwables(kind) as f64);
+            tell("exceptions", what, Unit::Count, 0.01, &of, self.commonest(kind));
+        }
+        let profile =
+            |of: fn(&Profile) -> f64| move |watched: &Watched| watched.per_request(watched.profile().map_or(0.0, of));
+        tell("allocation", "allocated", Unit::Bytes, 1.0, &profile(|profile| profile.allocations.amount), None);
+        tell("locks", "of waiting for locks", Unit::Micros, 1.0, &profile(|profile| profile.locks.amount * 1e6), None);
+        tell("threads", "threads started", Unit::Count, 0.05, &profile(|profile| profile.threads_started as f64), None);
+        told
+    }
+
+    /// What is thrown most often where there is more of it.
+    fn commonest(&self, kind: ThrowableKind) -> Option<String> {
+        let sides = [&self.variant, &self.baseline];
+        let more = sides.into_iter().max_by(|a, b| {
+            let rate = |watched: &Watched| watched.per_request(watched.throwables(kind) as f64);
+            rate(a).total_cmp(&rate(b))
+        })?;
+        let top = of_kind(&more.profile()?.throwables, kind).max_by_key(|sum| sum.count)?;
+        let place =
+            top.key.get(2).filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(" at {place}"));
+        Some(format!("most of them {}{place}", first(top)?))
+    }
+
+    /// What has to be known before the explanation is believed.
+    fn caution(&self, whole: Option<[f64; 2]>, comparisons: &[Comparison]) -> Option<String> {
+        let few = [self.baseline, self.variant]
+            .iter()
+            .map(|watched| watched.seen.requests)
+            .min()
+            .filter(|least| *least < FEW);
+        if let Some(few) = few {
+            return Some(format!("One of the launches was watched for {} requests only.", text::count(few)));
+        }
+        let seen = whole.map(|[baseline, variant]| (variant / baseline).ln())?;
+        let cell = Primary::of(self.record).cell;
+        let measured = comparisons
+            .iter()
+            .find(|c| c.metric == Metric::CpuPerRequest && c.cell == cell && c.variant == self.index)?
+            .effect?;
+        let agrees = (measured.low..=measured.high).contains(&seen);
+        (!agrees).then(|| {
+            format!(
+                "In these launches CPU per request differs by {}, in the measured ones by {}: recording, or this one launch, \
+                 changes something. Where the two disagree, the measured ones count.",
+                text::change(seen),
+                text::effect(&measured)
+            )
+        })
+    }
+}
+
+/// A part of a key, where it is not empty.
+type Key = fn(&Sum) -> Option<&str>;
+
+fn first(sum: &Sum) -> Option<&str> {
+    sum.key.first().map(String::as_str).filter(|key| !key.is_empty())
+}
+
+fn second(sum: &Sum) -> Option<&str> {
+    sum.key.get(1).map(String::as_str).filter(|key| !key.is_empty())
+}
+
+/// The group whose amounts differ most between baseline and variant.
+fn most_different<'a>(
+    sums: [&'a Sums; 2],
+    amount: impl Fn(&Sum) -> f64 + Copy,
+    key: impl Fn(&Sum) -> Option<&str> + Copy,
+) -> Option<(String, [f64; 2])> {
+    let grouped = sums.map(|sums: &'a Sums| topics::grouped(sums, amount, key));
+    largest_difference(&grouped)
+}
+
+fn largest_difference(grouped: &[indexmap::IndexMap<String, f64>; 2]) -> Option<(String, [f64; 2])> {
+    let of = |key: &String| [0, 1].map(|side: usize| grouped[side].get(key).copied().unwrap_or(0.0));
+    let gap = |values: [f64; 2]| (values[1] - values[0]).abs();
+    let keys = grouped.iter().flat_map(|groups| groups.keys());
+    let values = keys.map(|key| (key.clone(), of(key))).filter(|(_, values)| gap(*values) > 0.0);
+    values.max_by(|(_, a), (_, b)| gap(*a).total_cmp(&gap(*b)))
+}
+
+fn size(difference: &Difference) -> f64 {
+    (difference.values[1] - difference.values[0]).abs()
+}
+
+/// How many times as much, as a log without a sign; infinite where one side has none.
+fn ratio([baseline, variant]: [f64; 2]) -> f64 {
+    if baseline <= 0.0 && variant <= 0.0 { 0.0 } else { (variant / baseline).ln().abs() }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Effect, Interpretation, Role};
+
+    use super::*;
+    use crate::fixture;
+
+    fn record(mut on: EvidenceRecord, change: impl FnOnce(&mut Profile)) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.seen else { panic!("a recording") };
+        change(profile);
+        record.evidence = vec![fixture::evidence(0, 10_000, 100.0), on];
+        record
+    }
+
+    fn measured(estimate: f64) -> Comparison {
+        Comparison {
+            role: Role::Exploratory,
+            metric: Metric::CpuPerRequest,
+            cell: None,
+            variant: 1,
+            typical: [None, None],
+            differences: Vec::new(),
+            effect: Some(Effect { estimate, low: estimate - 0.1, high: estimate + 0.1, blocks: 5, confidence: 0.95 }),
+            interpretation: Interpretation::Worse,
+        }
+    }
+
+    #[test]
+    fn what_explains_most_stands_first() {
+        let record = record(fixture::evidence(1, 5_000, 8_400.0), |profile| {
+            profile.failed = fixture::sums(&[(&["call site target change"], 312, 1.9), (&["out of nodes"], 1, 3.0)]);
+            profile.throwables = fixture::sums(&[
+                (&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0),
+                (&["java.lang.Exception", "walk", "page (app:4)"], 25_000, 0.0),
+                (&["org.jruby.ir.runtime.IRBreakJump", "", "page (app:5)"], 10, 0.0),
+            ]);
+        });
+        let why = why(&record, &[]).unwrap();
+        let explanation = &why.explanations[0];
+        assert_eq!(explanation.subject, "on uses 9.40 ms of server CPU per request, off 1.10 ms: ×8.5");
+        let [jit, raises] = &explanation.differences[..] else { panic!("{explanation:#?}") };
+        assert_eq!(
+            jit.sentence,
+            "on: 8.40 ms of JIT compilation per request against 100 µs, 100 % of the difference; compilations fail with \
+             'call site target change' (312 against 0 in all); 0 compilations against 0"
+        );
+        assert!((jit.explains.unwrap() - 1.0).abs() < 1e-9);
+        // Ten jumps in five thousand requests are not told; nor are stacks that were only looked at.
+        assert_eq!(
+            raises.sentence,
+            "on: 5 Ruby raises per request against 0, most of them org.jruby.exceptions.ArgumentError at page (app:4)"
+        );
+        assert_eq!(raises.values, [0.0, 5.0]);
+        assert_eq!(explanation.caution, None);
+        let raised =
+            why.topics.iter().flat_map(|topic| &topic.rows).find(|row| row.what.starts_with("Ruby raises")).unwrap();
+        assert_eq!(raised.values, [Some(0.0), Some(5.0)]);
+    }
+
+    #[test]
+    fn parts_of_the_cpu_time_add_up() {
+        let mut on = fixture::evidence(1, 10_000, 1_000.0);
+        on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 30.0, jit_s: 6.0, gc_s: 3.0, recorder_s: 1.0 });
+        let why = why(&record(on, |_| {}), &[]).unwrap();
+        let explained: Vec<_> =
+            why.explanations[0].differences.iter().map(|d| (d.topic.as_str(), d.explains.unwrap())).collect();
+        assert_eq!(
+            explained.iter().map(|(topic, _)| *topic).collect::<Vec<_>>(),
+            ["program", "JIT compilation", "garbage collection"]
+        );
+        assert!((explained.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9, "{explained:?}");
+    }
+
+    #[test]
+    fn launches_that_disagree_with_the_measured_ones_say_so() {
+        let record = record(fixture::evidence(1, 10_000, 1_100.0), |_| {});
+        // 2.1 ms against 1.1 ms.
+        assert_eq!(why(&record, &[measured((2.1_f64 / 1.1).ln())]).unwrap().explanations[0].caution, None);
+        let caution = why(&record, &[measured(0.0)]).unwrap().explanations[0].caution.clone().unwrap();
+        assert!(
+            caution.starts_with("In these launches CPU per request differs by +90.9 %, in the measured ones by 0.0 %"),
+            "{caution}"
+        );
+    }
+
+    #[test]
+    fn a_launch_without_a_recording_says_why() {
+        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
+        let seen = record.evidence[1].seen.as_mut().unwrap();
+        seen.recording = Recording::None { reason: "this Ruby keeps no record of itself".into() };
+        seen.requests = 50;
+        let why = why(&record, &[]).unwrap();
+        assert_eq!(
+            why.launches[1].missing.as_deref(),
+            Some("There is no recording: this Ruby keeps no record of itself.")
+        );
+        assert!(why.explanations[0].caution.as_ref().unwrap().contains("50 requests only"));
+        record.evidence.clear();
+        assert_eq!(super::why(&record, &[]), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! One more launch of a variant, watched and recorded: it explains what the others measured, and is no part of it.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use load::{Flow, Load, Stop, Target};
+use model::evidence::{Recording, Seen};
+use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, interval};
+use server::Running;
+
+use super::trial::{Asking, Broken, Measured, Prepared, Purpose, RunningTrial};
+use super::{ConductError, Watcher};
+
+impl Prepared<'_> {
+    /// Launches a variant to be watched; `None` when it was interrupted.
+    pub fn gather(
+        &self,
+        variant: VariantIndex,
+        record: &StudyRecord,
+        interrupted: &AtomicBool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<EvidenceRecord>, ConductError> {
+        let started = Timestamp::now().to_string();
+        let mut running = RunningTrial {
+            prepared: self,
+            purpose: Purpose::Evidence,
+            variant,
+            folder: self.folder.join(format!("evidence-{}", variant + 1)),
+            record,
+            interrupted,
+            watcher,
+            services: Vec::new(),
+            phase: Phase::Prepare,
+            measured: Measured::default(),
+        };
+        let Some(outcome) = running.outcome()? else { return Ok(None) };
+        let seen = running.measured.seen;
+        Ok(Some(EvidenceRecord { variant, started, outcome, load: load_name(record), seen }))
+    }
+}
+
+/// What the server is asked while it is watched: the cell that decides, else all workloads mixed.
+fn decisive_cell(record: &StudyRecord) -> Option<CellIndex> {
+    let cells = &record.plan.cells;
+    let named = |name: &String| cells.iter().position(|cell| cell.name(&record.study.workloads) == *name);
+    record.study.decide.cell.as_ref().and_then(named).or((cells.len() == 1).then_some(0))
+}
+
+fn load_name(record: &StudyRecord) -> String {
+    match decisive_cell(record) {
+        Some(cell) => record.plan.cells[cell].name(&record.study.workloads),
+        None => "all workloads mixed".to_owned(),
+    }
+}
+
+impl RunningTrial<'_> {
+    /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
+    /// meanwhile is counted, and no other.
+    pub(super) fn watch(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
+        let cell = decisive_cell(self.record);
+        self.enter(Phase::Watch, cell);
+        let window = analysis::evidence_window(self.record);
+        let load = match cell {
+            Some(cell) => self.cell_load(cell, target, asks, Stop::Told),
+            None => self.mixed_load(target, asks, Stop::Told)?,
+        };
+        let recorder = server.record();
+        let mut cpu = server.watch_cpu();
+        let began = Instant::now();
+        let mut requests = 0;
+        while let Some(count) = next_count(&load, window, began.elapsed(), requests) {
+            let load = Load { stop: Stop::Count(count), ..load.clone() };
+            let (intervals, ended) = self.load(&load, server, &mut |_| {
+                cpu.sample();
+                Flow::Continue
+            });
+            ended?;
+            let before = requests;
+            requests += interval::tally(&intervals).ended();
+            // A load that ends by itself has been made; one that got nowhere would never end.
+            if count == u64::MAX || requests == before {
+                break;
+            }
+        }
+        let elapsed_s = began.elapsed().as_secs_f64();
+        let cpu = cpu.end();
+        let recording = match recorder {
+            Ok(recorder) => recorder.end(),
+            Err(reason) => Recording::None { reason },
+        };
+        let mask = |reason: &str| self.prepared.launcher.mask(reason);
+        let recording = match recording {
+            Recording::None { reason } => Recording::None { reason: mask(&reason) },
+            made @ Recording::Jfr { .. } => made,
+        };
+        self.measured.seen = Some(Seen { requests, elapsed_s, cpu, recording });
+        Ok(())
+    }
+}
+
+/// How many requests to ask for next, so that all end at about the end of the window; `None` at its end. A closed loop begins
+/// with a few, which tell how fast it is.
+fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -> Option<u64> {
+    let left = window.saturating_sub(elapsed);
+    if requests == 0 {
+        return Some(match &load.arrivals {
+            arrivals if arrivals.length().is_some() => u64::MAX,
+            Arrivals::Open(profile) => profile.due_within(window).ceil().max(1.0) as u64,
+            Arrivals::Closed { .. } => 5 * u64::from(load.connections),
+        });
+    }
+    let rate = requests as f64 / elapsed.as_secs_f64();
+    (left > window / 10).then(|| (rate * left.as_secs_f64()).ceil().max(1.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use load::Asked;
+    use model::Profile;
+
+    use super::*;
+
+    #[test]
+    fn a_window_is_filled_with_whole_requests() {
+        let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
+        let closed = Load { connections: 20, ..Load::new(target, Asked::Requests(Vec::new()), Stop::Told) };
+        let [window, second] = [Duration::from_secs(10), Duration::from_secs(1)];
+        assert_eq!(next_count(&closed, window, Duration::ZERO, 0), Some(100));
+        assert_eq!(next_count(&closed, window, second, 100), Some(900));
+        assert_eq!(next_count(&closed, window, window - second / 2, 950), None);
+        let open = Load { arrivals: Arrivals::Open(Profile::constant(300.0)), ..closed.clone() };
+        assert_eq!(next_count(&open, window, Duration::ZERO, 0), Some(3_000));
+        assert_eq!(next_count(&open, window, window, 3_000), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! The launches after the verdict that show why the variants differ.
+
+use std::time::Duration;
+
+use crate::common::{Place, eventually, page};
+use model::why::Row;
+use std::fs;
+
+const JAVA: &str = r#"name = "a Java program"
+
+[server]
+runtime = "java"
+jdk = "17 or 21"
+main = "Server.java"
+jvm = ["-Xmx64m", "-XX:TieredStopAtLevel=1"]
+ready = { get = "/ready", within = "60s" }
+
+[factor.careful]
+yes = { args = ["{port}", "0"] }
+no = { args = ["{port}", "3"] }
+
+[[workload]]
+name = "page"
+get = "/"
+concurrency = 2
+
+[warmup]
+fixed = "200ms"
+
+[measure]
+duration = "1s"
+
+[decide]
+blocks = { min = 5, max = 5 }
+"#;
+
+/// Makes as many exceptions for each request as it is told.
+const SERVER: &str = r#"
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+
+public class Server {
+    public static void main(String[] args) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 0);
+        int faults = Integer.parseInt(args[1]);
+        server.setExecutor(Executors.newFixedThreadPool(4));
+        server.createContext("/ready", exchange -> {
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        server.createContext("/", exchange -> {
+            for (int fault = 0; fault < faults; fault++) {
+                try {
+                    throw new IllegalStateException("no");
+                } catch (IllegalStateException expected) {
+                    exchange.setAttribute("fault", expected.getMessage());
+                }
+            }
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+}
+"#;
+
+#[test]
+fn a_full_run_of_java_programs_ends_with_why() {
+    let place = Place::new();
+    place.write("study.toml", JAVA);
+    place.write("Server.java", SERVER);
+    let ran = place.run(&["run", "study.toml", "--seed", "1"]).ends_with(0);
+    ran.says("It explains, and proves nothing");
+    let why = place.report().why.unwrap();
+    let exact = |row: &&Row| row.what.contains("IllegalStateException");
+    let row = why.topics.iter().flat_map(|topic| &topic.rows).find(exact).unwrap();
+    assert_eq!(row.values, [Some(0.0), Some(3.0)], "{row:?}");
+    let told = why.explanations[0].differences.iter().find(|difference| difference.topic == "exceptions").unwrap();
+    assert!(told.sentence.starts_with("no: 3 exceptions of Java code per request against 0"), "{told:?}");
+    assert!(why.launches.iter().all(|launch| launch.cpu_per_request.is_some() && launch.missing.is_none()), "{why:#?}");
+    // The recordings stay with the run.
+    for launch in &why.launches {
+        assert!(fs::metadata(launch.recording.as_ref().unwrap()).unwrap().len() > 0);
+    }
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn evidence_is_resumed_and_can_be_declined() {
+    let place = Place::with_study(&[("one", &page("1ms")), ("two", &page("2ms"))]);
+    let run = ["run", "study.toml", "--seed", "1", "--evidence"];
+    let started = place.start(&mut place.bakeoff(&run));
+    eventually("the first evidence launch's end", Duration::from_secs(120), || started.has_said("evidence, one:"));
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    assert_eq!(place.status(), "interrupted");
+
+    let resumed = place.run(&["run", "study.toml", "--resume", "--evidence"]).ends_with(0);
+    resumed.complains("evidence, two: no recording: a command that is no Java program");
+    assert!(!resumed.stderr.contains("evidence, one:"), "{}", resumed.stderr);
+    let why = place.report().why.unwrap();
+    assert_eq!(why.launches.iter().map(|launch| launch.variant).collect::<Vec<_>>(), [0, 1]);
+    assert!(why.launches.iter().all(|launch| launch.requests > 0 && launch.recording.is_none()), "{why:#?}");
+
+    // Commands tell nothing of themselves: by themselves they are not watched.
+    place.run(&["run", "study.toml", "--seed", "2"]).ends_with(0);
+    assert_eq!(place.report().why, None);
+}

@@ -1,0 +1,183 @@
+//! What one more launch of a variant showed, made after the verdict to explain it: no part of any verdict.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Outcome, VariantIndex};
+
+/// One evidence launch that ended, well or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceRecord {
+    /// What was launched.
+    pub variant: VariantIndex,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was asked for, and of how many users: `dashboard@20`.
+    pub load: String,
+    /// What was seen while it was watched; absent when it failed before.
+    pub seen: Option<Seen>,
+}
+
+/// What was seen of a server while it was watched: from a moment at which nothing was asked to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Requests that were sent and ended in that time, well or not: all of those that the server worked on.
+    pub requests: u64,
+    /// Length, seconds.
+    pub elapsed_s: f64,
+    /// CPU time of the server; absent where it could not be read.
+    pub cpu: Option<CpuUse>,
+    /// What its virtual machine recorded, or why there is no recording.
+    pub recording: Recording,
+}
+
+/// CPU time of a server's process tree by what used it, seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuUse {
+    /// All of it.
+    pub total_s: f64,
+    /// Threads of the JVM's compilers.
+    pub jit_s: f64,
+    /// Threads of the JVM's garbage collector, and the one that stops all others to carry out operations.
+    pub gc_s: f64,
+    /// Threads of the recorder itself: they would not be there without it.
+    pub recorder_s: f64,
+}
+
+impl CpuUse {
+    /// All that is not the recorder's own, seconds.
+    pub fn without_recorder_s(&self) -> f64 {
+        (self.total_s - self.recorder_s).max(0.0)
+    }
+
+    /// What is left for the program itself, seconds.
+    pub fn program_s(&self) -> f64 {
+        (self.without_recorder_s() - self.jit_s - self.gc_s).max(0.0)
+    }
+}
+
+/// What the virtual machine recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Recording {
+    /// A recording of the JDK's Flight Recorder.
+    Jfr {
+        /// The recording itself.
+        file: PathBuf,
+        /// What it adds up to.
+        profile: Box<Profile>,
+    },
+    /// There is none.
+    None {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a recording adds up to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Throwables made, by class, `walk` where it only served to look at a stack and was never thrown (else empty), and place.
+    pub throwables: Sums,
+    /// Compilations by method; their amount is seconds.
+    pub compiled: Sums,
+    /// Compilations that failed, by reason; their amount is seconds spent in vain.
+    pub failed: Sums,
+    /// Compiled code that was given up, by reason and method.
+    pub deoptimizations: Sums,
+    /// Samples of allocation by class and place; their amount is bytes, an estimate.
+    pub allocations: Sums,
+    /// Waits for a lock that another thread held, by the lock's class and place; their amount is seconds.
+    pub locks: Sums,
+    /// Samples of running threads by method at the top and nearest Ruby method (empty where there is none).
+    pub samples: Sums,
+    /// The same samples by the package at the top, `compiled Ruby` where JRuby compiled the method.
+    pub packages: Sums,
+    /// Garbage collections by the collector's name; their amount is seconds in which all stood still.
+    pub collections: Sums,
+    /// Threads that started.
+    pub threads_started: u64,
+    /// Bytes of the recording that were lost: above zero, counts are too low.
+    pub lost_bytes: u64,
+}
+
+/// Events added up by what they have in common.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sums {
+    /// All events.
+    pub count: u64,
+    /// Their amounts together.
+    pub amount: f64,
+    /// The largest groups, largest first, by amount where there are amounts, else by count.
+    pub top: Vec<Sum>,
+}
+
+/// Events that have a key in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sum {
+    /// What they have in common.
+    pub key: Vec<String>,
+    /// How many there are.
+    pub count: u64,
+    /// Their amounts together.
+    pub amount: f64,
+}
+
+/// What a throwable of a class means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ThrowableKind {
+    /// Ruby's `raise`, or an error of Ruby's core.
+    RubyRaise,
+    /// JRuby's way of leaving a block, a `catch`, a thread.
+    ControlFlow,
+    /// A stack was looked at: nothing was thrown.
+    StackWalk,
+    /// An exception of Java code.
+    Java,
+}
+
+impl ThrowableKind {
+    /// The kind of a group of [`Profile::throwables`]. JRuby makes one object of its own classes for each raise, however
+    /// often that is raised again.
+    pub fn of(sum: &Sum) -> Self {
+        /// What JRuby throws to leave somewhere, in the package of Ruby's own errors.
+        const LEAVING: [&str; 5] = ["CatchThrow", "ThreadKill", "FiberKill", "MainExitException", "Unrescuable"];
+        let class = sum.key.first().map_or("", String::as_str);
+        let own = class.strip_prefix("org.jruby.exceptions.");
+        match own {
+            _ if sum.key.get(1).is_some_and(|walk| walk == "walk") => Self::StackWalk,
+            Some(name) if LEAVING.contains(&name) || name.starts_with("JumpException") => Self::ControlFlow,
+            Some(_) => Self::RubyRaise,
+            None if class.starts_with("org.jruby.ir.runtime.IR") => Self::ControlFlow,
+            None => Self::Java,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raise_is_told_from_control_flow() {
+        let kind = |class: &str, walk: &str| {
+            ThrowableKind::of(&Sum {
+                key: vec![class.into(), walk.into(), "page (server:4)".into()],
+                count: 1,
+                amount: 0.0,
+            })
+        };
+        assert_eq!(kind("org.jruby.exceptions.ArgumentError", ""), ThrowableKind::RubyRaise);
+        assert_eq!(kind("org.jruby.exceptions.StopIteration", ""), ThrowableKind::RubyRaise);
+        assert_eq!(kind("org.jruby.exceptions.EncodingError$CompatibilityError", ""), ThrowableKind::RubyRaise);
+        assert_eq!(kind("org.jruby.exceptions.CatchThrow", ""), ThrowableKind::ControlFlow);
+        assert_eq!(kind("org.jruby.exceptions.JumpException$FlowControlException", ""), ThrowableKind::ControlFlow);
+        assert_eq!(kind("org.jruby.ir.runtime.IRBreakJump", ""), ThrowableKind::ControlFlow);
+        assert_eq!(kind("java.lang.Exception", "walk"), ThrowableKind::StackWalk);
+        assert_eq!(kind("java.lang.Exception", ""), ThrowableKind::Java);
+    }
+}

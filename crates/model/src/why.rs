@@ -1,0 +1,101 @@
+//! Why the variants differ, as far as one more launch of each can tell.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::VariantIndex;
+
+/// What the evidence launches say. They explain the verdict; they are no part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Why {
+    /// The launches, in the variants' order.
+    pub launches: Vec<WatchedLaunch>,
+    /// Each variant against the baseline.
+    pub explanations: Vec<Explanation>,
+    /// The numbers, a table for each topic that has any.
+    pub topics: Vec<Topic>,
+}
+
+/// An evidence launch, in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WatchedLaunch {
+    /// What was launched.
+    pub variant: VariantIndex,
+    /// What was asked for: `dashboard@20`.
+    pub load: String,
+    /// Requests while it was watched; 0 when it failed.
+    pub requests: u64,
+    /// How long it was watched, seconds; 0 when it failed.
+    pub elapsed_s: f64,
+    /// CPU time per request without the recorder's own, µs.
+    pub cpu_per_request: Option<f64>,
+    /// The recording, where there is one.
+    pub recording: Option<PathBuf>,
+    /// What is missing and why, a sentence; absent where nothing is.
+    pub missing: Option<String>,
+}
+
+/// One variant against the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// Against the baseline.
+    pub variant: VariantIndex,
+    /// The difference that is to be explained, a sentence.
+    pub subject: String,
+    /// What differs, what explains most first.
+    pub differences: Vec<Difference>,
+    /// Where the launches watched do not agree with those measured, a sentence.
+    pub caution: Option<String>,
+}
+
+/// Something that differs per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// What: `JIT compilation`.
+    pub topic: String,
+    /// The difference in words.
+    pub sentence: String,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// Per request: baseline and variant.
+    pub values: [f64; 2],
+    /// Its share of the difference in server CPU per request, where it is a part of that: 1 is all of it, below 0 it works the
+    /// other way.
+    pub explains: Option<f64>,
+}
+
+/// What a quantity per request is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// µs of CPU time, or of waiting.
+    Micros,
+    /// Events.
+    Count,
+    /// Bytes.
+    Bytes,
+}
+
+/// A table of quantities per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topic {
+    /// What it is about.
+    pub title: String,
+    /// What its numbers are; a sentence.
+    pub note: String,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Row {
+    /// What is told.
+    pub what: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Per request, by variant; absent where there is no recording, or where it is too rare to be told.
+    pub values: Vec<Option<f64>>,
+}

@@ -1,0 +1,114 @@
+//! What a recording tells of a server: counted exactly, on real JRubies.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+
+use common::{get, launcher, ruby, spec, study, toolbox};
+use model::evidence::{Profile, Recording, ThrowableKind};
+use model::study::{JavaSpec, JrubyProgram, Runtime, ServerSpec};
+use server::{RuntimeError, install};
+
+const RAISES: &str = include_str!("common/raises.rb");
+/// Users who ask at the same time, and requests of each.
+const USERS: u64 = 4;
+const EACH: u64 = 100;
+
+/// Asks again and again over one connection.
+fn ask(address: SocketAddr, times: u64) {
+    let mut connection = TcpStream::connect(address).unwrap();
+    for _ in 0..times {
+        connection.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"ok") {
+            let mut part = [0; 256];
+            let length = connection.read(&mut part).unwrap();
+            assert!(length > 0, "the server closed the connection");
+            answer.extend_from_slice(&part[..length]);
+        }
+    }
+}
+
+fn all_ask(address: SocketAddr) {
+    let users: Vec<_> = (0..USERS).map(|_| thread::spawn(move || ask(address, EACH))).collect();
+    users.into_iter().for_each(|user| user.join().unwrap());
+}
+
+fn thrown(profile: &Profile, kind: ThrowableKind) -> u64 {
+    let of_kind = profile.throwables.top.iter().filter(|sum| ThrowableKind::of(sum) == kind);
+    of_kind.map(|sum| sum.count).sum()
+}
+
+fn jruby(version: &str, jdk: &str, dir: &std::path::Path) -> ServerSpec {
+    let java = JavaSpec {
+        jdk: Some(jdk.into()),
+        jvm: ["-Xmx300m", "-XX:TieredStopAtLevel=1"].map(str::to_owned).to_vec(),
+        ..JavaSpec::default()
+    };
+    let program = JrubyProgram::Script("server.rb".into());
+    let runtime = Runtime::Jruby { version: version.into(), java, options: [].into(), program };
+    ServerSpec {
+        ready: model::study::Ready { sign: model::study::ReadySign::Get("/ready".into()), ..get(120) },
+        ..spec(runtime, &["{port}"], dir)
+    }
+}
+
+/// Five Ruby raises for each request: no more, and no less.
+fn raises_are_exact(version: &str, jdk: &str) {
+    let dir = study("server.rb", RAISES);
+    let installed = match install(&jruby(version, jdk, dir.path()), dir.path(), &toolbox(dir.path())) {
+        Err(RuntimeError::Jdk(error)) => return println!("skipped: {error}"),
+        installed => installed.unwrap(),
+    };
+    let launcher = launcher();
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("a trial"), &[]).unwrap()).unwrap();
+    // Some methods are compiled, others interpreted: raises count the same.
+    all_ask(running.address());
+
+    let recorder = running.record().unwrap();
+    let cpu = running.watch_cpu();
+    all_ask(running.address());
+    let cpu = cpu.end().unwrap();
+    let Recording::Jfr { file, profile } = recorder.end() else { panic!("no recording") };
+
+    let requests = USERS * EACH;
+    assert_eq!(thrown(&profile, ThrowableKind::RubyRaise), 5 * requests, "{:#?}", profile.throwables);
+    assert!(thrown(&profile, ThrowableKind::ControlFlow) >= requests, "{:#?}", profile.throwables);
+    assert!(thrown(&profile, ThrowableKind::StackWalk) >= requests, "{:#?}", profile.throwables);
+    let raised = profile.throwables.top.iter().find(|sum| ThrowableKind::of(sum) == ThrowableKind::RubyRaise).unwrap();
+    assert_eq!(raised.key[0], "org.jruby.exceptions.ArgumentError");
+    assert_eq!((profile.threads_started >= USERS, profile.lost_bytes), (true, 0));
+    assert!(profile.allocations.amount > 0.0 && profile.compiled.count > 0);
+    assert!(fs::metadata(&file).unwrap().len() > 0, "the recording stays");
+    assert!(cpu.total_s > 0.0 && cpu.program_s() > 0.0 && cpu.jit_s > 0.0, "{cpu:?}");
+}
+
+#[test]
+fn ruby_raises_are_exact_on_jruby_9_4() {
+    raises_are_exact("9.4.15.0", "17 or 21");
+}
+
+#[test]
+fn ruby_raises_are_exact_on_jruby_10_1() {
+    raises_are_exact("10.1.1.0", "21 or 25");
+}
+
+#[test]
+fn a_ruby_without_a_recorder_says_so() {
+    let dir = study("server.rb", RAISES);
+    let spec = spec(ruby("server.rb"), &["{port}"], dir.path());
+    let launcher = launcher();
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    let cpu = running.watch_cpu();
+    all_ask(running.address());
+    assert!(running.record().unwrap_err().contains("this Ruby keeps no record of itself"));
+    let cpu = cpu.end().unwrap();
+    assert!(cpu.total_s > 0.0 && (cpu.jit_s - 0.0).abs() < 1e-9, "{cpu:?}");
+}
