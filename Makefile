@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known bench bench-long fuzz deny schema
+.PHONY: demo test known probes bench bench-long fuzz deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -20,6 +20,11 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 	cargo build --release --locked --bin bakeoff --bin knownserver
 	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
 	$(BAKEOFF) run studies/known/same-twice.toml
+
+probes: ## What the always-on probes cost the server that they look at: about 6 minutes.
+	scripts/setup.sh demo
+	cargo build --release --locked --bin bakeoff
+	$(BAKEOFF) run studies/probes-cost/study.toml
 
 bench: ## The client's cost and exactness beside other clients', into bench/RESULTS.md: about 12 minutes.
 	scripts/setup.sh bench

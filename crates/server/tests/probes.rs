@@ -146,6 +146,24 @@ fn a_jvm_without_counters_still_has_its_log() {
     assert!(used.counters.is_none() && used.gc.is_some_and(|gc| gc.paused_s() > 0.0));
 }
 
+/// For measuring what the probes cost.
+#[test]
+fn a_server_may_be_looked_at_for_its_cpu_time_only() {
+    let dir = study("Churn.java", CHURN);
+    let java = JavaSpec { jdk: Some("17 or 21".into()), ..JavaSpec::default() };
+    let mut spec =
+        spec(Runtime::Java { java, program: JavaProgram::Main("Churn.java".into()) }, &["{port}"], dir.path());
+    spec.env.insert("BAKEOFF_PROBES".into(), "off".into());
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+    let launcher = launcher();
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    let used = running.sampler().sample().unwrap();
+    assert!(used.rss_bytes > 0 && used.jvm.is_none() && used.switches.is_none(), "{used:?}");
+    assert!(!dir.path().join("trial/gc.log").exists());
+    assert!(running.sampler().pss_bytes().is_none());
+}
+
 #[test]
 fn the_studys_own_log_stays_and_its_wish_for_none_is_heeded() {
     let dir = study("Churn.java", CHURN);

@@ -11,6 +11,7 @@ mod interrupted;
 mod load;
 #[path = "../../../load/tests/behaviour/nginx.rs"]
 mod nginx;
+mod probes;
 mod run;
 mod settings;
 mod shapes;

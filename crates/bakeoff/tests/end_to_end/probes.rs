@@ -1,0 +1,106 @@
+//! What is seen of a real JVM beside the client's view, over whole trials.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::Place;
+
+const STUDY: &str = r#"name = "a Java program"
+
+[server]
+runtime = "java"
+jdk = "17 or 21"
+main = "Server.java"
+args = ["{port}"]
+jvm = ["-Xms128m", "-Xmx128m", "-XX:+UseSerialGC"]
+ready = { get = "/", within = "60s" }
+
+[factor.name]
+one = { properties = { "a.name" = "one" } }
+two = { properties = { "a.name" = "two" } }
+
+[[workload]]
+name = "page"
+get = "/"
+concurrency = 2
+
+[warmup]
+fixed = "2s"
+
+[measure]
+duration = "2s"
+
+[decide]
+rope = "2%"
+blocks = { min = 5, max = 5 }
+"#;
+
+/// Every answer costs 200 KB of garbage.
+const SERVER: &str = r#"
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+
+public class Server {
+    static volatile byte[] last;
+
+    public static void main(String[] args) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 0);
+        server.createContext("/", exchange -> {
+            for (int piece = 0; piece < 50; piece++) {
+                last = new byte[4000];
+            }
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write("ok".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+}
+"#;
+
+/// Sum of the numbers that a path leads to in all intervals of a trial.
+fn sum(trial: &Value, path: &str) -> f64 {
+    let loads = trial["cells"].as_array().unwrap().iter().chain([&trial["warm_up"]]);
+    let intervals = loads.flat_map(|load| load["intervals"].as_array().unwrap());
+    intervals.flat_map(|interval| numbers(interval.pointer(path).unwrap_or(&Value::Null))).sum()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        value => value.as_f64().into_iter().collect(),
+    }
+}
+
+#[test]
+fn pauses_of_whole_trials_are_those_of_the_log() {
+    let place = Place::new();
+    place.write("study.toml", STUDY);
+    place.write("Server.java", SERVER);
+    place.run(&["run", "study.toml", "--fail-on", "never", "--budget", "60s"]).ends_with(0);
+    let trials = place.trials();
+    assert!(!trials.is_empty());
+    for trial in &trials {
+        let folder = trial["launch"]["log"].as_str().unwrap().replace("/server.log", "");
+        let log = fs::read_to_string(format!("{folder}/gc.log")).unwrap();
+        let ended = log.lines().filter(|line| line.contains(") Pause Young") && line.ends_with("ms"));
+        let logged: Vec<f64> =
+            ended.map(|line| line.rsplit(' ').next().unwrap().trim_end_matches("ms").parse().unwrap()).collect();
+        let (logged_s, seen_s) = (logged.iter().sum::<f64>() / 1e3, sum(trial, "/server/jvm/gc/pauses_s"));
+        let told = format!("{} pauses, {logged_s:.4} s in the log, {seen_s:.4} s in the intervals", logged.len());
+        println!("{told}");
+        assert!(logged.len() > 3 && (seen_s / logged_s - 1.0).abs() <= 0.05, "{told}");
+        // Beside it, in the same intervals.
+        let good = sum(trial, "/tally/good");
+        let allocated = sum(trial, "/server/jvm/gc/allocated_bytes") / good;
+        assert!((150_000.0..250_000.0).contains(&allocated), "{allocated} bytes a request");
+        assert!(sum(trial, "/server/system_s") > 0.0 && sum(trial, "/server/switches/voluntary") > 0.0);
+        assert!(sum(trial, "/server/pss_bytes") > 0.0 && sum(trial, "/server/jvm/counters/jit_s") > 0.0);
+        assert!(sum(trial, "/host/per_core") > 0.0);
+    }
+    // The table of the report has them, and the option that makes the log is no difference between the variants.
+    let report = place.report();
+    assert!(report.measurements.iter().all(|measurement| measurement.server.gc_share.is_some_and(|share| share > 0.0)));
+    assert!(report.differences.iter().all(|difference| difference.factor.is_some()), "{:?}", report.differences);
+}
