@@ -48,6 +48,17 @@ def median(values):
     return statistics.median(values) if values else None
 
 
+def both(ones, others):
+    """Pairs of the rounds in which both are there."""
+    return [(one, other) for one, other in zip(ones, others) if one is not None and other is not None]
+
+
+def ratio(ones, others):
+    """The ratio of the medians over those rounds; `None` where there are none."""
+    pairs = both(ones, others)
+    return statistics.median(one for one, _ in pairs) / statistics.median(other for _, other in pairs) if pairs else None
+
+
 def ratios(ones, others):
-    """Round by round, where both are there."""
-    return [one / other for one, other in zip(ones, others) if one is not None and other is not None]
+    """Round by round."""
+    return [one / other for one, other in both(ones, others)]

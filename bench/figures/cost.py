@@ -2,7 +2,7 @@
 
 from peers import OURS, Ab, Floor, H2load, K6, Load, Oha, Wrk, Wrk2
 from report import Section, least, notes, table
-from rounds import SECONDS, interleave, median, missing, ratios
+from rounds import SECONDS, interleave, median, missing, ratio, ratios
 from servers import Known, Nginx
 
 # Name, server, path, connections, least ratio to wrk.
@@ -19,7 +19,7 @@ OFTEN = [OURS[0], Wrk(), Oha(), Floor("epoll")]
 SELDOM = [*OURS[1:], Floor("io_uring"), Ab(), H2load(), K6(), Wrk2()]
 
 TEXT = """Requests per second of client CPU: user and system time of the whole client process, from its start to its end.
-Each cell: median of the runs, in thousands, and the ratio to wrk in the same round: **median** (least – most). Whoever
+Each cell: median of the runs, in thousands, and its **ratio** to wrk's in the same rounds (least – most of one round). Whoever
 reports failures or a wrong number of bytes has no figure. Ours checks the status and length of every answer and records
 its latency; wrk counts statuses above 399; k6 checks both in its script, and its start is part of its cost; the floor
 (`bench/floor`) only counts bytes. nginx answers from memory, the known server 5 ms late. Those below the floor by epoll
@@ -37,8 +37,8 @@ def measure():
         found = {peer: [run and run.per_cpu_s for run in each] for peer, each in runs.items()}
         columns[name] = found
         for other, wanted in (("wrk", of_wrk), ("oha", OF_OHA), ("floor, epoll", OF_FLOOR)):
-            against = ratios(found[OURS[0].name], found[other])
-            bars.append(least(f"{name}: requests per CPU s ÷ {other}", median(against), wanted, spread=against))
+            pair = found[OURS[0].name], found[other]
+            bars.append(least(f"{name}: requests per CPU s ÷ {other}", ratio(*pair), wanted, spread=ratios(*pair)))
     rows = [
         [labels.get(peer.name, peer.name), *(cell(found[peer.name], found["wrk"]) for found in columns.values())]
         for peer in [*OFTEN, *SELDOM]
@@ -55,4 +55,4 @@ def cell(rates, of_wrk):
     shown = f"{middle / 1e3:,.0f}k"
     if rates is of_wrk or not against:
         return shown
-    return f"{shown} **{median(against):.2f}** ({min(against):.2f} – {max(against):.2f})"
+    return f"{shown} **{ratio(rates, of_wrk):.2f}** ({min(against):.2f} – {max(against):.2f})"

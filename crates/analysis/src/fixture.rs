@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use model::evidence::{CpuUse, Recording, Seen, Sum, Sums};
 use model::interval::OpenLoop;
 use model::study::{
-    AskedSetting, Asks, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, SettingKind,
-    Timing, Variant, WarmUp, Workload,
+    AskedSetting, Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime,
+    ServerSpec, SettingKind, Timing, Variant, WarmUp, Workload,
 };
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts,
@@ -62,6 +62,7 @@ pub fn study() -> Study {
         timing,
         decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
         evidence: None,
+        host: Isolation::default(),
     }
 }
 
@@ -77,6 +78,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             dir: PathBuf::from("/study"),
             ready: Ready { sign: ReadySign::Get("/".to_owned()), within: Duration::from_secs(60) },
             stop_within: Duration::from_secs(10),
+            limits: Limits::default(),
         },
         treatment: vec![AskedSetting {
             factor: "invokedynamic".to_owned(),

@@ -54,6 +54,8 @@ pub enum Command {
     Export(Export),
     /// Store a run that was exported elsewhere.
     Import(Import),
+    /// Say whether this host is fit to measure on, and what to do where it is not.
+    Doctor(Doctor),
     /// What a finding means, how it was decided, what to do.
     Explain(Explain),
     /// Watches over one server process; for bakeoff's own use.
@@ -322,6 +324,16 @@ pub struct Export {
 pub struct Import {
     /// What `export` wrote; `-` is stdin.
     pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// How long to watch for steal and for what others do.
+    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "10s")]
+    pub watch: Duration,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod conduct;
 mod exit;
+mod floor;
 mod interrupt;
 mod output;
 mod progress;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use commands::{check, init, load, report, run, stored};
+use commands::{check, doctor, init, load, report, run, stored};
 use exit::UsageError;
 use store::Store;
 
@@ -42,6 +43,7 @@ fn dispatch(cli: &Cli) -> miette::Result<ExitCode> {
         Command::Show(typed) => stored::show(&to_read(&path()?)?, typed),
         Command::Export(typed) => stored::export(&to_read(&path()?)?, typed),
         Command::Import(typed) => stored::import(&Store::open(&path()?)?, typed),
+        Command::Doctor(typed) => doctor::run(typed),
         Command::Explain(typed) => report::explain(typed),
         Command::Supervise => Ok(server::supervise()),
     }

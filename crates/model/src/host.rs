@@ -24,6 +24,25 @@ pub struct HostFacts {
     /// How the client moves its bytes here; absent in records of versions that knew one way only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
+    /// What the client measures here of a server that does next to nothing; absent in records of versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<ClientFloor>,
+}
+
+/// What the client measures on a host of a server that does next to nothing, on the host itself: no server is seen to be
+/// faster than this.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientFloor {
+    /// Median service time of one user, µs.
+    pub p50_us: u64,
+    /// Its 99th percentile, µs.
+    pub p99_us: u64,
+    /// Answers per second to many users at once; the server took its share of the processors.
+    pub rate: f64,
+    /// How many.
+    pub users: u32,
+    /// Cores that the client used meanwhile.
+    pub client_cores: f64,
 }
 
 /// What the host did beside the study during a span of time. CPU figures are in cores: 1.0 = one core all the time.

@@ -10,6 +10,7 @@
 
 pub mod evidence;
 pub mod finding;
+pub mod fitness;
 pub mod histogram;
 pub mod host;
 pub mod interval;
@@ -31,7 +32,7 @@ pub mod why;
 pub use evidence::EvidenceRecord;
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
-pub use host::{HostFacts, HostUse};
+pub use host::{ClientFloor, HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Switches, Tally, Walked};
 pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse, RubyGc};
 pub use load::{Engine, LoadRecord};

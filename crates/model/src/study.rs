@@ -41,6 +41,26 @@ pub struct Study {
     /// to what the variants run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<bool>,
+    /// What of the host the processes get.
+    #[serde(default, skip_serializing_if = "Isolation::is_none")]
+    pub host: Isolation,
+}
+
+/// How the processes of a study are kept apart from each other and from the rest of the host; the same for all variants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Isolation {
+    /// Processors for the server and its services, by number; empty is any.
+    pub server_cpus: Vec<usize>,
+    /// Processors for the load, by number; empty is any.
+    pub client_cpus: Vec<usize>,
+    /// Whether each trial has a network of its own: nothing but a loopback interface, on which every port is free.
+    pub own_network: bool,
+}
+
+impl Isolation {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// One declared difference between variants.
@@ -86,6 +106,8 @@ pub enum SettingKind {
     Runtime,
     /// What the study wants to see with its own eyes: a `[[proof]]`.
     Proof,
+    /// What its control group allows.
+    Limit,
 }
 
 /// A setting that the study asks for.
@@ -143,6 +165,25 @@ pub struct ServerSpec {
     pub ready: Ready,
     /// How long it may take to end after TERM before it is killed.
     pub stop_within: Duration,
+    /// What it and all that it starts may use at most.
+    #[serde(default, skip_serializing_if = "Limits::is_none")]
+    pub limits: Limits,
+}
+
+/// What a control group allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// CPU time, cores; above 0.
+    pub cpus: Option<f64>,
+    /// Memory, bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+impl Limits {
+    /// Whether anything goes.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What runs a server.

@@ -9,6 +9,7 @@
 
 mod charts;
 mod csv;
+mod doctor;
 mod html;
 mod json;
 mod load;
@@ -20,6 +21,7 @@ mod terminal;
 mod words;
 
 pub use crate::csv::csv;
+pub use crate::doctor::{doctor, doctor_json};
 pub use crate::html::html;
 pub use crate::json::{json, schema};
 pub use crate::load::{load, load_csv, load_hgrm, load_json};

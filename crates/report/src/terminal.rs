@@ -201,7 +201,7 @@ impl Page {
     }
 
     /// `lead` and then `text`, broken at spaces; further lines start with `indent` spaces.
-    fn wrapped(&mut self, lead: &str, indent: usize, text: &str) {
+    pub fn wrapped(&mut self, lead: &str, indent: usize, text: &str) {
         let mut line = lead.to_owned();
         let mut used = width(&without_escapes(lead));
         let mut fresh = true;
@@ -229,7 +229,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    fn painted(&self, text: &str, tone: Tone, bold: bool) -> String {
+    pub fn painted(&self, text: &str, tone: Tone, bold: bool) -> String {
         let code = match tone {
             Tone::Plain => "",
             Tone::Good => "32",

@@ -8,8 +8,10 @@
 //!
 //! Synchronous: every call blocks, with a bound.
 
+mod doctor;
 mod evidence;
 mod hash;
+mod isolation;
 mod launch;
 mod probe;
 mod proc;
@@ -19,7 +21,9 @@ mod site;
 mod supervise;
 mod tool;
 
+pub use doctor::examine;
 pub use evidence::{CpuWatch, Recorder};
+pub use isolation::{IsolationError, Pinned, own_network};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use probe::{HostSampler, ProcessTree, ServerSampler, canary_ns, host_facts, own_cpu_s, ruby_gc};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking};

@@ -100,6 +100,16 @@ pub(crate) fn die_with_us(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(die_with_us) }
 }
 
+/// All processes that there are.
+pub(crate) fn every() -> impl Iterator<Item = Process> {
+    all().filter_map(Process::read)
+}
+
+/// The name of a process as the kernel has it, at most 15 bytes; empty when it is gone.
+pub(crate) fn name(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
+
 fn all() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -108,7 +118,7 @@ fn all() -> impl Iterator<Item = u32> {
 /// All processes below `root`, without it.
 pub(crate) fn descendants(root: u32) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
-    for process in all().filter_map(Process::read) {
+    for process in every() {
         children.entry(process.parent).or_default().push(process);
     }
     let mut found: Vec<Process> = children.remove(&root).unwrap_or_default();
@@ -169,7 +179,7 @@ pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
 
 /// Inodes of the listening sockets that a connection to `address` can reach.
 fn listeners(address: SocketAddr) -> HashSet<u64> {
-    ["/proc/net/tcp", "/proc/net/tcp6"]
+    ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
         .filter_map(|table| fs::read_to_string(table).ok())
         .flat_map(|table| table.lines().filter_map(parse_listener).collect::<Vec<_>>())

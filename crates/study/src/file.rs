@@ -6,7 +6,7 @@ use model::scenario::{Each, Take};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::value::{At, Length, Numbers, Share, Text, Thinking};
+use crate::value::{At, Cpus, Length, Numbers, Share, Text, Thinking};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;
@@ -51,6 +51,34 @@ pub(crate) struct StudyFile {
     /// Launches made at the end to see why the variants differ.
     #[serde(default)]
     pub evidence: EvidenceKeys,
+    /// What of the host the processes get, the same for all variants.
+    #[serde(default)]
+    pub host: HostKeys,
+}
+
+/// What of the host the processes get.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HostKeys {
+    /// Processors for the server and its services, by number: `"0"`, `"0-3"`, `"0,2"`. Default: any.
+    pub server_cpus: Option<At<Cpus>>,
+    /// Processors for the load. Default: any.
+    pub client_cpus: Option<At<Cpus>>,
+    /// The network of each trial: the host's, or one of its own, with nothing but a loopback interface on which every port
+    /// is free. Default: host. Its own needs root, or the right to make network namespaces.
+    #[serde(default)]
+    pub network: Network,
+}
+
+/// The network of a trial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Network {
+    /// The host's.
+    #[default]
+    Host,
+    /// One of its own.
+    Own,
 }
 
 /// How a server is launched. In a level of a factor: texts and numbers replace those of `[server]`, tables merge by key, lists append.
@@ -85,6 +113,9 @@ pub(crate) struct ServerKeys {
     pub args: Vec<At<Text>>,
     /// Environment added to a small clean one. Like the other texts of a launch, values may hold `{port}`, `{port.SERVICE}`, `{env.NAME}`, `{dir}`, `{trial_dir}`.
     pub env: Table,
+    /// What the server and all that it starts may use at most, kept by a control group: `cpus` in cores, as `"1.5"`, and
+    /// `memory`, as `"512m"`. Needs root, or a control group of one's own.
+    pub limits: Table,
     /// Working folder, from the study's folder, which it is when absent.
     pub dir: Option<At<Text>>,
     /// When the server counts as ready. Default: when the first workload that is a GET is answered with 2xx, else when the port accepts connections.

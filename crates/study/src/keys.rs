@@ -29,7 +29,7 @@ impl RuntimeName {
             Self::Ruby => &["version", "script", "ruby"],
             Self::Command => &["command"],
         };
-        own.contains(&key) || ["runtime", "args", "env", "dir", "ready", "stop_within"].contains(&key)
+        own.contains(&key) || ["runtime", "args", "env", "limits", "dir", "ready", "stop_within"].contains(&key)
     }
 }
 
@@ -60,6 +60,7 @@ impl Entry<'_> {
             "jvm" => SettingKind::JvmFlag,
             "properties" => SettingKind::Property,
             "env" => SettingKind::Env,
+            "limits" => SettingKind::Limit,
             "args" | "ruby" => SettingKind::Argument,
             "ready" | "stop_within" => return None,
             _ => SettingKind::Runtime,
@@ -91,6 +92,7 @@ impl ServerKeys {
             ruby: [self.ruby.as_slice(), &level.ruby].concat(),
             args: [self.args.as_slice(), &level.args].concat(),
             env: merged(&self.env, &level.env),
+            limits: merged(&self.limits, &level.limits),
             dir: replaced(self.dir.as_ref(), level.dir.as_ref()),
             ready: self.ready.overlaid(&level.ready),
             stop_within: replaced(self.stop_within.as_ref(), level.stop_within.as_ref()),
@@ -109,7 +111,8 @@ impl ServerKeys {
             ("dir", &self.dir),
         ];
         let lists = [("jars", &self.jars), ("jvm", &self.jvm), ("ruby", &self.ruby), ("args", &self.args)];
-        let tables = [("properties", &self.properties), ("jruby", &self.jruby), ("env", &self.env)];
+        let tables =
+            [("properties", &self.properties), ("jruby", &self.jruby), ("env", &self.env), ("limits", &self.limits)];
         let ready = [("get", &self.ready.get), ("tcp", &self.ready.tcp)];
         let lengths = [("ready", Some("within"), &self.ready.within), ("stop_within", None, &self.stop_within)];
 

@@ -8,10 +8,10 @@ use miette::SourceSpan;
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, Ready, ReadySign, Runtime, ServerSpec, Service};
 
 use crate::file::{ReadyKeys, RuntimeName, ServerKeys, ServiceKeys, Table};
-use crate::memory;
 use crate::placeholder::{Placeholders, names};
 use crate::problem::{Problem, Problems, quoted};
 use crate::value::{At, Text};
+use crate::{host, memory};
 
 const READY_WITHIN: Duration = Duration::from_secs(60);
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -63,6 +63,7 @@ impl Launches {
             dir,
             ready: ready(&keys.ready, self.ready.clone(), problems),
             stop_within: keys.stop_within.as_ref().map_or(STOP_WITHIN, |within| within.value.0),
+            limits: host::limits(&keys.limits, problems),
         })
     }
 

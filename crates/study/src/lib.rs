@@ -9,6 +9,7 @@
 
 mod decide;
 mod file;
+mod host;
 mod init;
 mod keys;
 mod launch;
@@ -126,6 +127,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         quick: decide::quick(file, problems),
         decide,
         evidence: file.evidence.launch,
+        host: host::isolation(&file.host, problems),
     }
 }
 

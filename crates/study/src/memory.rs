@@ -58,7 +58,7 @@ pub(crate) fn check(jvm: &[At<Text>], problems: &mut Problems) {
 }
 
 /// An amount as `HotSpot` reads it: a whole number, decimal or hexadecimal, and one letter at most.
-fn bytes(amount: &str) -> Option<u64> {
+pub(crate) fn bytes(amount: &str) -> Option<u64> {
     let (number, shift) = match amount.char_indices().next_back()? {
         (end, 'k' | 'K') => (&amount[..end], 10),
         (end, 'm' | 'M') => (&amount[..end], 20),

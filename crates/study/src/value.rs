@@ -1,6 +1,7 @@
 //! Values as a study file writes them, each with its place.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -208,8 +209,50 @@ impl JsonSchema for Share {
     }
 }
 
+/// Processors by number, written `0`, `0-3`, `0,2`; ascending, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpus(pub Vec<usize>);
+
+/// More than any machine has.
+const MOST_CPUS: usize = 4_096;
+
+impl Cpus {
+    fn parse(text: &str) -> Option<Self> {
+        let mut cpus = BTreeSet::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+            if first > last || last >= MOST_CPUS {
+                return None;
+            }
+            cpus.extend(first..=last);
+        }
+        Some(Self(cpus.into_iter().collect()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Cpus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parsed(deserializer, r#"processors by number such as "0", "0-3" or "0,2""#, Self::parse)
+    }
+}
+
+impl JsonSchema for Cpus {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Cpus".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$" })
+    }
+}
+
 /// Digits, with a fraction or without: no sign, no exponent, no `inf`.
-fn unsigned(text: &str) -> Option<f64> {
+pub(crate) fn unsigned(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     plain.then(|| text.parse().ok())?
 }
@@ -427,6 +470,11 @@ mod tests {
 
     #[test]
     fn shares_are_percentages() {
+        let cpus = |text| Cpus::parse(text).map(|cpus| cpus.0);
+        assert_eq!(cpus("2, 0-1,1"), Some(vec![0, 1, 2]));
+        for wrong in ["", "-1", "3-1", "0,", "a", "99999"] {
+            assert_eq!(cpus(wrong), None, "{wrong}");
+        }
         let share = |text| Share::parse(text).map(|share| share.0);
         assert_eq!(share("2%"), Some(0.02));
         assert_eq!(share("0.5 %"), Some(0.005));

@@ -270,6 +270,18 @@ fn two_services_of_one_name() {
 }
 
 #[test]
+fn processors_for_both_sides() {
+    let text = changed("[decide]", "[host]\nserver_cpus = \"0-2\"\nclient_cpus = \"2\"\n\n[decide]");
+    shows("processors_for_both_sides", &text, &["\"0-2\"", "\"2\""], "give each its own");
+}
+
+#[test]
+fn limits_that_limit_nothing() {
+    let text = changed("script = \"server.rb\"", "script = \"server.rb\"\nlimits = { memory = \"512\" }");
+    shows("limits_that_limit_nothing", &text, &["memory", "\"512\""], "\"512m\"");
+}
+
+#[test]
 fn all_that_is_wrong_is_told_together() {
     let text = GOOD.replace("server.rb", "sever.rb").replace("[1, 20]", "[0, 20]").replace("min = 5", "min = 1");
     let error = read(&text);

@@ -1,6 +1,7 @@
 //! A file a command: what was typed becomes what is meant, then is done.
 
 pub mod check;
+pub mod doctor;
 pub mod init;
 pub mod load;
 mod redirect;

@@ -14,7 +14,7 @@ use crate::cli::{self, Cli};
 use crate::commands::check::planned;
 use crate::conduct::{Conductor, Ending};
 use crate::exit::{self, UsageError};
-use crate::{interrupt, output, progress};
+use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
     let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
@@ -24,6 +24,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     }
     let interrupted = interrupt::flag().into_diagnostic()?;
     if !typed.resume {
+        record.host.floor = floor::measure(record.host.engine, &interrupted)?;
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;
@@ -33,7 +34,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     let supervisor = vec![ourselves.to_string_lossy().into_owned(), "supervise".to_owned()];
     let conducted = Conductor {
         store,
-        launcher: &Launcher::new(supervisor).interrupted_by(interrupted.clone()),
+        launcher: &Launcher::new(supervisor)
+            .interrupted_by(interrupted.clone())
+            .on_cpus(&record.study.host.server_cpus),
         boundaries: &boundaries,
         folder: &folder,
         budget: typed.budget,

@@ -73,7 +73,7 @@ pub enum Event<'a> {
 }
 
 /// Someone who watches a run.
-pub trait Watcher {
+pub trait Watcher: Send {
     /// Sees one event.
     fn see(&mut self, event: &Event);
 }

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::HalfWindow;
@@ -17,7 +19,8 @@ use model::{
     ServerUse, Setting, Shape, Study, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord,
 };
 use server::{
-    Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, ProcessTree, Running, ServerSampler, Site,
+    Blame, HOOK_WITHIN, HostSampler, Installed, LaunchError, Launcher, Pinned, ProcessTree, Running, ServerSampler,
+    Site,
 };
 
 use super::{ConductError, Event, Watcher, answers};
@@ -181,7 +184,7 @@ pub(super) struct RunningTrial<'a> {
 impl RunningTrial<'_> {
     /// Runs it to its end; `None` when it was interrupted.
     pub(super) fn outcome(&mut self) -> Result<Option<Outcome>, ConductError> {
-        match self.whole() {
+        match self.in_its_network() {
             Ok(()) => Ok(Some(Outcome::Completed)),
             Err(Broken::Variant(failed)) => {
                 Prepared::require_room(&self.folder)?;
@@ -190,6 +193,19 @@ impl RunningTrial<'_> {
             Err(Broken::Interrupted) => Ok(None),
             Err(Broken::Ours(error)) => Err(error),
         }
+    }
+
+    /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
+    /// has the client.
+    fn in_its_network(&mut self) -> Result<(), Broken> {
+        if !self.prepared.study.host.own_network {
+            return self.whole();
+        }
+        let apart = || {
+            server::own_network().map_err(|error| self.broken(error.into()))?;
+            self.whole()
+        };
+        thread::scope(|scope| scope.spawn(apart).join().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     fn whole(&mut self) -> Result<(), Broken> {
@@ -438,6 +454,10 @@ impl RunningTrial<'_> {
         server: &Running,
         judge: &mut dyn FnMut(&Interval) -> Flow,
     ) -> (Vec<Interval>, Result<(), Broken>) {
+        let pinned = match Pinned::to(&self.prepared.study.host.client_cpus) {
+            Ok(pinned) => pinned,
+            Err(error) => return (Vec::new(), Err(self.broken(error.into()))),
+        };
         let mut intervals = Vec::new();
         let mut probe = Probe::new(server, &self.services);
         let mut died = false;
@@ -456,6 +476,7 @@ impl RunningTrial<'_> {
         if let Some(used) = intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
             used.pss_bytes = probe.server.pss_bytes();
         }
+        drop(pinned);
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {

@@ -8,6 +8,7 @@ mod disturbed;
 mod evidence;
 mod faults;
 mod interrupted;
+mod isolation;
 mod load;
 #[path = "../../../load/tests/behaviour/nginx.rs"]
 mod nginx;

@@ -4,6 +4,7 @@ use model::report::VariantSummary;
 use model::{Finding, Report, Severity, Verdict};
 
 use crate::charts::{self, Chart};
+use crate::doctor::floor_in_words;
 use crate::markup::Markup;
 use crate::tables::{self, Cell, Detail, Table};
 use crate::words::{self, Tone};
@@ -261,7 +262,8 @@ fn environment(page: &mut Markup, report: &Report) {
                 ("memory", number::bytes(host.memory_bytes as f64)),
             ]
             .into_iter()
-            .chain(host.engine.map(|engine| ("client", engine.to_string()))),
+            .chain(host.engine.map(|engine| ("client", engine.to_string())))
+            .chain(host.floor.map(|floor| ("client's floor", floor_in_words(&floor)))),
         );
         for (id, table) in [
             ("settings", tables::settings(report)),

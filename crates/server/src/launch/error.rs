@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::isolation::IsolationError;
 use crate::runtime::RuntimeError;
 use crate::site::{PlaceholderError, Secrets};
 use crate::supervise::{Exit, SuperviseError};
@@ -24,6 +25,9 @@ pub enum LaunchError {
     /// It could not be started or ended.
     #[error(transparent)]
     Supervise(#[from] SuperviseError),
+    /// It cannot be kept apart from the rest as the study asks.
+    #[error(transparent)]
+    Isolation(#[from] IsolationError),
     /// The trial's folder cannot be used.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
@@ -134,6 +138,7 @@ impl LaunchError {
             | Self::Placeholder(_)
             | Self::Runtime(_)
             | Self::Supervise(_)
+            | Self::Isolation(_)
             | Self::Io { .. } => Blame::Ours,
         }
     }
@@ -149,6 +154,7 @@ impl LaunchError {
             Self::Placeholder(_)
             | Self::Runtime(_)
             | Self::Supervise(_)
+            | Self::Isolation(_)
             | Self::Io { .. }
             | Self::Interrupted { .. } => "",
         }

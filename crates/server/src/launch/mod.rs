@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
+use crate::isolation::Group;
 use crate::probe::{self, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
 use crate::settings::{self, Inside};
@@ -38,12 +39,25 @@ pub struct Launcher {
     ports: Ports,
     interrupted: Arc<AtomicBool>,
     secrets: Secrets,
+    cpus: Vec<usize>,
 }
 
 impl Launcher {
     /// `supervisor` is a command line that ends up in [`crate::supervise`]: bakeoff's own program and its hidden subcommand.
     pub fn new(supervisor: Vec<String>) -> Self {
-        Self { supervisor, ports: Ports::default(), interrupted: Arc::default(), secrets: Secrets::default() }
+        Self {
+            supervisor,
+            ports: Ports::default(),
+            interrupted: Arc::default(),
+            secrets: Secrets::default(),
+            cpus: Vec::new(),
+        }
+    }
+
+    /// Keeps servers and services to these processors, by number; to any if there are none.
+    #[must_use]
+    pub fn on_cpus(self, cpus: &[usize]) -> Self {
+        Self { cpus: cpus.to_owned(), ..self }
     }
 
     /// Starts nothing more and gives up waiting, for readiness or for a hook's end, as soon as `flag` is raised; only
@@ -124,6 +138,7 @@ impl Launcher {
             env: runtime::base_env(),
             dir: site.dir.clone(),
             log: site.trial_dir.join(format!("hook-{name}.log")),
+            ..Order::default()
         };
         let mut supervised = Supervised::start(&self.supervisor, &order)?;
         let exit = supervised.wait(within, interrupted);
@@ -141,14 +156,17 @@ impl Launcher {
 
     fn start(&self, name: &str, installed: &Installed, site: &Site, port: u16) -> Result<Running, LaunchError> {
         go_on(name, &self.interrupted)?;
-        let launch = Launch::prepare(name, installed, site, port)?;
+        let mut launch = Launch::prepare(name, installed, site, port)?;
+        let group = Group::new(&installed.limits)?;
+        launch.order.cpus.clone_from(&self.cpus);
+        launch.order.groups = group.doors();
         let supervised = Supervised::start(&self.supervisor, &launch.order)?;
         let started = Instant::now();
         let within = installed.ready.within;
         match ready::wait(&supervised, &launch.sign, started + within, &self.interrupted) {
             Ok((seen, address)) => {
                 let ready_s = seen.duration_since(started).as_secs_f64();
-                Ok(Running::new(supervised, launch, installed.clone(), address, ready_s))
+                Ok(Running::new(supervised, group, launch, installed.clone(), address, ready_s))
             }
             Err(unready) => {
                 // Ended before its log is read: the last words count.
@@ -199,7 +217,7 @@ impl Launch {
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
         }
         let log = site.trial_dir.join(format!("{name}.log"));
-        let order = Order { program, args, env, dir: installed.dir.clone(), log };
+        let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
         Ok(Self { order, jvm_options, sign, site: site.clone() })
     }
 

@@ -10,6 +10,7 @@ use model::{LaunchFacts, Setting};
 use super::Launch;
 use super::error::Log;
 use crate::evidence::{CpuWatch, Recorder};
+use crate::isolation::Group;
 use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::runtime::Installed;
@@ -20,6 +21,8 @@ use crate::supervise::{Exit, SuperviseError, Supervised};
 #[derive(Debug)]
 pub struct Running {
     supervised: Supervised,
+    /// Goes after what runs in it.
+    _group: Group,
     launch: Launch,
     installed: Installed,
     inside: Option<Inside>,
@@ -30,6 +33,7 @@ pub struct Running {
 impl Running {
     pub(super) fn new(
         supervised: Supervised,
+        group: Group,
         launch: Launch,
         installed: Installed,
         address: SocketAddr,
@@ -51,7 +55,7 @@ impl Running {
             ready_s,
             log: launch.order.log.clone(),
         };
-        Self { supervised, launch, installed, inside, address, facts }
+        Self { supervised, _group: group, launch, installed, inside, address, facts }
     }
 
     /// What is known of the process, as of when it became ready.

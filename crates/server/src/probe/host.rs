@@ -144,6 +144,7 @@ pub fn host_facts() -> HostFacts {
         memory_bytes: kibibytes.unwrap_or_default() * 1024,
         machine: machine(),
         engine: None,
+        floor: None,
     }
 }
 

@@ -95,7 +95,7 @@ impl Jdk {
 }
 
 /// All JDKs found, newest first. Java runtimes without tools are left out.
-fn installed() -> Vec<Jdk> {
+pub(super) fn installed() -> Vec<Jdk> {
     let mut found: Vec<Jdk> = Vec::new();
     let on_path = tool::all_on_path("java").filter_map(|java| {
         let home = java.canonicalize().ok()?.parent()?.parent()?.to_owned();

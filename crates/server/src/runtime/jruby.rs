@@ -69,9 +69,9 @@ pub(super) fn install(
     Ok(installed)
 }
 
-/// Versions of JRuby that are unpacked already.
-fn installed(toolbox: &Toolbox<'_>) -> Vec<String> {
-    let folders = folders_in(&toolbox.cache.join("jruby"));
+/// Versions of JRuby that are unpacked already in this cache.
+pub(super) fn installed(cache: &Path) -> Vec<String> {
+    let folders = folders_in(&cache.join("jruby"));
     let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
     names.filter(|name| !name.starts_with("unfinished-")).map(str::to_owned).collect()
 }
@@ -108,7 +108,7 @@ fn unpack(version: &str, jdk: &Jdk, folder: &Path, toolbox: &Toolbox<'_>) -> Res
     toolbox.announce(&format!("fetching JRuby {version} through mvn"));
     let archive = coordinates.copy_to(folder, toolbox).map_err(|error| match error {
         MavenError::NotFound { .. } | MavenError::Unreachable { .. } => {
-            RuntimeError::NoJruby { version: version.to_owned(), kept: installed(toolbox), error: error.into() }
+            RuntimeError::NoJruby { version: version.to_owned(), kept: installed(&toolbox.cache), error: error.into() }
         }
         error => error.into(),
     })?;

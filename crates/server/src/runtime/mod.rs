@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use model::study::{Ready, Runtime, ServerSpec, Service};
+use model::study::{Limits, Ready, Runtime, ServerSpec, Service};
 use thiserror::Error;
 
 use crate::hash;
@@ -191,6 +191,7 @@ pub struct Installed {
     pub(crate) dir: PathBuf,
     pub(crate) ready: Ready,
     pub(crate) stop_within: Duration,
+    pub(crate) limits: Limits,
     /// `jdk`, `jruby`, `ruby`, in that order where known.
     pub(crate) versions: IndexMap<String, String>,
     /// Files it runs, by the names that the study gives them.
@@ -226,6 +227,7 @@ impl Installed {
             dir: spec.dir.clone(),
             ready: spec.ready.clone(),
             stop_within: spec.stop_within,
+            limits: spec.limits,
             versions: IndexMap::new(),
             files: IndexMap::new(),
             jvm: None,
@@ -274,6 +276,7 @@ pub(crate) fn install_service(service: &Service, dir: &Path) -> Result<Installed
         dir: dir.to_owned(),
         ready: service.ready.clone(),
         stop_within: service.stop_within,
+        limits: Limits::default(),
     };
     command::install(&service.command, &spec, dir)
 }
@@ -292,6 +295,25 @@ pub(crate) fn base_env() -> IndexMap<String, String> {
 fn study_file(what: &'static str, name: &str, dir: &Path) -> Result<PathBuf, RuntimeError> {
     let path = dir.join(name);
     path.canonicalize().map_err(|source| RuntimeError::NoFile { what, name: name.to_owned(), path, source })
+}
+
+/// What there is on this machine to run servers with, version and place, in the order in which it is chosen.
+pub(crate) struct Inventory {
+    pub jdks: Vec<String>,
+    /// Versions of JRuby that need not be fetched.
+    pub jrubies: Vec<String>,
+    pub rubies: Vec<String>,
+}
+
+/// Looks, and asks those that do not say by their place what they are.
+pub(crate) fn inventory() -> Inventory {
+    let mut jrubies = jruby::installed(&toolbox::cache());
+    jrubies.sort_by_cached_key(|version| std::cmp::Reverse(version_numbers(version)));
+    Inventory {
+        jdks: jdk::installed().iter().map(|jdk| format!("{} ({})", jdk.version, jdk.home.display())).collect(),
+        jrubies,
+        rubies: ruby::installed().iter().map(|ruby| format!("{} ({})", ruby.version, ruby.path.display())).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Ruby {
 }
 
 /// All MRIs found: those on the PATH in its order, then the others, newest first.
-fn installed() -> Vec<Ruby> {
+pub(super) fn installed() -> Vec<Ruby> {
     let mut found: Vec<Ruby> = Vec::new();
     let mut add = |ruby: Ruby| {
         if !found.contains(&ruby) {

@@ -24,6 +24,12 @@ pub struct Toolbox<'a> {
     announce: &'a dyn Fn(&str),
 }
 
+/// Where archives are kept between runs.
+pub(super) fn cache() -> PathBuf {
+    let xdg = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    xdg.unwrap_or_else(|| home().join(".cache")).join("bakeoff")
+}
+
 /// How a helper ended, and what it said on both streams.
 pub(super) struct Ended {
     pub well: bool,
@@ -33,9 +39,7 @@ pub(super) struct Ended {
 impl<'a> Toolbox<'a> {
     /// Keeps archives in `$XDG_CACHE_HOME/bakeoff`, which is `~/.cache/bakeoff` by default.
     pub(crate) fn new(work: &Path, supervisor: Vec<String>, interrupted: Arc<AtomicBool>) -> Self {
-        let xdg = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = xdg.unwrap_or_else(|| home().join(".cache")).join("bakeoff");
-        Self { cache, work: work.to_owned(), supervisor, interrupted, announce: &|_| {} }
+        Self { cache: cache(), work: work.to_owned(), supervisor, interrupted, announce: &|_| {} }
     }
 
     /// Says by `announce` what is about to be done, such as `fetching JRuby 9.4.15.0 through mvn`, before each step that
@@ -71,6 +75,7 @@ impl<'a> Toolbox<'a> {
                 .collect(),
             dir: command.get_current_dir().unwrap_or(Path::new(".")).to_owned(),
             log: log.clone(),
+            ..Order::default()
         };
         let mut supervised = Supervised::start(&self.supervisor, &order)?;
         let exit = supervised.wait(within, &self.interrupted);

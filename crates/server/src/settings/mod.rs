@@ -17,9 +17,10 @@ mod refused;
 use std::cell::OnceCell;
 
 use indexmap::IndexMap;
-use model::study::{AskedSetting, SettingKind};
+use model::study::{AskedSetting, Limits, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
+use crate::isolation;
 use crate::proc;
 use crate::runtime::{self, Installed};
 use crate::site::Site;
@@ -160,6 +161,7 @@ impl<'a> Reader<'a> {
             SettingKind::Argument => self.argument(&complete(&asked.name)?, &value),
             SettingKind::Runtime => Ok(self.runtime(&asked.name, &value)),
             SettingKind::Proof => Err("a proof is read by itself".to_owned()),
+            SettingKind::Limit => Ok(self.limit(&asked.name)),
         }
     }
 
@@ -233,6 +235,18 @@ impl<'a> Reader<'a> {
         let default = runtime::base_env().get(name).cloned();
         let found = Found::value(value, live, default, SettingSource::Proc, exactly);
         if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { Ok(found) }
+    }
+
+    /// What its control groups allow, in the study's terms.
+    fn limit(&self, name: &str) -> Found {
+        let Limits { cpus, memory_bytes } = self.target.installed.limits;
+        let asked = if name == "cpus" { cpus } else { memory_bytes.map(|bytes| bytes as f64) };
+        let live = isolation::live(self.target.pid, name);
+        // The kernel counts memory in pages.
+        let same = asked.zip(live).is_some_and(|(asked, live)| (asked / live - 1.0).abs() < 1e-3);
+        let text = |number: f64| number.to_string();
+        let asked = asked.map(text).unwrap_or_default();
+        Found::value(&asked, live.map(text), None, SettingSource::Proc, |_, _| same)
     }
 
     fn jvm(&self) -> Result<&runtime::Jvm, String> {

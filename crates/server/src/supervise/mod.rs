@@ -26,7 +26,7 @@ pub use supervisor::supervise;
 pub(crate) const GLANCE: Duration = Duration::from_millis(100);
 
 /// What to run. It travels on a pipe: arguments and environment of the supervisor itself stay free of the program's.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub program: PathBuf,
     pub args: Vec<String>,
@@ -34,6 +34,12 @@ pub(crate) struct Order {
     pub dir: PathBuf,
     /// Both output streams are appended to it.
     pub log: PathBuf,
+    /// Processors that it is kept to, by number; any if there are none.
+    #[serde(default)]
+    pub cpus: Vec<usize>,
+    /// Files by which a process gets into the control groups that it runs in.
+    #[serde(default)]
+    pub groups: Vec<PathBuf>,
 }
 
 /// How a process ended.

@@ -1,6 +1,6 @@
 //! The supervisor's side.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Exit, Order, Report};
-use crate::proc;
+use crate::{isolation, proc};
 
 /// What the tree is given to end by itself when bakeoff is gone and can no longer say.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
@@ -74,6 +74,11 @@ fn run() -> io::Result<()> {
 }
 
 fn start(order: &Order) -> io::Result<Child> {
+    // What holds for us holds for all that we start.
+    isolation::pin(&order.cpus)?;
+    for door in &order.groups {
+        fs::write(door, std::process::id().to_string())?;
+    }
     let log = OpenOptions::new().create(true).append(true).open(&order.log)?;
     let mut command = Command::new(&order.program);
     command

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use model::study::{AskedSetting, JavaProgram, JavaSpec, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
+use model::study::{AskedSetting, JavaProgram, JavaSpec, Limits, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
 use server::{Launcher, Toolbox};
 
 /// Answers every request with `ok`.
@@ -72,6 +72,7 @@ pub fn spec(runtime: Runtime, args: &[&str], dir: &Path) -> ServerSpec {
         dir: dir.to_owned(),
         ready: get(60),
         stop_within: Duration::from_secs(20),
+        limits: Limits::default(),
     }
 }
 

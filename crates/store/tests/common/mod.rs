@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use model::study::{
-    Asks, Decide, Expect, Factor, Hooks, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant, WarmUp,
-    Workload,
+    Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime, ServerSpec, Timing,
+    Variant, WarmUp, Workload,
 };
 use model::{
     Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Shape, Study,
@@ -29,6 +29,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             dir: "/study".into(),
             ready: Ready { sign: ReadySign::Get("/".to_owned()), within: Duration::from_secs(60) },
             stop_within: Duration::from_secs(10),
+            limits: Limits::default(),
         },
         treatment: Vec::new(),
         shared: Vec::new(),
@@ -57,6 +58,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             quick: timing,
             decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02 },
             evidence: None,
+            host: Isolation::default(),
         },
         plan: Plan {
             seed: u64::MAX,

@@ -1,0 +1,127 @@
+//! Processes kept apart: a port that every variant insists on, limits as a treatment, processors of their own; and the host,
+//! examined.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use model::FindingId;
+use model::fitness::Examination;
+
+use crate::common::{Place, eventually, findings, page, script};
+
+const RUN: [&str; 6] = ["run", "study.toml", "--seed", "1", "--fail-on", "never"];
+
+fn same_twice() -> Place {
+    Place::with_study(&[("one", &page("3ms")), ("two", &page("3ms"))])
+}
+
+#[test]
+fn a_port_that_is_taken_outside_is_free_in_a_network_of_its_own() {
+    if !Command::new("unshare").args(["-n", "true"]).status().is_ok_and(|status| status.success()) {
+        println!("skipped: no network namespace can be made here");
+        return;
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let place = same_twice();
+    // The port is the program's own; the one that bakeoff chose is not used.
+    place
+        .change("--port {port}\"", &format!("--port {port}\"\nenv = {{ UNUSED = \"{{port}}\" }}"))
+        .change("get = \"/ready\", within", &format!("tcp = \"127.0.0.1:{port}\", within"));
+    place.run(&RUN).ends_with(1).complains("is answered by another process");
+    place.change("[decide]", "[host]\nnetwork = \"own\"\n\n[decide]");
+    place.run(&RUN).ends_with(0);
+    let report = place.report();
+    assert!(findings(&report, FindingId::TrialFailed).is_empty(), "{:?}", report.findings);
+    assert_eq!(report.judgements.len(), 1);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn limits_are_a_treatment_that_is_read_back() {
+    if !groups_are_permitted() {
+        println!("skipped: no control group can be made here");
+        return;
+    }
+    // A fifth of a core answers 40 a second at most.
+    let work = script("", "body = { size = 2000 }\ncpu = \"5ms\"");
+    let place = Place::with_study(&[("whole", &work), ("fifth", &work)]);
+    place.change("fifth = { args", "fifth = { limits = { cpus = \"0.2\", memory = \"256m\" }, args");
+    place.run(&RUN).ends_with(0);
+    let trials = place.trials();
+    let limits = trials.iter().flat_map(|trial| trial["settings"].as_array().unwrap());
+    let limits: Vec<_> = limits.filter(|setting| setting["kind"] == "limit").collect();
+    assert_eq!(limits.len(), trials.len(), "two in every other trial: {limits:?}");
+    assert!(limits.iter().all(|setting| setting["result"]["kind"] == "in-effect"), "{limits:?}");
+    let judgement = &place.report().judgements[0];
+    assert!(judgement.sentence.contains("slower"), "{}", judgement.sentence);
+    place.assert_nothing_is_left();
+    let left = ["", "cpu", "memory"].map(|kind| fs::read_dir(Path::new("/sys/fs/cgroup").join(kind)));
+    let left = left.into_iter().flatten().flatten().flatten().map(|entry| entry.file_name());
+    let left: Vec<_> = left.filter(|name| is_of_nobody(&name.to_string_lossy())).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Whether this is the group of a bakeoff that has ended.
+fn is_of_nobody(group: &str) -> bool {
+    let pid = group.strip_prefix("bakeoff-").and_then(|rest| rest.split('-').next());
+    pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+}
+
+/// Whether this process may make control groups that limit.
+fn groups_are_permitted() -> bool {
+    let probe = |kind: &str| {
+        let folder = Path::new("/sys/fs/cgroup").join(kind).join(format!("test-{}", std::process::id()));
+        let made = fs::create_dir(&folder).is_ok();
+        let _ = fs::remove_dir(&folder);
+        made
+    };
+    let unified = fs::read_to_string("/sys/fs/cgroup/cgroup.controllers").unwrap_or_default();
+    if unified.contains("cpu") { probe("") } else { probe("cpu") && probe("memory") }
+}
+
+#[test]
+fn the_server_keeps_to_its_processors() {
+    if thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: one processor");
+        return;
+    }
+    let place = same_twice();
+    place.change("[decide]", "[host]\nserver_cpus = \"1\"\nclient_cpus = \"0\"\n\n[decide]");
+    let started = place.start(&mut place.bakeoff(&RUN));
+    eventually("a server on its processor", Duration::from_secs(60), || {
+        let servers = place.servers();
+        let folders = servers.iter().filter_map(|process| process.split(": ").next());
+        let statuses = folders.filter_map(|folder| fs::read_to_string(Path::new(folder).join("status")).ok());
+        statuses.into_iter().any(|status| status.lines().any(|line| line == "Cpus_allowed_list:\t1"))
+    });
+    started.end().ends_with(0);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn processors_that_are_not_there_are_refused() {
+    let place = same_twice();
+    place.change("[decide]", "[host]\nclient_cpus = \"1000\"\n\n[decide]");
+    place.run(&RUN).ends_with(1).complains("processors [1000] of [host] cannot be used here");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn the_host_is_examined_and_each_run_keeps_the_clients_floor() {
+    let place = same_twice();
+    let ran = place.run(&["doctor", "--watch", "300ms"]);
+    assert!(matches!(ran.code, Some(0 | 5)), "{ran:?}");
+    for subject in ["governor", "clock", "CPU quota", "steal", "JDKs", "floor of the client here"] {
+        ran.says(subject);
+    }
+    let told = place.run(&["doctor", "--watch", "300ms", "--json"]);
+    let examination: Examination = serde_json::from_str(&told.stdout).unwrap();
+    assert!(examination.host.floor.is_some_and(|floor| floor.p50_us > 0), "{examination:?}");
+    place.run(&RUN).ends_with(0);
+    assert!(place.report().host.floor.is_some());
+}

@@ -1,0 +1,85 @@
+//! Processors.
+
+use std::io;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::IsolationError;
+
+/// Keeps the calling thread, and all threads and processes that it starts from now on, to these processors, by number;
+/// to any if there are none.
+pub(crate) fn pin(cpus: &[usize]) -> io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        if *cpu >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(*cpu);
+    }
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// Keeps the calling thread to some processors until it is dropped, and the threads that it starts meanwhile for good.
+#[derive(Debug)]
+pub struct Pinned {
+    before: Option<CpuSet>,
+}
+
+impl Pinned {
+    /// To these, by number; to any if there are none. Fails where one of them is not to be had: the kernel takes a set of
+    /// which it has a part.
+    pub fn to(cpus: &[usize]) -> Result<Self, IsolationError> {
+        let failed = |source| IsolationError::Cpus { cpus: cpus.to_vec(), source };
+        if cpus.is_empty() {
+            return Ok(Self { before: None });
+        }
+        let before = sched_getaffinity(None).map_err(|error| failed(error.into()))?;
+        let pinned = Self { before: Some(before) };
+        pin(cpus).map_err(failed)?;
+        let now = sched_getaffinity(None).map_err(|error| failed(error.into()))?;
+        if cpus.iter().all(|cpu| now.is_set(*cpu)) {
+            Ok(pinned)
+        } else {
+            Err(failed(io::ErrorKind::InvalidInput.into()))
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = sched_setaffinity(None, before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn a_thread_is_pinned_for_as_long_as_asked() {
+        thread::spawn(|| {
+            let before = sched_getaffinity(None).unwrap();
+            let first = (0..CpuSet::MAX_CPU).find(|cpu| before.is_set(*cpu)).unwrap();
+            let pinned = Pinned::to(&[first]).unwrap();
+            let inherited = thread::spawn(|| sched_getaffinity(None).unwrap()).join().unwrap();
+            assert_eq!((inherited.count(), inherited.is_set(first)), (1, true));
+            drop(pinned);
+            assert_eq!(sched_getaffinity(None).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_refused() {
+        let error = Pinned::to(&[0, 1_000]).unwrap_err().to_string();
+        assert!(error.contains("[0, 1000]"), "{error}");
+        assert!(Pinned::to(&[1 << 20]).is_err());
+    }
+}
