@@ -45,10 +45,10 @@ fn page() -> String {
 }
 
 fn rows(page: &mut String, group: &Group) {
-    if !group.with.is_empty() {
-        let _ = writeln!(page, "| *launched with* `{}` | | |", group.with.join(" "));
-    } else {
+    if group.with.is_empty() {
         let _ = writeln!(page, "| *another process* | | |");
+    } else {
+        let _ = writeln!(page, "| *launched with* `{}` | | |", group.with.join(" "));
     }
     for case in group.cases {
         let _ = writeln!(page, "| {} | {} | {} |", setting(case), result(case.expect), case.why);
