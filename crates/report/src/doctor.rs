@@ -106,7 +106,7 @@ mod tests {
             "✓ fit       swap",
             "→ set it",
             "→ go elsewhere",
-            "31 µs",
+            "31.0 µs",
             "not fit",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
