@@ -76,16 +76,16 @@ impl<'a> Watched<'a> {
         made.seen.as_ref().filter(|seen| seen.requests > 0).map(|seen| Self { seen })
     }
 
-    fn per_request(&self, amount: f64) -> f64 {
+    fn per_request(self, amount: f64) -> f64 {
         amount / self.seen.requests as f64
     }
 
     /// CPU time per request, µs.
-    fn cpu(&self, part: impl Fn(&CpuUse) -> f64) -> Option<f64> {
+    fn cpu(self, part: impl Fn(&CpuUse) -> f64) -> Option<f64> {
         self.seen.cpu.as_ref().map(|cpu| self.per_request(part(cpu) * 1e6))
     }
 
-    fn profile(&self) -> Option<&'a Profile> {
+    fn profile(self) -> Option<&'a Profile> {
         match &self.seen.recording {
             Recording::Jfr { profile, .. } => Some(profile),
             Recording::None { .. } => None,
@@ -93,12 +93,12 @@ impl<'a> Watched<'a> {
     }
 
     /// Samples of running threads, where there are enough of them to say anything.
-    fn samples(&self) -> Option<&'a Sums> {
+    fn samples(self) -> Option<&'a Sums> {
         self.profile().map(|profile| &profile.samples).filter(|samples| samples.count >= FEW)
     }
 
     /// Throwables of a kind.
-    fn throwables(&self, kind: ThrowableKind) -> u64 {
+    fn throwables(self, kind: ThrowableKind) -> u64 {
         let of_kind = self.profile().into_iter().flat_map(|profile| of_kind(&profile.throwables, kind));
         of_kind.map(|sum| sum.count).sum()
     }

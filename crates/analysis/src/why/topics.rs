@@ -130,7 +130,7 @@ impl Tables<'_> {
             let all = samples.count.max(1) as f64;
             Some(grouped(of(watched.profile()?), |sum| sum.count as f64 / all * cpu, key))
         });
-        let rows = self.largest("", Unit::Micros, &groups.collect::<Vec<_>>());
+        let rows = Self::largest("", Unit::Micros, &groups.collect::<Vec<_>>());
         topic(title, "The program's CPU time by samples of its running Java threads, 100 a second.", rows)
     }
 
@@ -181,10 +181,10 @@ impl Tables<'_> {
             }
             Some(groups)
         });
-        self.largest(lead, unit, &groups.collect::<Vec<_>>())
+        Self::largest(lead, unit, &groups.collect::<Vec<_>>())
     }
 
-    fn largest(&self, lead: &str, unit: Unit, groups: &[Option<IndexMap<String, f64>>]) -> Vec<Row> {
+    fn largest(lead: &str, unit: Unit, groups: &[Option<IndexMap<String, f64>>]) -> Vec<Row> {
         let mut keys: IndexMap<&str, f64> = IndexMap::new();
         for (key, amount) in groups.iter().flatten().flatten() {
             let largest = keys.entry(key).or_insert(0.0);
