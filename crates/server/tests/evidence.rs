@@ -1,4 +1,4 @@
-//! What a recording tells of a server: counted exactly, on real JRubies.
+//! What a recording tells of a server: counted exactly, on `JRuby` 9.4 and 10.1.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod common;
@@ -35,7 +35,9 @@ fn ask(address: SocketAddr, times: u64) {
 
 fn all_ask(address: SocketAddr) {
     let users: Vec<_> = (0..USERS).map(|_| thread::spawn(move || ask(address, EACH))).collect();
-    users.into_iter().for_each(|user| user.join().unwrap());
+    for user in users {
+        user.join().unwrap();
+    }
 }
 
 fn thrown(profile: &Profile, kind: ThrowableKind) -> u64 {
