@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `bench` or `fuzz`.
+# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `bench` or `fuzz`.
 # On other systems it says what to install. Changes nothing when all is there.
 set -euo pipefail
 
-purpose=${1:?usage: setup.sh demo|test|known|bench|fuzz}
+purpose=${1:?usage: setup.sh demo|test|known|probes|bench|fuzz}
 missing=()   # Debian packages
 wanted=()    # the same in words
 
@@ -45,6 +45,7 @@ need_cxx() { need "a C++ compiler" g++ command -v c++; }   # for libFuzzer
 case $purpose in
     known) ;;
     demo) need_java ;;
+    probes) need_java; need "Python 3" python3 command -v python3 ;;
     test) need_java; need "Ruby" ruby command -v ruby; need_nginx; need_cxx ;;
     fuzz) need_cxx ;;
     bench)
@@ -54,7 +55,7 @@ case $purpose in
         need "ab" apache2-utils command -v ab
         need "h2load" nghttp2-client command -v h2load
         ;;
-    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, bench or fuzz" >&2; exit 2 ;;
+    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, probes, bench or fuzz" >&2; exit 2 ;;
 esac
 
 install_from_debian() {

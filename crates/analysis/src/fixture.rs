@@ -268,7 +268,7 @@ pub fn fail(trial: &mut TrialRecord) {
 
 /// An evidence launch of so many requests, each of which takes 1 ms of CPU, and `jit_us` more of compiling.
 pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
-    let jit_s = requests as f64 * jit_us / 1e6;
+    let compiling_s = requests as f64 * jit_us / 1e6;
     EvidenceRecord {
         variant,
         started: "2026-01-31T11:00:00Z".to_owned(),
@@ -277,7 +277,12 @@ pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
         seen: Some(Seen {
             requests,
             elapsed_s: 10.0,
-            cpu: Some(CpuUse { total_s: requests as f64 / 1e3 + jit_s + 0.2, jit_s, gc_s: 0.0, recorder_s: 0.2 }),
+            cpu: Some(CpuUse {
+                total_s: requests as f64 / 1e3 + compiling_s + 0.2,
+                jit_s: compiling_s,
+                gc_s: 0.0,
+                recorder_s: 0.2,
+            }),
             recording: Recording::Jfr { file: "/run/evidence.jfr".into(), profile: Box::default() },
         }),
     }

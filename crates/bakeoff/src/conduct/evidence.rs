@@ -128,7 +128,7 @@ mod tests {
         let [window, second] = [Duration::from_secs(10), Duration::from_secs(1)];
         assert_eq!(next_count(&closed, window, Duration::ZERO, 0), Some(100));
         assert_eq!(next_count(&closed, window, second, 100), Some(900));
-        assert_eq!(next_count(&closed, window, window - second / 2, 950), None);
+        assert_eq!(next_count(&closed, window, window.saturating_sub(second / 2), 950), None);
         let open = Load { arrivals: Arrivals::Open(Profile::constant(300.0)), ..closed.clone() };
         assert_eq!(next_count(&open, window, Duration::ZERO, 0), Some(3_000));
         assert_eq!(next_count(&open, window, window, 3_000), None);

@@ -18,7 +18,7 @@ use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
 use crate::isolation::Group;
-use crate::probe::{self, gc_log};
+use crate::probe::gc_log;
 use crate::runtime::{self, Installed, Toolbox};
 use crate::settings::{self, Inside};
 use crate::site::{PlaceholderError, Secrets, Site};
@@ -208,10 +208,8 @@ impl Launch {
             }
             ReadySign::Tcp(address) => Sign::Tcp(site.complete(address)?),
         };
-        if probe::wanted(&env) {
-            // Before the study's own options, which decide.
-            args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
-        }
+        // Before the study's own options, which decide.
+        args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
         if installed.runs_ruby {
             Inside::prepare(&site.trial_dir, &mut env)
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;

@@ -95,7 +95,7 @@ impl Running {
 
     /// A sampler of all that can be seen of it from outside.
     pub fn sampler(&self) -> ServerSampler {
-        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, probe::wanted(&self.launch.order.env))
+        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, probe::watched(&self.launch.order.env))
     }
 
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the

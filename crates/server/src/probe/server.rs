@@ -5,6 +5,7 @@ use std::path::Path;
 
 use model::{ServerUse, Switches};
 
+use super::Watched;
 use super::jvm::JvmSampler;
 use super::throttle::Throttle;
 use super::tree::ProcessTree;
@@ -14,8 +15,10 @@ use crate::proc::{self, Process};
 #[derive(Debug)]
 pub struct ServerSampler {
     tree: ProcessTree,
-    /// Absent where only the CPU time is wanted.
-    more: Option<More>,
+    more: More,
+    watched: Watched,
+    /// Samples so far.
+    samples: u32,
 }
 
 #[derive(Debug)]
@@ -28,11 +31,10 @@ struct More {
 }
 
 impl ServerSampler {
-    /// Of what runs in `tree`, whose log of garbage collections would be in `trial_dir`. `with_probes` is false where the
-    /// cost of everything but the CPU time is being measured.
-    pub(crate) fn new(mut tree: ProcessTree, trial_dir: &Path, with_probes: bool) -> Self {
+    /// Of what runs in `tree`, whose log of garbage collections would be in `trial_dir`.
+    pub(crate) fn new(mut tree: ProcessTree, trial_dir: &Path, watched: Watched) -> Self {
         let processes = tree.sample().map(|used| used.processes).unwrap_or_default();
-        Self { tree, more: with_probes.then(|| More::new(&processes, trial_dir)) }
+        Self { tree, more: More::new(&processes, trial_dir), watched, samples: 0 }
     }
 
     /// What it used since the last sample (or since this sampler was made); `None` when nothing of it runs.
@@ -45,16 +47,16 @@ impl ServerSampler {
             threads: used.processes.iter().map(|process| process.threads).sum(),
             ..ServerUse::default()
         };
-        if let Some(more) = &mut self.more {
-            more.sample(&used.processes, &mut sampled);
+        if self.watched.includes(self.samples) {
+            self.more.sample(&used.processes, &mut sampled);
         }
+        self.samples += 1;
         Some(sampled)
     }
 
     /// Memory with shared pages divided among those who share them, bytes. The server waits while the kernel counts: for
     /// after a load.
     pub fn pss_bytes(&mut self) -> Option<u64> {
-        self.more.as_ref()?;
         let processes = self.tree.sample()?.processes;
         processes.iter().map(|process| proc::pss_bytes(process.pid)).sum()
     }
