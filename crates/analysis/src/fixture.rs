@@ -87,6 +87,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             value: value.to_owned(),
         }],
         shared: Vec::new(),
+        proofs: Vec::new(),
     }
 }
 
@@ -175,6 +176,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
             libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
             gems: strings([("json", "2.7.1"), ("rack", "2.2.9")]),
+            opened: IndexMap::new(),
             build: IndexMap::new(),
             port: 41_000 + number as u16,
             shared_cpus: Some(0),

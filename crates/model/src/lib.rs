@@ -19,6 +19,7 @@ pub mod load;
 pub mod malformed;
 pub mod metric;
 pub mod plan;
+pub mod proof;
 pub mod record;
 pub mod report;
 pub mod scenario;

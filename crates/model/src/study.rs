@@ -6,6 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use crate::proof::Proof;
 use crate::{Metric, Scenarios, Shape};
 
 /// A question about servers, and how it is to be answered.
@@ -86,6 +87,9 @@ pub struct Variant {
     /// What all variants share and none of its levels replaces: read back as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<AskedSetting>,
+    /// What its running server has to show beside its settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<Proof>,
 }
 
 /// Where a setting lives in the running process.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use model::Switches;
@@ -215,11 +216,15 @@ fn parse_listener(line: &str) -> Option<(SocketAddr, u64)> {
     Some((SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?), fields.get(9)?.parse().ok()?))
 }
 
+/// What the descriptors of a process lead to, as the kernel names it.
+pub(crate) fn open_files(pid: u32) -> impl Iterator<Item = PathBuf> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors.filter_map(|entry| fs::read_link(entry.path()).ok())
+}
+
 /// Inodes of the sockets a process holds.
 fn sockets_of(pid: u32) -> HashSet<u64> {
-    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    descriptors
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
+    open_files(pid)
         .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
         .collect()
 }

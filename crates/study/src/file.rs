@@ -6,7 +6,7 @@ use model::scenario::{Each, Take};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::value::{At, Cpus, Length, Numbers, Share, Text, Thinking};
+use crate::value::{At, Cpus, Length, Numbers, Share, Text, Thinking, Wanted};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;
@@ -32,6 +32,9 @@ pub(crate) struct StudyFile {
     /// What is asked of the server.
     #[serde(default)]
     pub workload: Vec<At<WorkloadKeys>>,
+    /// What has to be seen in every running server, beside the settings, which are read back anyway.
+    #[serde(default)]
+    pub proof: Vec<At<ProofKeys>>,
     /// Commands run around trials, in the study's folder, by `/bin/sh -c`; one that fails stops the run.
     /// They may hold the placeholders of a launch; a shell's `${NAME}` is left alone.
     #[serde(default)]
@@ -370,6 +373,61 @@ pub(crate) struct FeederKeys {
     /// How long a row is kept. Default: iteration.
     #[serde(default)]
     pub each: Each,
+}
+
+/// A value that has to be found in the running server: read by one of `jmx`, `http`, `command` and `threads`. Another value
+/// makes the result invalid; one that cannot be read is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProofKeys {
+    /// What reports call it.
+    pub name: At<String>,
+    /// An attribute of a managed bean of the server's JVM.
+    pub jmx: Option<JmxKeys>,
+    /// What a JSONPath finds first in the answer to a GET.
+    pub http: Option<AnswerKeys>,
+    /// A command for `/bin/sh -c` in the study's folder, `$SERVER_PID` being the server's process: what it writes.
+    pub command: Option<At<Text>>,
+    /// Of what `command` writes: a regular expression, its first group or all of its match. Default: all.
+    pub regex: Option<At<String>>,
+    /// How many threads have a name that this regular expression finds.
+    pub threads: Option<At<String>>,
+    /// What it has to be: a text, a number, `">= 8"` or `"<= 8"`; or a table of these by the names of levels or variants.
+    pub expect: At<Wanted>,
+    /// Whether it is read before the load or after it. Default: before.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// A value that a JVM tells of itself.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JmxKeys {
+    /// The bean's name, such as `java.lang:type=Memory`, or a pattern that fits one.
+    pub bean: At<String>,
+    /// The attribute, such as `HeapMemoryUsage.max`.
+    pub attribute: At<String>,
+}
+
+/// A value in an answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerKeys {
+    /// Path and query of a GET.
+    pub get: At<String>,
+    /// A JSONPath.
+    pub json: At<String>,
+}
+
+/// When a proof is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum When {
+    /// Before the load.
+    #[default]
+    Before,
+    /// After it.
+    After,
 }
 
 /// Commands run around trials.

@@ -16,6 +16,7 @@ mod launch;
 mod memory;
 mod placeholder;
 mod problem;
+mod proof;
 mod scenario;
 mod schema;
 mod shapes;

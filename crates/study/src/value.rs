@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use miette::SourceSpan;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -336,6 +337,62 @@ impl JsonSchema for Thinking {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [Length::json_schema(generator), Random::json_schema(generator)] })
+    }
+}
+
+/// What a proof has to show: the same of every variant, or by name.
+#[derive(Debug, Clone)]
+pub enum Wanted {
+    /// Of every variant.
+    One(Text),
+    /// By the names of levels or variants.
+    Each(IndexMap<String, Text>),
+}
+
+impl<'de> Deserialize<'de> for Wanted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WantedVisitor;
+
+        impl<'de> Visitor<'de> for WantedVisitor {
+            type Value = Wanted;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(r#"a value such as 30, "up" or ">= 8", or a table of these by level"#)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Wanted, E> {
+                Ok(Wanted::One(Text(text.to_owned())))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Wanted, E> {
+                Ok(Wanted::One(Text(number.to_string())))
+            }
+
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Wanted, E> {
+                Ok(Wanted::One(Text(truth.to_string())))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wanted, A::Error> {
+                IndexMap::deserialize(MapAccessDeserializer::new(map)).map(Wanted::Each)
+            }
+        }
+
+        deserializer.deserialize_any(WantedVisitor)
+    }
+}
+
+impl JsonSchema for Wanted {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Wanted".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let text = Text::json_schema(generator);
+        json_schema!({ "anyOf": [text, { "type": "object", "additionalProperties": text }] })
     }
 }
 

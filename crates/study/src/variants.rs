@@ -6,6 +6,7 @@ use model::study::{AskedSetting, Factor, Variant};
 use crate::file::{ServerKeys, StudyFile};
 use crate::launch::Launches;
 use crate::problem::{Problem, Problems};
+use crate::proof;
 use crate::value::At;
 
 /// Most variants of a study: a block launches every one of them.
@@ -91,16 +92,26 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
         }
         return Vec::new();
     }
-    combinations(file)
-        .into_iter()
+    let all = combinations(file);
+    let levels = all.iter().flatten().map(|(_, level, _)| (*level).to_owned());
+    let combined = all.iter().map(|levels| levels.iter().map(|(_, level, _)| *level).collect::<Vec<_>>().join("/"));
+    let mut known: Vec<String> = levels.chain(combined).collect();
+    known.sort();
+    known.dedup();
+    proof::check_names(&file.proof, &known.iter().map(String::as_str).collect::<Vec<_>>(), problems);
+    all.into_iter()
         .filter_map(|levels| {
             let merged = levels.iter().fold(file.server.value.clone(), |keys, (_, _, level)| keys.overlaid(level));
             let treatment: Vec<AskedSetting> =
                 levels.iter().flat_map(|(factor, _, keys)| keys.treatment(factor)).collect();
             let is_replaced = |shared: &AskedSetting| treatment.iter().any(|asked| asked.replaces(shared));
+            let names: Vec<&str> = levels.iter().map(|(_, level, _)| *level).collect();
+            let name = names.join("/");
+            let subject = proof::Subject { name: &name, levels: &names, keys: &merged };
             Some(Variant {
-                name: levels.iter().map(|(_, level, _)| *level).collect::<Vec<_>>().join("/"),
+                name: name.clone(),
                 levels: levels.iter().map(|(factor, level, _)| ((*factor).to_owned(), (*level).to_owned())).collect(),
+                proofs: proof::proofs(&file.proof, &subject, &launches.placeholders, problems),
                 shared: file.server.value.treatment("").filter(|shared| !is_replaced(shared)).collect(),
                 treatment,
                 server: launches.server(&merged, file.server.place, problems)?,

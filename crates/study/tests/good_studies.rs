@@ -43,6 +43,31 @@ blocks = { min = 5, max = 30 }
 "#;
 
 #[test]
+fn proofs_expect_of_each_variant_what_is_its_own() {
+    let text = format!(
+        "{SMALL}\n[[proof]]\nname = \"pool\"\nhttp = {{ get = \"/s\", json = \"$.size\" }}\n\
+         expect = {{ small = 1, large = \">= 2\" }}\nwhen = \"after\"\n"
+    );
+    let study = study::parse(&text, "study.toml", Path::new("/")).unwrap();
+    let expected = |variant: usize| study.variants[variant].proofs[0].expect.text().to_owned();
+    assert_eq!([expected(0), expected(1)], ["1", ">= 2"]);
+    assert!(study.variants[0].proofs[0].after);
+}
+
+#[test]
+fn what_all_variants_share_is_read_back_unless_a_level_replaces_it() {
+    let text =
+        SMALL.replace("command = \"server {port}\"", "command = \"server {port}\"\nenv = { A = \"1\", B = \"1\" }");
+    let text = text.replace("small = { args = [\"1\"] }", "small = { env = { A = \"2\" } }");
+    let study = study::parse(&text, "study.toml", Path::new("/")).unwrap();
+    let shared = |variant: usize| -> Vec<String> {
+        study.variants[variant].shared.iter().map(|asked| asked.name.clone()).collect()
+    };
+    assert_eq!(shared(0), ["runtime", "command", "B"]);
+    assert_eq!(shared(1), ["runtime", "command", "A", "B"]);
+}
+
+#[test]
 fn the_invokedynamic_study() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("app")).unwrap();

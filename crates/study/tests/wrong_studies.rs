@@ -282,6 +282,24 @@ fn limits_that_limit_nothing() {
 }
 
 #[test]
+fn proofs_that_cannot_hold() {
+    let wrong = |proof: &str, told: &str| {
+        let text = rendered(&read(&changed("[decide]", &format!("[[proof]]\nname = \"pool\"\n{proof}\n\n[decide]"))));
+        assert!(text.contains(told), "{text}");
+    };
+    wrong("threads = \"^w\"\nexpect = { off = 1, onn = 2 }", "no level and no variant is called `onn`");
+    wrong("threads = \"^w\"\nexpect = { off = 1 }", "proof `pool` expects nothing of variant `on`");
+    wrong("threads = \"(\"\nexpect = 1", "is not a regular expression");
+    wrong("threads = \"^w\"\nexpect = \">= many\"", "compares with no number");
+    wrong("expect = 1", "one of `jmx`, `http`, `command` and `threads` is needed");
+    wrong("http = { get = \"s\", json = \"$.a\" }\nexpect = 1", "`s` is not a path");
+    wrong("http = { get = \"/s\", json = \"a\" }\nexpect = 1", "is not a JSONPath");
+    wrong("jmx = { bean = \"Pool\", attribute = \"Size\" }\nexpect = 1", "`Pool` is no name of a bean");
+    wrong("command = \"ask {prot}\"\nexpect = 1", "unknown placeholder `{prot}`");
+    wrong("threads = \"^w\"\nregex = \"x\"\nexpect = 1", "`regex` reads what a command wrote");
+}
+
+#[test]
 fn all_that_is_wrong_is_told_together() {
     let text = GOOD.replace("server.rb", "sever.rb").replace("[1, 20]", "[0, 20]").replace("min = 5", "min = 1");
     let error = read(&text);

@@ -34,9 +34,10 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
                 return None;
             }
             let is_known = has_enough(BASELINE) && has_enough(variant);
+            let is_sure = own.iter().any(|difference| !may_follow(record, variant, difference));
             let found = Found::new(
                 FindingId::Confounded,
-                if is_known { Severity::Invalid } else { Severity::Warning },
+                if is_known && is_sure { Severity::Invalid } else { Severity::Warning },
                 format!("{} against {}", name(record, variant), name(record, BASELINE)),
                 "The variants differ in more than the factors that the study declares, so a difference cannot be credited to them.",
                 "Make the rest equal, or declare it: give it a factor, or put it into the level that needs it.",
@@ -47,6 +48,17 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             Some(pairs.fold(found, |found, (what, [a, b])| found.with(what, format!("{a} | {b}"))))
         })
         .collect()
+}
+
+/// Whether a difference may be what the treatment brings along: a program that is told something else by a variable, a
+/// property or an argument may load other code. The same gem in two versions is never that.
+fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
+    let is_code = ["gem ", "loaded "].iter().any(|code| difference.subject.starts_with(code));
+    let sides = [BASELINE, variant];
+    let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
+    let tells = |kind: SettingKind| matches!(kind, SettingKind::Env | SettingKind::Property | SettingKind::Argument);
+    let asked = sides.iter().flat_map(|side| &record.study.variants[*side].treatment);
+    is_code && is_one_sided && asked.into_iter().any(|asked| tells(asked.kind))
 }
 
 /// How the variants' processes differ; differences that no factor explains first.
@@ -67,6 +79,9 @@ pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
 enum Subject {
     Version(String),
     Library(String),
+    Gem(String),
+    Opened(String),
+    Build(String),
     Command,
     Environment(String),
 }
@@ -76,6 +91,9 @@ impl Subject {
         match self {
             Self::Version(name) => format!("version {name}"),
             Self::Library(name) => format!("library {name}"),
+            Self::Gem(name) => format!("gem {name}"),
+            Self::Opened(name) => format!("loaded {name}"),
+            Self::Build(name) => format!("Ruby's build {name}"),
             Self::Command => "command line".to_owned(),
             Self::Environment(name) => format!("environment {name}"),
         }
@@ -83,7 +101,7 @@ impl Subject {
 
     /// Whether a value that differs between launches of one variant may be natural. Not what is installed.
     fn may_vary(&self) -> bool {
-        matches!(self, Self::Command | Self::Environment(_))
+        matches!(self, Self::Opened(_) | Self::Command | Self::Environment(_))
     }
 }
 
@@ -126,11 +144,21 @@ fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
     let versions = launch.versions.iter().map(|(name, value)| (Subject::Version(name.clone()), vec![value.clone()]));
     let libraries = launch.libraries.iter().map(|(name, hash)| (Subject::Library(name.clone()), vec![hash.clone()]));
     let env = launch.env.iter().map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
+    let gems = launch.gems.iter().map(|(name, version)| (Subject::Gem(name.clone()), vec![version.clone()]));
+    let opened = launch.opened.iter().map(|(name, hash)| (Subject::Opened(name.clone()), vec![hash.clone()]));
+    let build = launch.build.iter().map(|(name, value)| (Subject::Build(name.clone()), normal(value)));
     // Ours, and no part of what is compared: a JVM before version 9 has no such log.
     let ours = gc_log_option(&format!("{{trial_dir}}/{GC_LOG}"));
     let words = launch.command.iter().map(|word| normalise(word, dir, launch));
     let command = words.filter(|word| *word != ours).collect();
-    versions.chain(libraries).chain(env).chain([(Subject::Command, command)]).collect()
+    versions
+        .chain(libraries)
+        .chain(gems)
+        .chain(opened)
+        .chain(build)
+        .chain(env)
+        .chain([(Subject::Command, command)])
+        .collect()
 }
 
 /// A word with what belongs to one launch or one place (folders, port, process id, other ports) replaced by the placeholder
@@ -237,8 +265,10 @@ fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
 fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
     match subject {
         Subject::Environment(variable) => asked.kind == SettingKind::Env && asked.name == *variable,
-        Subject::Library(library) => mentions(&asked.name, library) || mentions(&asked.value, library),
-        Subject::Version(_) | Subject::Command => false,
+        Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
+            mentions(&asked.name, library) || mentions(&asked.value, library)
+        }
+        Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
     }
 }
 
@@ -246,8 +276,8 @@ fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
 fn is_runtimes(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
     asked.kind == SettingKind::Runtime
         && match subject {
-            Subject::Version(_) | Subject::Library(_) | Subject::Command => true,
             Subject::Environment(_) => word.contains('/'),
+            _ => true,
         }
 }
 
@@ -302,6 +332,32 @@ mod tests {
             assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
             assert_eq!(differences(&record).iter().filter(|d| d.factor.is_none()).count(), 1);
         }
+    }
+
+    /// A json gem slipped in once, and nine conclusions were drawn from what it did.
+    #[test]
+    fn a_gem_that_slipped_in() {
+        let mut record = fixture::record(5, 0.0);
+        change(&mut record, 1, |launch| drop(launch.gems.insert("json".to_owned(), "2.9.1".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        let other = differences(&record).into_iter().find(|difference| difference.factor.is_none()).unwrap();
+        assert_eq!(other.subject, "gem json");
+        assert_eq!(other.values, [Some("2.7.1".to_owned()), Some("2.9.1".to_owned())]);
+    }
+
+    #[test]
+    fn a_gem_of_one_side_may_be_what_a_variable_brought() {
+        let mut record = fixture::record(5, 0.0);
+        change(&mut record, 1, |launch| drop(launch.gems.insert("puma".to_owned(), "6.4.0".to_owned())));
+        change(&mut record, 1, |launch| drop(launch.opened.insert("puma.jar".to_owned(), "dd".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        record.study.variants[1].treatment.push(AskedSetting {
+            factor: "invokedynamic".to_owned(),
+            kind: SettingKind::Env,
+            name: "HANDLER".to_owned(),
+            value: "threads".to_owned(),
+        });
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
     }
 
     #[test]

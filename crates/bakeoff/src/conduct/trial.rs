@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use load::{Ask, Asked, Flow, LengthRule, Load, LoadError, Script, Stop, Target};
 use model::evidence::Seen;
 use model::plan::Trial;
+use model::proof::Proof;
 use model::study::{AskedSetting, Asks, Expect, Request, WarmUp, Workload};
 use model::{
     AnswerSample, Arrivals, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, Scenarios,
@@ -284,6 +285,10 @@ impl RunningTrial<'_> {
         for _ in 0..ANSWERS_BEFORE {
             self.look_at_answers(&target, &asks, server)?;
         }
+        self.prove(server, false);
+        if let Some(launch) = &mut self.measured.launch {
+            server.loaded(launch);
+        }
         for (workload, asking) in asks.iter_mut().enumerate() {
             if let Asking::Request { ask, lengths, .. } = asking {
                 *lengths = answers::lengths(&self.measured.answers, workload);
@@ -301,7 +306,17 @@ impl RunningTrial<'_> {
             Purpose::Evidence => self.watch(&target, &asks, server)?,
         }
         self.enter(Phase::Inspect, None);
+        self.prove(server, true);
         self.look_at_answers(&target, &asks, server)
+    }
+
+    /// Reads the study's proofs that belong before, or after, the loads.
+    fn prove(&mut self, server: &Running, after: bool) {
+        let variant = &self.prepared.study.variants[self.trial.variant];
+        // A pilot measures nothing after which something could be read.
+        let due = |proof: &&Proof| proof.after == after && !(after && self.trial.cells.is_empty());
+        let proofs: Vec<&Proof> = variant.proofs.iter().filter(due).collect();
+        self.measured.settings.extend(server.prove(&proofs));
     }
 
     /// The study's workloads, ready to be asked.

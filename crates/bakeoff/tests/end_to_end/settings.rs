@@ -1,6 +1,7 @@
 //! Settings of real virtual machines: whether a treatment happened is found out, not believed.
 
 use crate::common::{Place, findings, told};
+use model::study::SettingKind;
 use model::{FindingId, Report, Setting, SettingResult, SettingSource};
 
 const JAVA: &str = r#"name = "a Java program"
@@ -130,6 +131,29 @@ fn a_level_that_changes_nothing_is_no_treatment() {
     let same = findings(&report, FindingId::SettingIsDefault);
     assert!(same.iter().any(|finding| told(finding).contains("UseThreadPriorities")), "{same:#?}");
     assert_eq!(setting(&report, 1).result, SettingResult::AlreadyDefault);
+}
+
+/// What the study wants to see with its own eyes, before the load and after it.
+#[test]
+fn a_proof_that_fails_vetoes() {
+    let levels = "serial = { jvm = [\"-XX:+UseSerialGC\"] }\nparallel = { jvm = [\"-XX:+UseParallelGC\"] }";
+    let place = java(levels);
+    let proof = |name: &str, expect: &str, when: &str| {
+        format!(
+            "\n[[proof]]\nname = \"{name}\"\nthreads = \"^HTTP-Dispatcher$\"\nexpect = {expect}\nwhen = \"{when}\"\n"
+        )
+    };
+    let proofs =
+        proof("seven dispatchers", "7", "before") + &proof("a dispatcher", "{ serial = 1, parallel = 1 }", "after");
+    place.write("study.toml", &(JAVA.replace("LEVELS", levels) + &proofs));
+    place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("setting-not-effective");
+    let report = place.report();
+    let failed = findings(&report, FindingId::SettingNotEffective);
+    assert!(failed.iter().all(|finding| told(finding).contains("seven dispatchers")), "{failed:#?}");
+    let proofs: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Proof).collect();
+    let results = [SettingResult::Overridden, SettingResult::InEffect];
+    assert_eq!(proofs.iter().map(|proof| proof.result.clone()).collect::<Vec<_>>(), results, "{proofs:#?}");
+    assert!(proofs.iter().all(|proof| proof.live.as_deref() == Some("1")), "{proofs:#?}");
 }
 
 #[test]

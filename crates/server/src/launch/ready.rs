@@ -108,8 +108,26 @@ fn try_once(sign: &Sign, deadline: Instant, interrupted: &AtomicBool) -> Result<
     }
 }
 
-/// A GET as simple as can be. The whole answer is read, so that the server does not see a broken connection.
+/// The body of a 2xx answer to a GET.
+pub(crate) fn body_of(address: SocketAddr, path: &str, within: Duration) -> io::Result<Vec<u8>> {
+    let answer = exchange(address, path, Instant::now() + within, &AtomicBool::new(false))?;
+    match status(&answer) {
+        Some(200..=299) => {
+            let head = answer.windows(4).position(|window| window == b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
+            Ok(answer[head..].to_vec())
+        }
+        Some(status) => Err(io::Error::other(format!("status {status}"))),
+        None => Err(io::Error::new(ErrorKind::InvalidData, "the answer is not HTTP")),
+    }
+}
+
 fn get(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicBool) -> io::Result<u16> {
+    let answer = exchange(address, path, deadline, interrupted)?;
+    status(&answer).ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the answer is not HTTP"))
+}
+
+/// A GET as simple as can be. The whole answer is read, so that the server does not see a broken connection.
+fn exchange(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicBool) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_WITHIN)?;
     stream.set_write_timeout(Some(CONNECT_WITHIN))?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n")?;
@@ -127,7 +145,7 @@ fn get(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicB
     if answer.is_empty() {
         return Err(io::Error::new(ErrorKind::TimedOut, "the connection was accepted, but no answer came"));
     }
-    status(&answer).ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the answer is not HTTP"))
+    Ok(answer)
 }
 
 fn status(answer: &[u8]) -> Option<u16> {

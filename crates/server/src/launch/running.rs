@@ -1,18 +1,24 @@
 //! A program that was launched and became ready.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use model::proof::Proof;
 use model::study::AskedSetting;
 use model::{LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
 use crate::evidence::{CpuWatch, Recorder};
+use crate::hash;
 use crate::isolation::Group;
+use crate::library;
 use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
+use crate::proof::Witness;
 use crate::runtime::Installed;
 use crate::settings::{self, Inside, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
@@ -49,6 +55,7 @@ impl Running {
             versions: versions(&installed, inside.as_ref()),
             libraries: installed.libraries(),
             gems: IndexMap::new(),
+            opened: IndexMap::new(),
             build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
             port: address.port(),
             shared_cpus: proc::shared_cpus(pid),
@@ -134,6 +141,35 @@ impl Running {
             ));
         };
         Recorder::start(&jvm.jdk, self.pid(), &self.launch.site.trial_dir)
+    }
+
+    /// What it has loaded once it has answered, added to `facts`: gems that a Ruby tells of, archives that its processes
+    /// have open.
+    pub fn loaded(&self, facts: &mut LaunchFacts) {
+        if Inside::read(&self.launch.site.trial_dir, self.pid()).is_some() {
+            facts.gems = Inside::gems(&self.launch.site.trial_dir, self.pid());
+        }
+        let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
+        let processes = proc::descendants(self.supervised.root());
+        let open = processes.iter().flat_map(|process| proc::open_files(process.pid));
+        let archives = open.filter(|path| library::is_archive(path) && !known.contains(path.as_path()));
+        let named = |path: PathBuf| Some((path.file_name()?.to_string_lossy().into_owned(), hash::sha256(&path).ok()?));
+        let mut opened: Vec<(String, String)> = archives.filter_map(named).collect();
+        opened.sort();
+        facts.opened = opened.into_iter().collect();
+    }
+
+    /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
+    /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it.
+    pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
+        let witness = Witness {
+            pid: self.pid(),
+            root: self.supervised.root(),
+            address: self.address,
+            installed: &self.installed,
+            site: &self.launch.site,
+        };
+        witness.prove(proofs)
     }
 
     /// Ends it and all that it started: TERM, and KILL after `grace`. Says how the launched process ended.

@@ -130,7 +130,7 @@ pub(crate) fn alternatives(wanted: &str) -> impl Iterator<Item = &str> {
 
 /// The JDK that a study asks for: a version, several as `17 or 21` (the first that is here), a folder (with a slash), or
 /// the newest.
-pub(super) fn find(wanted: Option<&str>, dir: &Path) -> Result<Jdk, JdkError> {
+pub(crate) fn find(wanted: Option<&str>, dir: &Path) -> Result<Jdk, JdkError> {
     match wanted {
         Some(path) if path.contains('/') => {
             let path = dir.join(path);

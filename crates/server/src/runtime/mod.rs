@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use model::study::{Limits, Ready, Runtime, ServerSpec, Service};
 use thiserror::Error;
 
-use crate::hash;
+use crate::library;
 use crate::tool::ToolError;
 use jdk::Jdk;
 
@@ -235,10 +235,9 @@ impl Installed {
         }
     }
 
-    /// Names and SHA-256 of its files. A file that has vanished since is left out.
+    /// Names and checksums of its files, and of the archives in them. A file that has vanished since is left out.
     pub(crate) fn libraries(&self) -> IndexMap<String, String> {
-        let hashed = |(name, path): (&String, &PathBuf)| Some((name.clone(), hash::sha256(path).ok()?));
-        self.files.iter().filter_map(hashed).collect()
+        self.files.iter().flat_map(|(name, path)| library::checksums(name, path)).collect()
     }
 }
 

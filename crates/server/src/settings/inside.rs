@@ -6,6 +6,8 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -13,6 +15,9 @@ use serde::Deserialize;
 use crate::probe::RUBY_GC_PROBE;
 
 const PROBE: &str = include_str!("probe.rb");
+
+/// How long a process may take to tell its gems.
+const TOLD_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the probe wrote.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -62,6 +67,19 @@ impl Inside {
     pub fn read(trial_dir: &Path, pid: u32) -> Option<Self> {
         let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
         serde_json::from_slice(&json).ok()
+    }
+
+    /// Asks process `pid` which gems it has loaded by now; none when it does not tell.
+    pub fn gems(trial_dir: &Path, pid: u32) -> IndexMap<String, String> {
+        if fs::write(trial_dir.join("probe.ask"), "").is_err() {
+            return IndexMap::new();
+        }
+        let told = trial_dir.join(format!("probe.{pid}.gems.json"));
+        let deadline = Instant::now() + TOLD_WITHIN;
+        while !told.is_file() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::read(told).ok().and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()
     }
 
     /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.

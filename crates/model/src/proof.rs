@@ -1,0 +1,105 @@
+//! What a study wants to see with its own eyes in the running server.
+
+use serde::{Deserialize, Serialize};
+
+/// A value that has to be found in a running server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// What reports call it.
+    pub name: String,
+    /// Where the value is read.
+    pub read: ProofSource,
+    /// What it has to be.
+    pub expect: Expected,
+    /// Whether it is read after the loads, instead of before: for pools that grow.
+    pub after: bool,
+}
+
+/// Where a proof's value is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofSource {
+    /// An attribute of a managed bean of the server's JVM.
+    Jmx {
+        /// The bean's name; may be a pattern that fits one bean.
+        bean: String,
+        /// The attribute; `Name.key` is a part of a composite one.
+        attribute: String,
+    },
+    /// What a JSONPath finds first in an answer of the server.
+    Http {
+        /// Path and query of a GET. May hold `{env.NAME}`.
+        path: String,
+        /// The JSONPath (RFC 9535).
+        json: String,
+    },
+    /// What a command of the author's writes to its standard output.
+    Command {
+        /// For `/bin/sh -c`, in the study's folder. May hold the placeholders of a launch.
+        command: String,
+        /// A regular expression: its first group, or all of its match. All of the output when absent.
+        regex: Option<String>,
+    },
+    /// How many threads of the server have a name that this regular expression finds.
+    Threads(String),
+}
+
+/// What a value has to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Expected(String);
+
+/// How a number is compared.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    AtLeast,
+    AtMost,
+}
+
+impl Expected {
+    /// `text` or the same number; `>= 8` and `<= 8` for numbers. `None` where what follows these is no number.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_sound = order(text).is_none_or(|(_, bound)| bound.trim().parse::<f64>().is_ok());
+        is_sound.then(|| Self(text.trim().to_owned()))
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `live` is what is expected.
+    pub fn holds(&self, live: &str) -> bool {
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        match order(&self.0) {
+            Some((order, bound)) => match (number(bound), number(live), order) {
+                (Some(bound), Some(live), Order::AtLeast) => live >= bound,
+                (Some(bound), Some(live), Order::AtMost) => live <= bound,
+                _ => false,
+            },
+            None => match (number(&self.0), number(live)) {
+                (Some(expected), Some(live)) => (expected - live).abs() < 1e-9,
+                _ => self.0 == live.trim(),
+            },
+        }
+    }
+}
+
+fn order(text: &str) -> Option<(Order, &str)> {
+    let text = text.trim();
+    let at_least = text.strip_prefix(">=").map(|bound| (Order::AtLeast, bound));
+    at_least.or_else(|| Some((Order::AtMost, text.strip_prefix("<=")?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_numbers_are_expected() {
+        let holds = |expect: &str, live: &str| Expected::parse(expect).unwrap().holds(live);
+        assert!(holds("30", "30.0") && holds("up", " up\n") && holds(">= 8", "8") && holds("<= 8", "7.5"));
+        assert!(!holds("30", "31") && !holds("up", "down") && !holds(">= 8", "7") && !holds(">= 8", "many"));
+        assert_eq!(Expected::parse(">= many"), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! `[[proof]]`: what a study wants to see in the running server with its own eyes.
+
+mod jmx;
+mod threads;
+
+use std::process::Command;
+use std::time::Duration;
+
+use model::proof::{Proof, ProofSource};
+use model::study::{AskedSetting, SettingKind};
+use model::{Setting, SettingResult, SettingSource};
+use regex::Regex;
+use serde_json_path::JsonPath;
+
+use crate::launch::body_of;
+use crate::runtime::{Installed, base_env};
+use crate::settings::Found;
+use crate::site::Site;
+use crate::tool;
+
+/// Bound of one reading.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+
+/// The server to be looked at.
+pub(crate) struct Witness<'a> {
+    pub pid: u32,
+    /// The supervisor of its processes.
+    pub root: u32,
+    pub address: std::net::SocketAddr,
+    pub installed: &'a Installed,
+    pub site: &'a Site,
+}
+
+impl Witness<'_> {
+    /// Reads each proof and judges it.
+    pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
+        let beans: Vec<(&str, &str)> = proofs.iter().filter_map(|proof| bean(proof)).collect();
+        let mut of_beans = jmx::read(self, &beans).into_iter();
+        let mut value = |proof: &Proof| match &proof.read {
+            ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
+            ProofSource::Http { path, json } => self.answered(path, json),
+            ProofSource::Command { command, regex } => self.said(command, regex.as_deref()),
+            ProofSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
+        };
+        proofs.iter().map(|proof| judge(proof, value(proof)).about(&as_asked(proof), self.site)).collect()
+    }
+
+    fn answered(&self, path: &str, json: &str) -> Result<String, String> {
+        let path = self.site.complete(path).map_err(|error| error.to_string())?;
+        let body = body_of(self.address, &path, READ_WITHIN).map_err(|error| format!("GET {path}: {error}"))?;
+        let answer: serde_json::Value =
+            serde_json::from_slice(&body).map_err(|error| format!("the answer to GET {path} is no JSON: {error}"))?;
+        let json_path = JsonPath::parse(json).map_err(|error| error.to_string())?;
+        let found = json_path.query(&answer).first().ok_or_else(|| format!("{json} finds nothing in GET {path}"))?;
+        Ok(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
+    }
+
+    fn said(&self, command: &str, regex: Option<&str>) -> Result<String, String> {
+        let script = self.site.complete_script(command).map_err(|error| error.to_string())?;
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script]).current_dir(&self.site.dir).env_clear().envs(base_env());
+        shell.env("SERVER_PID", self.pid.to_string());
+        let ran = tool::run(&mut shell, READ_WITHIN).map_err(|error| error.to_string())?;
+        if !ran.status.success() {
+            return Err(format!("the command ended with {}: {}", ran.status, ran.stderr.trim()));
+        }
+        let Some(pattern) = regex else { return Ok(ran.stdout.trim().to_owned()) };
+        let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
+        let found =
+            regex.captures(&ran.stdout).ok_or_else(|| format!("`{pattern}` is not in what the command wrote"))?;
+        Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
+    }
+}
+
+fn bean(proof: &Proof) -> Option<(&str, &str)> {
+    match &proof.read {
+        ProofSource::Jmx { bean, attribute } => Some((bean, attribute)),
+        _ => None,
+    }
+}
+
+fn judge(proof: &Proof, value: Result<String, String>) -> Found {
+    let live = match value {
+        Ok(live) => live,
+        Err(reason) => return Found::unverified(reason),
+    };
+    let source = match &proof.read {
+        ProofSource::Jmx { .. } => SettingSource::Jmx,
+        ProofSource::Http { .. } => SettingSource::Http,
+        ProofSource::Command { .. } => SettingSource::Command,
+        ProofSource::Threads(_) => SettingSource::Proc,
+    };
+    let result = if proof.expect.holds(&live) { SettingResult::InEffect } else { SettingResult::Overridden };
+    Found { asked: None, live: Some(live), default: None, source, result }
+}
+
+/// A proof belongs to what the study claims of its variants, whatever level it is about.
+fn as_asked(proof: &Proof) -> AskedSetting {
+    AskedSetting {
+        factor: "proof".to_owned(),
+        kind: SettingKind::Proof,
+        name: proof.name.clone(),
+        value: proof.expect.text().to_owned(),
+    }
+}

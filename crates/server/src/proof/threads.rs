@@ -1,0 +1,52 @@
+//! Threads counted by their names.
+
+use std::fs;
+use std::process::Command;
+
+use regex::Regex;
+
+use super::{READ_WITHIN, Witness, jmx};
+use crate::proc;
+use crate::tool;
+
+/// How many threads of the server have a name in which `pattern` is found: a JVM tells their whole names, the kernel the
+/// first 15 bytes.
+pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
+    let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
+    let names = match jmx::virtual_machine(witness) {
+        Some((jdk, pid)) => {
+            let mut command = Command::new(jdk.tool("jcmd"));
+            let ran = tool::run(command.args([&pid.to_string(), "Thread.print"]), READ_WITHIN);
+            let ran = ran.map_err(|error| error.to_string())?;
+            if !ran.status.success() {
+                return Err(format!("jcmd Thread.print: {}", ran.output().trim()));
+            }
+            of_a_jvm(&ran.stdout)
+        }
+        None => proc::descendants(witness.root).iter().flat_map(|process| of_a_process(process.pid)).collect(),
+    };
+    Ok(names.iter().filter(|name| regex.is_match(name)).count())
+}
+
+/// Names in lines such as `"main" #1 prio=5 os_prio=0 cpu=55.1ms …`.
+fn of_a_jvm(dump: &str) -> Vec<String> {
+    let name = |line: &str| Some(line.strip_prefix('"')?.rsplit_once('"')?.0.to_owned());
+    dump.lines().filter_map(name).collect()
+}
+
+fn of_a_process(pid: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let name = |task: fs::DirEntry| Some(fs::read_to_string(task.path().join("comm")).ok()?.trim_end().to_owned());
+    tasks.filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dump_names_threads() {
+        let dump = "Full thread dump\n\"pool \"x\"-1\" #12 prio=5\n   at a.b(C.java)\n\"G1 Main\" os_prio=0\n";
+        assert_eq!(of_a_jvm(dump), ["pool \"x\"-1", "G1 Main"]);
+    }
+}
