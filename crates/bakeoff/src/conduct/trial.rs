@@ -312,9 +312,10 @@ impl RunningTrial<'_> {
 
     /// Reads the study's proofs that belong before, or after, the loads.
     fn prove(&mut self, server: &Running, after: bool) {
-        let variant = &self.prepared.study.variants[self.trial.variant];
+        let variant = &self.prepared.study.variants[self.variant];
         // A pilot measures nothing after which something could be read.
-        let due = |proof: &&Proof| proof.after == after && !(after && self.trial.cells.is_empty());
+        let is_pilot = matches!(self.purpose, Purpose::Trial(trial) if trial.cells.is_empty());
+        let due = |proof: &&Proof| proof.after == after && !(after && is_pilot);
         let proofs: Vec<&Proof> = variant.proofs.iter().filter(due).collect();
         self.measured.settings.extend(server.prove(&proofs));
     }
