@@ -1,5 +1,6 @@
 //! `bakeoff load`: one server that is running already, loaded once. Nothing is compared and nothing is stored.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
@@ -19,6 +20,7 @@ use url::Url;
 use crate::exit::{self, UsageError};
 use crate::{cli, interrupt, output};
 
+use super::spool::Spool;
 use super::{redirect, target};
 
 /// How long a load takes when neither its time nor its number of requests is given.
@@ -52,16 +54,17 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         ..Load::new(aim.target, asked, stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
-    let live = Live::new(quiet);
-    let mut intervals = Vec::new();
+    let mut live = Live::new(quiet);
+    let mut spool = Spool::new().map_err(unkept)?;
+    let mut lost = None;
     let made = load::run(&load, &interrupted, &mut |interval| {
-        intervals.push(interval);
-        live.show(&intervals);
-        intervals.last_mut().into_iter().for_each(Interval::pack);
-        Flow::Continue
+        live.show(&interval);
+        lost = spool.push(&interval).err();
+        if lost.is_none() { Flow::Continue } else { Flow::Stop }
     });
     live.end();
     let summary = made.map_err(|error| miette!("{}", environment.mask(&error.to_string())))?;
+    let intervals = lost.map_or_else(|| spool.into_intervals(), Err).map_err(unkept)?;
 
     let record = LoadRecord {
         url: typed.url.clone(),
@@ -87,6 +90,15 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     tell(&record, typed)?;
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     Ok(if was_interrupted { exit::INTERRUPTED.into() } else { ExitCode::SUCCESS })
+}
+
+/// What a load has seen cannot be kept.
+fn unkept(error: io::Error) -> miette::Report {
+    let folder = std::env::temp_dir();
+    miette!(
+        "what is seen cannot be kept in {}: {error}; make room there, or name another folder by TMPDIR",
+        folder.display()
+    )
 }
 
 /// What makes requests start, as typed.
@@ -244,7 +256,8 @@ fn first_answers(typed: &cli::Load, target: &mut Target, ask: &Ask) -> Result<(A
 /// What is seen while the load goes on: a line that is drawn over and over on a terminal, else a line a second.
 enum Live {
     Silent,
-    Line(ProgressBar),
+    /// With the median service times of the last intervals, µs.
+    Line(ProgressBar, VecDeque<u64>),
     Lines,
 }
 
@@ -253,19 +266,21 @@ impl Live {
         if quiet {
             Self::Silent
         } else if io::stderr().is_terminal() {
-            Self::Line(ProgressBar::new_spinner())
+            Self::Line(ProgressBar::new_spinner(), VecDeque::new())
         } else {
             Self::Lines
         }
     }
 
-    fn show(&self, intervals: &[Interval]) {
-        let Some(last) = intervals.last() else { return };
+    fn show(&mut self, last: &Interval) {
         match self {
             Self::Silent => {}
-            Self::Line(bar) => {
-                let recent = &intervals[intervals.len().saturating_sub(SHOWN)..];
-                bar.set_message(format!("{} {}", now(last), sparkline(recent)));
+            Self::Line(bar, medians) => {
+                if medians.len() == SHOWN {
+                    medians.pop_front();
+                }
+                medians.push_back(last.service.quantile(0.5));
+                bar.set_message(format!("{} {}", now(last), sparkline(medians)));
                 bar.tick();
             }
             // A closed stderr is no reason to lose a load.
@@ -274,7 +289,7 @@ impl Live {
     }
 
     fn end(&self) {
-        if let Self::Line(bar) = self {
+        if let Self::Line(bar, _) = self {
             bar.finish_and_clear();
         }
     }
@@ -297,12 +312,11 @@ fn now(interval: &Interval) -> String {
     text
 }
 
-/// Median service time of each interval as a row of bars, from nothing to the slowest.
-fn sparkline(intervals: &[Interval]) -> String {
+/// These times as a row of bars, from nothing to the longest.
+fn sparkline(times: &VecDeque<u64>) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let medians: Vec<u64> = intervals.iter().map(|interval| interval.service.quantile(0.5)).collect();
-    let slowest = medians.iter().copied().max().unwrap_or(0).max(1);
-    medians.iter().map(|us| BARS[(us * (BARS.len() as u64 - 1) / slowest) as usize]).collect()
+    let longest = times.iter().copied().max().unwrap_or(0).max(1);
+    times.iter().map(|us| BARS[(us * (BARS.len() as u64 - 1) / longest) as usize]).collect()
 }
 
 #[cfg(test)]
@@ -311,7 +325,7 @@ mod tests {
     use model::{Histogram, Tally};
 
     #[test]
-    fn bars_grow_with_the_median() {
+    fn bars_grow_with_the_time() {
         let interval = |us: u64| {
             let mut service = Histogram::new();
             service.record(us);
@@ -329,7 +343,7 @@ mod tests {
                 host: None,
             }
         };
-        assert_eq!(sparkline(&[interval(1), interval(500), interval(1_000)]), "▁▄█");
+        assert_eq!(sparkline(&[1, 500, 1_000].into()), "▁▄█");
         assert_eq!(now(&interval(1_500)), "1 s  1/s  p50 1.5 ms");
     }
 }

@@ -7,5 +7,6 @@ pub mod load;
 mod redirect;
 pub mod report;
 pub mod run;
+mod spool;
 pub mod stored;
 pub mod target;
