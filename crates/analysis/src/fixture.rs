@@ -178,6 +178,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             gems: strings([("json", "2.7.1"), ("rack", "2.2.9")]),
             opened: IndexMap::new(),
             build: IndexMap::new(),
+            changed_options: Vec::new(),
             port: 41_000 + number as u16,
             shared_cpus: Some(0),
             ready_s: READY_S,

@@ -48,6 +48,8 @@ pub enum FindingId {
     SettingInert,
     /// A factor's setting could not be read back.
     SettingUnverified,
+    /// A start script assigned an option variable again without its old value.
+    OptionsOverwritten,
     /// Variants differ in more than the declared factors.
     Confounded,
     /// The load generator was the bottleneck.
@@ -80,7 +82,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -90,6 +92,7 @@ impl FindingId {
         Self::SettingIsDefault,
         Self::SettingInert,
         Self::SettingUnverified,
+        Self::OptionsOverwritten,
         Self::Confounded,
         Self::ClientSaturated,
         Self::RateNotKept,
@@ -118,6 +121,7 @@ impl FindingId {
             Self::SettingIsDefault => "setting-is-default",
             Self::SettingInert => "setting-inert",
             Self::SettingUnverified => "setting-unverified",
+            Self::OptionsOverwritten => "options-overwritten",
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",
             Self::RateNotKept => "rate-not-kept",

@@ -18,6 +18,7 @@ pub mod jvm;
 pub mod load;
 pub mod malformed;
 pub mod metric;
+pub mod options;
 pub mod plan;
 pub mod proof;
 pub mod record;
@@ -39,6 +40,7 @@ pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse, RubyGc};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
+pub use options::ChangedOptions;
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{
     AnswerSample, CellRecord, Failed, LaunchFacts, Outcome, Phase, Setting, SettingResult, SettingSource, StudyRecord,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, EvidenceRecord, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey, VariantIndex, WarmUpCut,
+    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey,
+    VariantIndex, WarmUpCut,
 };
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -143,6 +144,9 @@ pub struct LaunchFacts {
     /// How its Ruby was built: names and values of `RbConfig`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub build: IndexMap<String, String>,
+    /// Option variables that those of its processes which listen had with other values when it had answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_options: Vec<ChangedOptions>,
     /// Port it listens on.
     pub port: u16,
     /// Logical processors that both it and the client may run on; absent in records of versions that did not look.

@@ -178,15 +178,28 @@ pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
     Some(Stranger { pid, command })
 }
 
+/// The processes below `root` that listen, at any address of this network: servers, and none of their helpers.
+pub(crate) fn serving(root: u32) -> Vec<Process> {
+    let sockets: HashSet<u64> = listening().map(|(_, inode)| inode).collect();
+    let mut processes = descendants(root);
+    processes.retain(|process| !sockets_of(process.pid).is_disjoint(&sockets));
+    processes
+}
+
 /// Inodes of the listening sockets that a connection to `address` can reach.
 fn listeners(address: SocketAddr) -> HashSet<u64> {
+    listening()
+        .filter(|(local, _)| local.port() == address.port() && reaches(address.ip(), local.ip()))
+        .map(|(_, inode)| inode)
+        .collect()
+}
+
+/// All listening sockets of this network: local address and inode.
+fn listening() -> impl Iterator<Item = (SocketAddr, u64)> {
     ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
         .filter_map(|table| fs::read_to_string(table).ok())
         .flat_map(|table| table.lines().filter_map(parse_listener).collect::<Vec<_>>())
-        .filter(|(local, _)| local.port() == address.port() && reaches(address.ip(), local.ip()))
-        .map(|(_, inode)| inode)
-        .collect()
 }
 
 fn reaches(asked: IpAddr, bound: IpAddr) -> bool {

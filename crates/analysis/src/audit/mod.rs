@@ -9,6 +9,7 @@ pub mod errors;
 pub mod host_noise;
 pub mod not_replicated;
 pub mod not_steady;
+pub mod options_overwritten;
 pub mod out_of_ports;
 pub mod quick_mode;
 pub mod rate_not_kept;
@@ -98,11 +99,12 @@ const LASTING: [Rule; 7] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 13] = [
+const OTHERS: [Rule; 14] = [
     errors::rule,
     trial_failed::rule,
     setting_inert::rule,
     setting_unverified::rule,
+    options_overwritten::rule,
     client_saturated::rule,
     rate_not_kept::rule,
     client_paused::rule,
@@ -168,6 +170,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SettingUnknown => page!("setting-unknown"),
         FindingId::SettingIsDefault => page!("setting-is-default"),
         FindingId::SettingUnverified => page!("setting-unverified"),
+        FindingId::OptionsOverwritten => page!("options-overwritten"),
         FindingId::Confounded => page!("confounded"),
         FindingId::ClientSaturated => page!("client-saturated"),
         FindingId::RateNotKept => page!("rate-not-kept"),

@@ -288,6 +288,7 @@ impl RunningTrial<'_> {
         self.prove(server, false);
         if let Some(launch) = &mut self.measured.launch {
             server.loaded(launch);
+            launch.changed_options = server.changed_options();
         }
         for (workload, asking) in asks.iter_mut().enumerate() {
             if let Asking::Request { ask, lengths, .. } = asking {

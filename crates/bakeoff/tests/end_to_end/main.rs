@@ -12,6 +12,7 @@ mod isolation;
 mod load;
 #[path = "../../../load/tests/behaviour/nginx.rs"]
 mod nginx;
+mod options;
 mod probes;
 mod run;
 mod settings;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::proof::Proof;
 use model::study::AskedSetting;
-use model::{LaunchFacts, Setting};
+use model::{ChangedOptions, LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
@@ -56,6 +56,7 @@ impl Running {
             libraries: installed.libraries(),
             gems: IndexMap::new(),
             opened: IndexMap::new(),
+            changed_options: Vec::new(),
             build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
             port: address.port(),
             shared_cpus: proc::shared_cpus(pid),
@@ -157,6 +158,11 @@ impl Running {
         let mut opened: Vec<(String, String)> = archives.filter_map(named).collect();
         opened.sort();
         facts.opened = opened.into_iter().collect();
+    }
+
+    /// Option variables that its processes have with other values than it was launched with, once it has answered.
+    pub fn changed_options(&self) -> Vec<ChangedOptions> {
+        settings::changed_options(self.supervised.root(), &self.launch.order.env, &self.launch.site.secrets)
     }
 
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not

@@ -10,7 +10,16 @@ use super::{Found, Reader};
 pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// What only start scripts read, such as JRuby's launcher and those of application servers.
-const OF_SCRIPTS: [&str; 5] = ["JAVA_OPTS", "JRUBY_OPTS", "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS"];
+const OF_SCRIPTS: [&str; 8] =
+    ["JAVA_OPTS", "JRUBY_OPTS", "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS", "JVM_OPTS", "MAVEN_OPTS", "GRADLE_OPTS"];
+
+/// Options of Ruby: read by itself.
+const OF_RUBY: &str = "RUBYOPT";
+
+/// Whether a variable carries options, one word each.
+pub(super) fn has_options(name: &str) -> bool {
+    OF_JAVA.contains(&name) || OF_SCRIPTS.contains(&name) || name == OF_RUBY
+}
 
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says.
@@ -27,7 +36,7 @@ impl Reader<'_> {
                 "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
             ));
         }
-        if name == "RUBYOPT" && runs_ruby && value.split(' ').any(|option| option == "--yjit") {
+        if name == OF_RUBY && runs_ruby && value.split(' ').any(|option| option == "--yjit") {
             return self.argument("--yjit", "");
         }
         if !name.starts_with("RUBY_") || !runs_ruby {

@@ -12,6 +12,7 @@ mod jvm;
 mod launched;
 mod mri;
 mod needs;
+mod options;
 mod refused;
 
 use std::cell::OnceCell;
@@ -30,6 +31,7 @@ use needs::{Inert, Live};
 
 pub(crate) use inside::Inside;
 pub(crate) use jvm::known_flags;
+pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
 
 /// The process to be asked, and how it was launched.

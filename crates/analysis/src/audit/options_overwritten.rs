@@ -1,0 +1,102 @@
+//! A start script assigned an option variable again without its old value.
+
+use model::study::SettingKind;
+use model::{ChangedOptions, FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
+
+use super::{Context, Found, launches, name};
+
+/// A warning for each variant and option variable of which a process that serves lacks a word, in any launch.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    (0..record.study.variants.len()).flat_map(|variant| of_variant(record, variant)).collect()
+}
+
+fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Found> {
+    let launches: Vec<_> = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).collect();
+    let mut first: Vec<&ChangedOptions> = Vec::new();
+    for changed in launches.iter().flat_map(|launch| overwritten(launch)) {
+        if first.iter().all(|known| known.variable != changed.variable) {
+            first.push(changed);
+        }
+    }
+    let found = |changed: &ChangedOptions| {
+        let there = |launch: &&&LaunchFacts| overwritten(launch).any(|other| other.variable == changed.variable);
+        let there = launches.iter().filter(there).count();
+        let found = Found::new(
+            FindingId::OptionsOverwritten,
+            Severity::Warning,
+            format!("{}: {}", name(record, variant), changed.variable),
+            "A start script assigned this variable again without its old value: the process that serves runs with the \
+             script's options, and without those of the study's that are named as lost.",
+            "Have the script add to it (JAVA_OPTS=\"$JAVA_OPTS ...\"), or assign in the script all that the server needs.",
+        )
+        .about(variant)
+        .with("the study's value", changed.asked.as_str())
+        .with("the script's value", if changed.live.is_empty() { "(empty)" } else { changed.live.as_str() })
+        .with("lost", changed.lost().join(" "))
+        .with("in the process", changed.command.first().map_or("?", String::as_str))
+        .with("launches", format!("{there} of {}", launches.len()));
+        let treatment = &record.study.variants[variant].treatment;
+        match treatment.iter().find(|asked| asked.kind == SettingKind::Env && asked.name == changed.variable) {
+            Some(asked) => found.with("part of the treatment", format!("factor {}", asked.factor)),
+            None => found,
+        }
+    };
+    first.into_iter().map(found).collect()
+}
+
+fn overwritten(launch: &LaunchFacts) -> impl Iterator<Item = &ChangedOptions> {
+    launch.changed_options.iter().filter(|changed| !changed.lost().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::boundaries::Boundaries;
+    use crate::fixture;
+
+    /// A run whose launches of the second variant had `JAVA_OPTS` with another value.
+    fn with(asked: &str, live: &str, command: &[&str]) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        let changed = ChangedOptions {
+            variable: "JAVA_OPTS".to_owned(),
+            asked: asked.to_owned(),
+            live: live.to_owned(),
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+        };
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            // Two processes that serve.
+            trial.launch.as_mut().unwrap().changed_options = vec![changed.clone(), changed.clone()];
+        }
+        record
+    }
+
+    const ASKED: &str = "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m -Djava.awt.headless=true";
+
+    #[test]
+    fn a_variable_that_was_assigned_again() {
+        let record = with(ASKED, "-XX:+UseThreadPriorities -Djava.awt.headless=true", &["java", "Main"]);
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on: JAVA_OPTS".to_owned())]);
+        let boundaries = Boundaries::standard();
+        let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+        let told = |name| &found.finding.evidence.iter().find(|evidence| evidence.name == name).unwrap().value;
+        assert_eq!(told("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
+        assert_eq!(told("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
+        assert_eq!(told("launches"), "7 of 7");
+        assert!(!found.vetoes(1));
+    }
+
+    #[test]
+    fn options_that_are_still_there_are_not_lost() {
+        assert_eq!(found(rule, &fixture::record(5, 0.0)), []);
+        let kept = |live: &str, command: &[&str]| assert_eq!(found(rule, &with(ASKED, live, command)), [], "{live}");
+        kept(&format!("{ASKED} -XX:+UseThreadPriorities"), &["java", "Main"]);
+        kept(&format!("-Da=b {ASKED}"), &["java", "Main"]);
+        let mut words: Vec<&str> = ASKED.split(' ').collect();
+        words.reverse();
+        kept(&words.join(" "), &["java", "Main"]);
+        // A launcher that hands options over one by one, as JRuby's does with -Xmx.
+        words.insert(0, "java");
+        kept("", &words);
+    }
+}

@@ -1,0 +1,55 @@
+//! Variables that carry options to a server, such as `JAVA_OPTS`.
+
+use serde::{Deserialize, Serialize};
+
+/// An option variable of the study's that a process which serves has with another value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedOptions {
+    /// The variable.
+    pub variable: String,
+    /// The value that the server was launched with, secrets masked.
+    pub asked: String,
+    /// The value that the process was started with, secrets masked.
+    pub live: String,
+    /// The command line of the process, secrets masked.
+    pub command: Vec<String>,
+}
+
+impl ChangedOptions {
+    /// The options asked for that the process has neither in the variable nor as an argument, in the order asked. A launcher
+    /// that moves an option from the variable to the command line loses nothing, and their order does not matter.
+    pub fn lost(&self) -> Vec<String> {
+        let command = self.command.join(" ");
+        let has: Vec<String> = words(&self.live).chain(words(&command)).collect();
+        words(&self.asked).filter(|word| !has.contains(word)).collect()
+    }
+}
+
+/// The words of an option variable, without quotes: whoever reads it may take these away or not.
+fn words(options: &str) -> impl Iterator<Item = String> {
+    options.split_whitespace().map(|word| word.replace(['"', '\''], "")).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_neither_in_the_variable_nor_in_the_command_is_lost() {
+        let lost = |asked: &str, live: &str, command: &str| {
+            let command = command.split(' ').map(str::to_owned).collect();
+            let (asked, live) = (asked.to_owned(), live.to_owned());
+            ChangedOptions { variable: "JAVA_OPTS".to_owned(), asked, live, command }.lost()
+        };
+        let asked = "-XX:+UseG1GC -Xmx1g";
+        assert_eq!(lost(asked, "-XX:+UseThreadPriorities", "java Main"), ["-XX:+UseG1GC", "-Xmx1g"]);
+        assert_eq!(lost(asked, "-Xmx1g", "java Main"), ["-XX:+UseG1GC"]);
+        assert_eq!(lost(asked, "", "java -Xmx1g Main"), ["-XX:+UseG1GC"], "moved to the command line");
+        assert_eq!(lost(asked, "-Xmx1g2 -XX:+UseG1GC", "java"), ["-Xmx1g"], "words are whole");
+        let none: [&str; 0] = [];
+        assert_eq!(lost(asked, "-Da=b -XX:+UseG1GC -Xmx1g -Dc=d", "java"), none, "added to");
+        assert_eq!(lost(asked, "-Xmx1g  -XX:+UseG1GC", "java"), none, "in another order");
+        assert_eq!(lost("-Dname='a b'", "", "java -Dname=a b Main"), none, "quotes taken away");
+        assert_eq!(lost(" ", "-Xmx1g", "java"), none, "nothing was asked");
+    }
+}
