@@ -114,11 +114,19 @@ struct Side {
 impl Side {
     fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
         let mut side = Self { values: BTreeMap::new(), launches: 0 };
+        let mut opened: BTreeMap<Subject, usize> = BTreeMap::new();
         for launch in launches(record, variant).filter_map(|trial| trial.launch.as_ref()) {
             side.launches += 1;
             for (subject, words) in facts(&record.study.dir, launch) {
+                if matches!(subject, Subject::Opened(_)) {
+                    *opened.entry(subject.clone()).or_default() += 1;
+                }
                 side.values.entry(subject).or_default().insert(words);
             }
+        }
+        // A launch that has not opened it is one that has another in its place, as with temporary names.
+        for (subject, _) in opened.into_iter().filter(|(_, launches)| *launches < side.launches) {
+            side.values.entry(subject).or_default().insert(Vec::new());
         }
         side
     }
@@ -343,6 +351,19 @@ mod tests {
         let other = differences(&record).into_iter().find(|difference| difference.factor.is_none()).unwrap();
         assert_eq!(other.subject, "gem json");
         assert_eq!(other.values, [Some("2.7.1".to_owned()), Some("2.9.1".to_owned())]);
+    }
+
+    /// As class loaders do that unpack jars under names of their own.
+    #[test]
+    fn archives_of_temporary_names_are_no_difference() {
+        let mut record = fixture::record(5, 0.0);
+        for (index, trial) in record.trials.iter_mut().enumerate() {
+            let launch = trial.launch.as_mut().unwrap();
+            launch.opened.insert(format!("jruby{index}json.jar"), "ee".to_owned());
+        }
+        assert_eq!(gravest(rule, &record), None);
+        change(&mut record, 1, |launch| drop(launch.opened.insert("puma.jar".to_owned(), "dd".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
     #[test]

@@ -82,7 +82,12 @@ fn figures(record: &StudyRecord) -> [Figure; 6] {
         ),
         figure(
             "the server's control group throttled by its CPU quota, median launch",
-            median(blocks::server_throttled_share),
+            // A quota that the study itself sets is no noise.
+            if record.study.variants.iter().any(|variant| variant.server.limits.cpus.is_some()) {
+                0.0
+            } else {
+                median(blocks::server_throttled_share)
+            },
             THROTTLED_SHARE,
             percent,
         ),

@@ -1,5 +1,6 @@
 //! Client and server took each other's cores.
 
+use model::study::Isolation;
 use model::{FindingId, Interval, Severity, StudyRecord};
 
 use super::{Context, Found, cell_name, measured, name, percent};
@@ -14,7 +15,9 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         let shared = super::launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();
-        let Some(shared) = shared.filter(|cpus| *cpus > 0) else { continue };
+        let Some(shared) = shared.map(|cpus| left_to_both(&record.study.host, cpus)).filter(|cpus| *cpus > 0) else {
+            continue;
+        };
         for cell in 0..record.plan.cells.len() {
             let measured = measured(record, variant, cell);
             let cores: Vec<f64> = measured.iter().map(|cell| metrics::client_cores(cell)).collect();
@@ -28,7 +31,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
                 format!("{}, {}", name(record, variant), cell_name(record, cell)),
                 "The client took time of the cores that the server runs on: with cores of its own the server would be faster, \
                  and variants that are asked more are slowed more.",
-                "Keep them apart (taskset -c for bakeoff, or for the server by `command`), or use a machine with more cores.",
+                "Keep them apart by `server_cpus` and `client_cpus` in `[host]`, or use a machine with more cores.",
             )
             .about(variant)
             .with("cores that both may use", shared.to_string())
@@ -41,6 +44,16 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         }
     }
     all
+}
+
+/// Of the processors that the server shares with bakeoff those that the load may use as well.
+fn left_to_both(host: &Isolation, shared: u32) -> u32 {
+    match (host.server_cpus.is_empty(), host.client_cpus.len()) {
+        (_, 0) => shared,
+        // A study gives no processor to both.
+        (false, _) => 0,
+        (true, client) => shared.min(client as u32),
+    }
 }
 
 fn pressure(interval: &Interval) -> Option<f64> {
@@ -70,5 +83,18 @@ mod tests {
         assert_eq!(with(Some(16), 0.5), None, "there is room for both");
         assert_eq!(with(Some(0), 0.5), None, "each has its own");
         assert_eq!(with(None, 0.5), None, "not known");
+    }
+
+    #[test]
+    fn what_the_study_keeps_apart_is_not_shared() {
+        let host = |server: &[usize], client: &[usize]| Isolation {
+            server_cpus: server.to_vec(),
+            client_cpus: client.to_vec(),
+            ..Isolation::default()
+        };
+        assert_eq!(left_to_both(&host(&[], &[]), 2), 2);
+        assert_eq!(left_to_both(&host(&[0], &[1]), 1), 0);
+        assert_eq!(left_to_both(&host(&[], &[1]), 2), 1);
+        assert_eq!(left_to_both(&host(&[0], &[]), 1), 1);
     }
 }

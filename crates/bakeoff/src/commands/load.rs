@@ -55,7 +55,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let mut live = Live::new(quiet);
-    let mut spool = Spool::new().map_err(unkept)?;
+    let mut spool = Spool::new().map_err(|error| unkept(&error))?;
     let mut lost = None;
     let made = load::run(&load, &interrupted, &mut |interval| {
         live.show(&interval);
@@ -64,7 +64,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     });
     live.end();
     let summary = made.map_err(|error| miette!("{}", environment.mask(&error.to_string())))?;
-    let intervals = lost.map_or_else(|| spool.into_intervals(), Err).map_err(unkept)?;
+    let intervals = lost.map_or_else(|| spool.into_intervals(), Err).map_err(|error| unkept(&error))?;
 
     let record = LoadRecord {
         url: typed.url.clone(),
@@ -93,7 +93,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
 }
 
 /// What a load has seen cannot be kept.
-fn unkept(error: io::Error) -> miette::Report {
+fn unkept(error: &io::Error) -> miette::Report {
     let folder = std::env::temp_dir();
     miette!(
         "what is seen cannot be kept in {}: {error}; make room there, or name another folder by TMPDIR",

@@ -108,6 +108,8 @@ fn processors_that_are_not_there_are_refused() {
     let place = same_twice();
     place.change("[decide]", "[host]\nclient_cpus = \"1000\"\n\n[decide]");
     place.run(&RUN).ends_with(1).complains("processors [1000] of [host] cannot be used here");
+    place.change("client_cpus = \"1000\"", "server_cpus = \"0,1000\"");
+    place.run(&RUN).ends_with(1).complains("processors [0, 1000] of [host] cannot be used here");
     place.assert_nothing_is_left();
 }
 

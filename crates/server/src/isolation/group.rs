@@ -1,7 +1,7 @@
 //! Control groups, version 2 where it has the controllers, else version 1 (cgroups(7)).
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -29,6 +29,7 @@ impl Group {
         if wanted.is_empty() {
             return Ok(group);
         }
+        sweep();
         let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         if let Some(parent) = unified(&membership, &wanted) {
             let folder = group.make(&parent, &name)?;
@@ -88,20 +89,25 @@ fn wanted(limits: &Limits) -> Vec<Wanted> {
     cpu.into_iter().chain(memory).collect()
 }
 
-/// The group of version 2 below which these controllers can be had: our own, or the one above all.
+/// Removes what a bakeoff that was killed has left.
+fn sweep() {
+    let folders = ["", "cpu", "memory"].map(|controller| fs::read_dir(Path::new(ROOT).join(controller)));
+    for entry in folders.into_iter().flatten().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("bakeoff-")?.split_once('-'));
+        if pid.is_some_and(|(pid, _)| !Path::new("/proc").join(pid).exists()) {
+            // One that still holds processes stays.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// The group of version 2 whose children have these controllers: our own, or the one above all. They have to be enabled
+/// there already, as systemd does: a group that holds processes, as ours does, could not enable them.
 fn unified(membership: &str, wanted: &[Wanted]) -> Option<PathBuf> {
     [own(membership, ""), PathBuf::from(ROOT)].into_iter().find(|parent| {
-        let control = parent.join("cgroup.subtree_control");
-        let has_all = || {
-            let enabled = fs::read_to_string(&control).unwrap_or_default();
-            wanted.iter().all(|limit| enabled.split_whitespace().any(|controller| controller == limit.controller))
-        };
-        if has_all() {
-            return true;
-        }
-        // A group that holds processes refuses, but for the one above all.
-        let asked: Vec<String> = wanted.iter().map(|limit| format!("+{}", limit.controller)).collect();
-        fs::write(&control, asked.join(" ")).is_ok() && has_all()
+        let enabled = fs::read_to_string(parent.join("cgroup.subtree_control")).unwrap_or_default();
+        wanted.iter().all(|limit| enabled.split_whitespace().any(|controller| controller == limit.controller))
     })
 }
 
@@ -140,8 +146,10 @@ pub(crate) fn live(pid: u32, limit: &str) -> Option<f64> {
     }
 }
 
+/// Writes to a file of the kernel's, and makes none of its own where that is not there.
 fn write(file: &Path, text: &str) -> Result<(), IsolationError> {
-    fs::write(file, text).map_err(failed(file))
+    let written = File::options().write(true).open(file).and_then(|mut open| open.write_all(text.as_bytes()));
+    written.map_err(failed(file))
 }
 
 fn failed(place: &Path) -> impl FnOnce(io::Error) -> IsolationError {

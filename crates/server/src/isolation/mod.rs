@@ -28,7 +28,7 @@ pub enum IsolationError {
     },
     /// No control group could be made, or it does not take the limit.
     #[error(
-        "`limits` cannot be kept here: {place}: {source}; run as root on a host whose control groups have this controller, or in a delegated group (systemd-run --user --scope -p Delegate=yes)"
+        "`limits` cannot be kept here: {place}: {source}; run as root on a host whose control groups have this controller (in version 2: in cgroup.subtree_control of the group above all)"
     )]
     Limits {
         /// The file or folder.

@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
-use crate::isolation::Group;
+use crate::isolation::{Group, Pinned};
 use crate::probe::gc_log;
 use crate::runtime::{self, Installed, Toolbox};
 use crate::settings::{self, Inside};
@@ -160,8 +160,11 @@ impl Launcher {
         go_on(name, &self.interrupted)?;
         let mut launch = Launch::prepare(name, installed, site, port)?;
         let group = Group::new(&installed.limits)?;
+        // The kernel would take a set of which it has a part.
+        drop(Pinned::to(&self.cpus)?);
         launch.order.cpus.clone_from(&self.cpus);
         launch.order.groups = group.doors();
+        launch.supervisor.clone_from(&self.supervisor);
         let supervised = Supervised::start(&self.supervisor, &launch.order)?;
         let started = Instant::now();
         let within = installed.ready.within;
@@ -192,6 +195,8 @@ struct Launch {
     jvm_options: Vec<String>,
     sign: Sign,
     site: Site,
+    /// What commands beside it run under.
+    supervisor: Vec<String>,
 }
 
 impl Launch {
@@ -218,7 +223,7 @@ impl Launch {
         }
         let log = site.trial_dir.join(format!("{name}.log"));
         let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
-        Ok(Self { order, jvm_options, sign, site: site.clone() })
+        Ok(Self { order, jvm_options, sign, site: site.clone(), supervisor: Vec::new() })
     }
 
     fn explain(&self, name: &str, unready: Unready, installed: &Installed) -> LaunchError {

@@ -119,6 +119,7 @@ impl Running {
             site: &self.launch.site,
             inside: inside.as_ref(),
             versions: &self.facts.versions,
+            is_confined: self.launch.order.is_confined(),
         };
         settings::read_back(&target, asked)
     }
@@ -174,6 +175,7 @@ impl Running {
             address: self.address,
             installed: &self.installed,
             site: &self.launch.site,
+            supervisor: &self.launch.supervisor,
         };
         witness.prove(proofs)
     }

@@ -3,7 +3,8 @@
 mod jmx;
 mod threads;
 
-use std::process::Command;
+use std::fs;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::proof::{Proof, ProofSource};
@@ -16,7 +17,7 @@ use crate::launch::body_of;
 use crate::runtime::{Installed, base_env};
 use crate::settings::Found;
 use crate::site::Site;
-use crate::tool;
+use crate::supervise::{Order, Supervised};
 
 /// Bound of one reading.
 const READ_WITHIN: Duration = Duration::from_secs(30);
@@ -29,6 +30,8 @@ pub(crate) struct Witness<'a> {
     pub address: std::net::SocketAddr,
     pub installed: &'a Installed,
     pub site: &'a Site,
+    /// What commands run under.
+    pub supervisor: &'a [String],
 }
 
 impl Witness<'_> {
@@ -57,18 +60,36 @@ impl Witness<'_> {
 
     fn said(&self, command: &str, regex: Option<&str>) -> Result<String, String> {
         let script = self.site.complete_script(command).map_err(|error| error.to_string())?;
-        let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", &script]).current_dir(&self.site.dir).env_clear().envs(base_env());
-        shell.env("SERVER_PID", self.pid.to_string());
-        let ran = tool::run(&mut shell, READ_WITHIN).map_err(|error| error.to_string())?;
-        if !ran.status.success() {
-            return Err(format!("the command ended with {}: {}", ran.status, ran.stderr.trim()));
-        }
-        let Some(pattern) = regex else { return Ok(ran.stdout.trim().to_owned()) };
+        let mut env = base_env();
+        env.insert("SERVER_PID".to_owned(), self.pid.to_string());
+        let order = Order {
+            program: "/bin/sh".into(),
+            args: vec!["-c".to_owned(), script],
+            env,
+            dir: self.site.dir.clone(),
+            log: self.site.trial_dir.join("proof.log"),
+            ..Order::default()
+        };
+        let said = self.ran(&order)?;
+        let Some(pattern) = regex else { return Ok(said.trim().to_owned()) };
         let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-        let found =
-            regex.captures(&ran.stdout).ok_or_else(|| format!("`{pattern}` is not in what the command wrote"))?;
+        let found = regex.captures(&said).ok_or_else(|| format!("`{pattern}` is not in what the command wrote"))?;
         Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
+    }
+
+    /// What a program writes on both streams, to its end and to that of all it starts.
+    fn ran(&self, order: &Order) -> Result<String, String> {
+        let _ = fs::remove_file(&order.log);
+        let mut supervised = Supervised::start(self.supervisor, order).map_err(|error| error.to_string())?;
+        let exit = supervised.wait(READ_WITHIN, &AtomicBool::new(false));
+        supervised.stop(Duration::ZERO).map_err(|error| error.to_string())?;
+        let said = fs::read(&order.log).map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        match exit {
+            Some(exit) if exit.is_success() => Ok(said),
+            Some(exit) => Err(format!("the command ended with {exit}: {}", said.trim())),
+            None => Err(format!("the command did not end within {READ_WITHIN:?}")),
+        }
     }
 }
 

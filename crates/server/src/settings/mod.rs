@@ -42,6 +42,8 @@ pub(crate) struct Target<'a> {
     pub site: &'a Site,
     pub inside: Option<&'a Inside>,
     pub versions: &'a IndexMap<String, String>,
+    /// Whether it sees fewer processors or less memory than we do.
+    pub is_confined: bool,
 }
 
 /// Reads back every setting, in the order asked.
@@ -210,7 +212,12 @@ impl<'a> Reader<'a> {
     }
 
     /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
+    /// Unknown where the server is confined: a JVM chooses by the processors and the memory that it sees, and the one that is
+    /// asked would see all.
     fn default_flag(&self, name: &str, option: &str) -> Result<Option<String>, String> {
+        if self.target.is_confined {
+            return Ok(None);
+        }
         let jdk = &self.jvm()?.jdk;
         let without = |left_out: &[String]| {
             let options = self.target.jvm_options.iter().filter(|option| !left_out.contains(option));
