@@ -50,6 +50,8 @@ fn overwritten(launch: &LaunchFacts) -> impl Iterator<Item = &ChangedOptions> {
 
 #[cfg(test)]
 mod tests {
+    use model::study::AskedSetting;
+
     use super::*;
     use crate::audit::testing::found;
     use crate::boundaries::Boundaries;
@@ -84,6 +86,12 @@ mod tests {
         assert_eq!(told("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
         assert_eq!(told("launches"), "7 of 7");
         assert!(!found.vetoes(1));
+        assert!(found.finding.evidence.iter().all(|evidence| evidence.name != "part of the treatment"));
+        let mut record = record;
+        let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
+        record.study.variants[1].treatment.push(AskedSetting { factor: "options".to_owned(), kind, name, value });
+        let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+        assert_eq!(found.finding.evidence.last().unwrap().value, "factor options");
     }
 
     #[test]

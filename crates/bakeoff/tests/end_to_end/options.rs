@@ -49,6 +49,8 @@ fn a_script_that_assigns_an_option_variable_again_is_told_with_what_was_lost() {
     let report = place.report();
     let replaced = ["replaced-below: JAVA_OPTS", "replaced: JAVA_OPTS"];
     assert_eq!(subjects(&report, FindingId::OptionsOverwritten), replaced, "{:#?}", report.findings);
+    // What is there beside the study's options is no other value; what serves counts, not the script that was launched.
+    assert_eq!(subjects(&report, FindingId::SettingNotEffective), replaced, "{:#?}", report.findings);
     for found in findings(&report, FindingId::OptionsOverwritten) {
         assert_eq!(found.severity, Severity::Warning);
         let told = told(found);

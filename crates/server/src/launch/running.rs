@@ -114,6 +114,7 @@ impl Running {
         let inside = self.inside.clone().or_else(later);
         let target = Target {
             pid: self.pid(),
+            root: self.supervised.root(),
             installed: &self.installed,
             jvm_options: &self.launch.jvm_options,
             site: &self.launch.site,

@@ -37,6 +37,8 @@ pub(crate) use refused::refused;
 /// The process to be asked, and how it was launched.
 pub(crate) struct Target<'a> {
     pub pid: u32,
+    /// The process below which all is that belongs to the server.
+    pub root: u32,
     pub installed: &'a Installed,
     pub jvm_options: &'a [String],
     pub site: &'a Site,
@@ -240,9 +242,13 @@ impl<'a> Reader<'a> {
     }
 
     fn variable(&self, name: &str, value: &str) -> Result<Found, String> {
-        let live = self.environment().get(name).cloned();
-        let default = runtime::base_env().get(name).cloned();
-        let found = Found::value(value, live, default, SettingSource::Proc, exactly);
+        let found = if carriers::has_options(name) {
+            self.options(name, value)
+        } else {
+            let live = self.environment().get(name).cloned();
+            let default = runtime::base_env().get(name).cloned();
+            Found::value(value, live, default, SettingSource::Proc, exactly)
+        };
         if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { Ok(found) }
     }
 
