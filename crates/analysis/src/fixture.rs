@@ -228,7 +228,8 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
 
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
-    CellRecord { cell: index, since_ready_s: 50.0, intervals: (0..MEASURED_S).map(|s| interval(s, rate)).collect() }
+    let intervals = (0..MEASURED_S).map(|s| interval(s, rate)).collect();
+    CellRecord { cell: index, since_ready_s: 50.0, intervals, jruby: None }
 }
 
 /// One second at `rate` good answers per second, of which the client needs a tenth and the server half a core.

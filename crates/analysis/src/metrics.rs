@@ -116,6 +116,31 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
         gc_share: (seconds > 0.0).then(|| paused().map(|(gc_s, _)| gc_s).sum::<f64>() / seconds),
         jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
         allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64)),
+        exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, &cell.intervals)),
+        jruby_compiled: cell.jruby.and_then(|counts| Some(counts.compiled? as f64)),
+        ..ServerTime::default()
+    }
+}
+
+fn per_good<'a>(amount: f64, intervals: impl IntoIterator<Item = &'a Interval>) -> Option<f64> {
+    let good: u64 = intervals.into_iter().map(|interval| interval.tally.good).sum();
+    (good > 0).then(|| amount / good as f64)
+}
+
+/// What is known of a launch's whole life only: MRI's collections, from its start to its end, per good answer of all its
+/// loads.
+pub fn whole_launch(trial: &TrialRecord) -> ServerTime {
+    let Some(gc) = &trial.ruby_gc else { return ServerTime::default() };
+    let per_request = |amount: f64| {
+        let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
+        per_good(amount, warm_up.chain(trial.cells.iter().flat_map(|cell| &cell.intervals)))
+    };
+    // A Ruby that does not count the time tells none.
+    let is_timed = gc.time_s > 0.0 || gc.collections == 0;
+    ServerTime {
+        collections_per_request: per_request(gc.collections as f64),
+        collecting_per_request: is_timed.then(|| per_request(gc.time_s * 1e6)).flatten(),
+        ..ServerTime::default()
     }
 }
 
@@ -188,6 +213,26 @@ mod tests {
         assert!(close(time.gc_share, 0.05), "{time:?}");
         assert!(close(time.jit_per_request, 2_000.0), "{time:?}");
         assert!(close(time.allocated_per_request, 500.0), "{time:?}");
+        assert_eq!(time.exceptions_per_request, None);
+
+        // 4 s of 100 answers.
+        trial.cells[0].jruby = Some(model::JrubyCounts { exceptions: 2_000, compiled: None });
+        let time = server_time(&trial.cells[0]);
+        assert!(close(time.exceptions_per_request, 5.0) && time.jruby_compiled.is_none(), "{time:?}");
+    }
+
+    #[test]
+    fn collections_of_a_whole_launch_are_shared_among_all_its_answers() {
+        let mut trial = fixture::trial(0, 0);
+        trial.cells = vec![fixture::cell(0, 250.0)];
+        assert!(whole_launch(&trial).is_empty());
+        // 1,000 answers in the warm-up, 1,000 measured.
+        trial.ruby_gc = Some(model::RubyGc { collections: 40, major: 4, time_s: 0.5, allocated_objects: 9 });
+        let life = whole_launch(&trial);
+        assert!(close(life.collections_per_request, 0.02) && close(life.collecting_per_request, 250.0), "{life:?}");
+        // Before 3.1 Ruby counted no time.
+        trial.ruby_gc = Some(model::RubyGc { collections: 40, ..model::RubyGc::default() });
+        assert_eq!(whole_launch(&trial).collecting_per_request, None);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub fn variants(record: &StudyRecord) -> Vec<VariantSummary> {
 fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
     let variant = &record.study.variants[index];
     let launches = || record.trials.iter().filter(|trial| trial.variant == index);
+    let completed = || launches().filter(|t| !t.key.pilot && t.outcome == Outcome::Completed);
     let first = launches().find_map(|trial| trial.launch.as_ref());
     let failed = |trial: &TrialRecord| match &trial.outcome {
         Outcome::Failed(failed) => Some(FailedTrial { key: trial.key, failed: failed.clone() }),
@@ -31,7 +32,7 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
     VariantSummary {
         name: variant.name.clone(),
         levels: variant.levels.clone(),
-        completed: launches().filter(|t| !t.key.pilot && t.outcome == Outcome::Completed).count() as u32,
+        completed: completed().count() as u32,
         failed: launches().filter_map(failed).collect(),
         settings: launches().map(|t| &t.settings).find(|s| !s.is_empty()).cloned().unwrap_or_default(),
         command: first.map(|launch| launch.command.clone()).unwrap_or_default(),
@@ -40,6 +41,7 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
         steady_s: robust::median(&steady),
         steady: [steady.len() as u32, warm_ups.len() as u32],
         memory_bytes: launches().filter_map(metrics::peak_memory).max(),
+        whole_launch: typical(&completed().map(metrics::whole_launch).collect::<Vec<_>>()),
     }
 }
 
@@ -80,8 +82,6 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         client_cpu_s += interval.client_cpu_s;
     }
     let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(cell)).collect();
-    let times: Vec<ServerTime> = measured.iter().map(|cell| metrics::server_time(cell)).collect();
-    let typical = |of: fn(&ServerTime) -> Option<f64>| robust::median(&times.iter().filter_map(of).collect::<Vec<_>>());
     let percentile =
         |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {
@@ -97,13 +97,23 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         percentiles: PERCENTS.iter().filter_map(percentile).collect(),
         cpu_per_request: robust::median(&cpu),
         client_cpu_per_request: (tally.ended() > 0).then(|| client_cpu_s * 1e6 / tally.ended() as f64),
-        server: ServerTime {
-            system_cpu_per_request: typical(|time| time.system_cpu_per_request),
-            gc_share: typical(|time| time.gc_share),
-            jit_per_request: typical(|time| time.jit_per_request),
-            allocated_per_request: typical(|time| time.allocated_per_request),
-        },
+        server: typical(&measured.iter().map(|cell| metrics::server_time(cell)).collect::<Vec<_>>()),
     })
+}
+
+/// The median of each figure.
+fn typical(times: &[ServerTime]) -> ServerTime {
+    let median = |of: fn(&ServerTime) -> Option<f64>| robust::median(&times.iter().filter_map(of).collect::<Vec<_>>());
+    ServerTime {
+        system_cpu_per_request: median(|time| time.system_cpu_per_request),
+        gc_share: median(|time| time.gc_share),
+        jit_per_request: median(|time| time.jit_per_request),
+        allocated_per_request: median(|time| time.allocated_per_request),
+        exceptions_per_request: median(|time| time.exceptions_per_request),
+        jruby_compiled: median(|time| time.jruby_compiled),
+        collections_per_request: median(|time| time.collections_per_request),
+        collecting_per_request: median(|time| time.collecting_per_request),
+    }
 }
 
 /// The primary metric of each measured block, used or not.

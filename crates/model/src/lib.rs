@@ -36,7 +36,7 @@ pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Switches, Tally, Walked};
-pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse, RubyGc};
+pub use jvm::{CollectorUse, GcUse, JrubyCounts, JvmCounters, JvmUse, RubyGc};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, Plan, RubyGc, Study, TrialKey,
-    VariantIndex, WarmUpCut,
+    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, Plan, RubyGc, Study,
+    TrialKey, VariantIndex, WarmUpCut,
 };
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -279,4 +279,7 @@ pub struct CellRecord {
     pub since_ready_s: f64,
     /// Per-second series.
     pub intervals: Vec<Interval>,
+    /// What JRuby counted meanwhile, where its `management.enabled` is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jruby: Option<JrubyCounts>,
 }

@@ -99,6 +99,10 @@ pub struct VariantSummary {
     pub steady: [u32; 2],
     /// Highest resident memory seen, bytes.
     pub memory_bytes: Option<u64>,
+    /// What the server's time went into from its start to its end, per good answer of all its loads, warm-up included: as
+    /// far as it is known of whole launches only.
+    #[serde(default)]
+    pub whole_launch: ServerTime,
 }
 
 /// A trial that failed.
@@ -158,6 +162,18 @@ pub struct ServerTime {
     pub jit_per_request: Option<f64>,
     /// Allocated by the JVM per good answer, bytes, as its collections show it.
     pub allocated_per_request: Option<f64>,
+    /// Ruby exceptions per good answer, as JRuby counts them.
+    #[serde(default)]
+    pub exceptions_per_request: Option<f64>,
+    /// Methods and blocks that JRuby's compiler compiled meanwhile.
+    #[serde(default)]
+    pub jruby_compiled: Option<f64>,
+    /// Collections of MRI's collector per good answer; known of whole launches only.
+    #[serde(default)]
+    pub collections_per_request: Option<f64>,
+    /// Their time per good answer, µs; known of whole launches only.
+    #[serde(default)]
+    pub collecting_per_request: Option<f64>,
 }
 
 impl ServerTime {

@@ -11,6 +11,11 @@ pub fn rate(per_second: f64) -> String {
     with_unit(per_second, "/s")
 }
 
+/// A number of something: `5`, `0.012`, `1,234`.
+pub fn amount(number: f64) -> String {
+    trimmed(with_unit(number, ""))
+}
+
 /// A time on an axis, which keeps to one unit: `0.600 s`, `1,200 s`.
 pub fn tick_seconds(s: f64) -> String {
     with_unit(s, " s")

@@ -193,32 +193,44 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
     table
 }
 
-/// What the server's time went into, a group for each cell; columns of which nothing is known are left out.
+/// What the server's time went into, a group for each cell, and one for what is known of whole launches only; columns of
+/// which nothing is known are left out.
 pub fn server_times(report: &Report) -> Table {
     type Written = fn(&ServerTime) -> Option<String>;
-    let columns: [(&str, Written); 4] = [
+    let columns: [(&str, Written); 8] = [
         ("kernel CPU per request", |time| time.system_cpu_per_request.map(number::micros)),
         ("JIT per request", |time| time.jit_per_request.map(number::micros)),
         ("allocated per request", |time| time.allocated_per_request.map(number::bytes)),
         ("paused for GC", |time| time.gc_share.map(number::share)),
+        ("Ruby exceptions per request", |time| time.exceptions_per_request.map(number::amount)),
+        ("JRuby compiled in the load", |time| time.jruby_compiled.map(number::amount)),
+        ("collections per 1,000 requests", |time| time.collections_per_request.map(|each| number::amount(each * 1e3))),
+        ("collecting per request", |time| time.collecting_per_request.map(number::micros)),
     ];
-    let known = |of: Written| report.measurements.iter().any(|m| of(&m.server).is_some());
+    let whole = || report.variants.iter().map(|variant| &variant.whole_launch);
+    let known =
+        |of: Written| report.measurements.iter().map(|m| &m.server).chain(whole()).any(|time| of(time).is_some());
     let columns: Vec<_> = columns.into_iter().filter(|(_, of)| known(*of)).collect();
     let mut table = Table::new("What the server's time went into").noted(words::SERVER_TIME_NOTE).names("variant");
     for (head, _) in &columns {
         table = table.numbers(head);
     }
-    let row = |measurement: &Measurement| {
-        let values = columns.iter().map(|(_, of)| or_none(of(&measurement.server), |text| text));
-        std::iter::once(words::variant_name(report, measurement.variant).into()).chain(values).collect()
+    let row = |(variant, time): (usize, &ServerTime)| {
+        let values = columns.iter().map(|(_, of)| or_none(of(time), |text| text));
+        (!time.is_empty()).then(|| std::iter::once(words::variant_name(report, variant).into()).chain(values).collect())
     };
+    let in_cell = |index: usize| report.measurements.iter().filter(move |m| m.cell == index);
+    let mut groups: Vec<Group> = Vec::new();
     for (index, cell) in report.cells.iter().enumerate() {
-        let own = report.measurements.iter().filter(|m| m.cell == index && !m.server.is_empty());
-        let rows: Vec<_> = own.map(row).collect();
-        if !rows.is_empty() {
-            table.groups.push(Group { head: Some(cell.name.clone()), rows });
-        }
+        let rows = in_cell(index).filter_map(|m| row((m.variant, &m.server))).collect();
+        groups.push(Group { head: Some(cell.name.clone()), rows });
     }
+    groups.push(Group {
+        head: Some(words::WHOLE_LAUNCHES.to_owned()),
+        rows: whole().enumerate().filter_map(row).collect(),
+    });
+    groups.retain(|group| !group.rows.is_empty());
+    table.groups = groups;
     table
 }
 

@@ -121,6 +121,9 @@ pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all
 /// What the numbers of the table of the server's time are.
 pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kernel CPU is part of the CPU per request; JIT is the time of the JVM's compiler threads.";
 
+/// The heading of what is known of whole launches only.
+pub const WHOLE_LAUNCHES: &str = "whole launches, start-up and warm-up included";
+
 /// What the numbers of the launches' table are.
 pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";
 

@@ -59,6 +59,36 @@ fn jruby(version: &str, jdk: &str, dir: &std::path::Path) -> ServerSpec {
     }
 }
 
+/// JRuby's own count, read twice: exact as well, and nothing where its option is off.
+#[test]
+fn jruby_counts_exceptions_itself() {
+    // What the script itself defines is compiled before it runs; what it loads, once it is hot.
+    let dir = study("server.rb", "load File.join(__dir__, 'raises.rb')\n");
+    fs::write(dir.path().join("raises.rb"), RAISES).unwrap();
+    let launcher = launcher();
+    // The probe that tells JRuby's options cannot be required from a folder with a space in its name.
+    for (on, folder) in [(true, "trial"), (true, "another trial"), (false, "off")] {
+        let mut spec = jruby("9.4.15.0", "17 or 21", dir.path());
+        if let (true, Runtime::Jruby { options, .. }) = (on, &mut spec.runtime) {
+            options.insert("management.enabled".into(), "true".into());
+        }
+        let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+        let site = launcher.site(dir.path(), &dir.path().join(folder), &[]).unwrap();
+        let running = launcher.server(&installed, &site).unwrap();
+        let before = running.jruby_counts();
+        all_ask(running.address());
+        let after = running.jruby_counts();
+        if !on {
+            assert_eq!((before, after), (None, None));
+            assert!(!dir.path().join(folder).join("ReadBeans.java").exists(), "nothing was read");
+            continue;
+        }
+        let counted = after.unwrap().since(before.unwrap()).unwrap();
+        assert_eq!(counted.exceptions, 5 * USERS * EACH, "{folder}");
+        assert!(counted.compiled.unwrap() > 0, "{counted:?}");
+    }
+}
+
 /// Five Ruby raises for each request: no more, and no less.
 fn raises_are_exact(version: &str, jdk: &str) {
     let dir = study("server.rb", RAISES);

@@ -440,9 +440,12 @@ impl RunningTrial<'_> {
         // All variants of a block meet the same random times.
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
+        let before = server.jruby_counts();
         let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
-        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals });
+        let after = before.filter(|_| ended.is_ok()).and_then(|_| server.jruby_counts());
+        let jruby = after.zip(before).and_then(|(after, before)| after.since(before));
+        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, jruby });
         ended
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::proof::Proof;
 use model::study::AskedSetting;
-use model::{ChangedOptions, LaunchFacts, Setting};
+use model::{ChangedOptions, JrubyCounts, LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
@@ -109,9 +109,7 @@ impl Running {
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
     /// server's: not to be called while measuring.
     pub fn read_back(&self, asked: &[AskedSetting]) -> Vec<Setting> {
-        // An embedded Ruby may have started only after the port was open.
-        let later = || Inside::read(&self.launch.site.trial_dir, self.pid());
-        let inside = self.inside.clone().or_else(later);
+        let inside = self.inside();
         let target = Target {
             pid: self.pid(),
             root: self.supervised.root(),
@@ -170,15 +168,39 @@ impl Running {
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
     /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it.
     pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
-        let witness = Witness {
+        self.witness().prove(proofs)
+    }
+
+    /// What JRuby has counted by now; `None`, and no cost, where its `management.enabled` is off. Takes a second or two, some
+    /// CPU of which is the server's: not to be called while measuring.
+    pub fn jruby_counts(&self) -> Option<JrubyCounts> {
+        self.shows_beans().then(|| probe::jruby_counts(&self.witness())).flatten()
+    }
+
+    /// Whether JRuby shows its beans: by the value that it has loaded, or, where it does not tell that, by its command line.
+    fn shows_beans(&self) -> bool {
+        match self.inside() {
+            Some(inside) => inside.options.iter().any(|option| {
+                option.name == probe::MANAGEMENT && option.value.as_deref().is_some_and(|on| on.trim() == "true")
+            }),
+            None => proc::command_line(self.pid()).contains(&format!("-Djruby.{}=true", probe::MANAGEMENT)),
+        }
+    }
+
+    /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open.
+    fn inside(&self) -> Option<Inside> {
+        self.inside.clone().or_else(|| Inside::read(&self.launch.site.trial_dir, self.pid()))
+    }
+
+    fn witness(&self) -> Witness<'_> {
+        Witness {
             pid: self.pid(),
             root: self.supervised.root(),
             address: self.address,
             installed: &self.installed,
             site: &self.launch.site,
             supervisor: &self.launch.supervisor,
-        };
-        witness.prove(proofs)
+        }
     }
 
     /// Ends it and all that it started: TERM, and KILL after `grace`. Says how the launched process ended.

@@ -4,6 +4,7 @@ mod canary;
 pub(crate) mod gc_log;
 mod host;
 mod hsperfdata;
+mod jruby;
 mod jvm;
 mod ruby_gc;
 mod server;
@@ -12,6 +13,7 @@ mod tree;
 
 pub use canary::canary_ns;
 pub use host::{HostSampler, host_facts};
+pub(crate) use jruby::{MANAGEMENT, jruby_counts};
 pub use ruby_gc::{PROBE as RUBY_GC_PROBE, ruby_gc};
 pub use server::ServerSampler;
 pub use tree::{ProcessTree, own_cpu_s};

@@ -38,7 +38,7 @@ impl Witness<'_> {
     /// Reads each proof and judges it.
     pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
         let beans: Vec<(&str, &str)> = proofs.iter().filter_map(|proof| bean(proof)).collect();
-        let mut of_beans = jmx::read(self, &beans).into_iter();
+        let mut of_beans = self.beans(&beans).into_iter();
         let mut value = |proof: &Proof| match &proof.read {
             ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
             ProofSource::Http { path, json } => self.answered(path, json),
@@ -46,6 +46,11 @@ impl Witness<'_> {
             ProofSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
         };
         proofs.iter().map(|proof| judge(proof, value(proof)).about(&as_asked(proof), self.site)).collect()
+    }
+
+    /// The value of each `(bean, attribute)` of the server's JVM, in their order.
+    pub fn beans(&self, beans: &[(&str, &str)]) -> Vec<Result<String, String>> {
+        jmx::read(self, beans)
     }
 
     fn answered(&self, path: &str, json: &str) -> Result<String, String> {

@@ -110,7 +110,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         settings: Vec::new(),
         answers: Vec::new(),
         warm_up: Some(WarmUpRecord { intervals: vec![interval.clone()], steady_at_s: None }),
-        cells: vec![CellRecord { cell: 0, since_ready_s: 12.5, intervals: vec![interval; 3] }],
+        cells: vec![CellRecord { cell: 0, since_ready_s: 12.5, intervals: vec![interval; 3], jruby: None }],
         host: HostUse::default(),
         canary_ns: [1_000_000, u64::MAX],
         ruby_gc: None,

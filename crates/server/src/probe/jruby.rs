@@ -1,0 +1,20 @@
+//! What JRuby counts of itself. Its beans are read from outside, by a program that attaches to its JVM: that costs the server
+//! CPU, so it is done before and after a load, and never within one.
+
+use model::JrubyCounts;
+
+use crate::proof::Witness;
+
+/// The option that makes JRuby show its beans.
+pub(crate) const MANAGEMENT: &str = "management.enabled";
+
+/// One more bean, `Config`, shows the environment with all its secrets: it is never asked.
+const EXCEPTIONS: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=Runtime", "ExceptionCount");
+const COMPILED: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=JITCompiler", "SuccessCount");
+
+/// The counts as of now; `None` where they cannot be read, or where there are several JRubys in the process.
+pub(crate) fn jruby_counts(witness: &Witness<'_>) -> Option<JrubyCounts> {
+    let told = witness.beans(&[EXCEPTIONS, COMPILED]);
+    let number = |index: usize| told.get(index)?.as_ref().ok()?.parse().ok();
+    Some(JrubyCounts { exceptions: number(0)?, compiled: number(1) })
+}
