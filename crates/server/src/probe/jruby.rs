@@ -12,7 +12,7 @@ pub(crate) const MANAGEMENT: &str = "management.enabled";
 const EXCEPTIONS: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=Runtime", "ExceptionCount");
 const COMPILED: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=JITCompiler", "SuccessCount");
 
-/// The counts as of now; `None` where they cannot be read, or where there are several JRubys in the process.
+/// The counts as of now; `None` where they cannot be read, or where the process runs several of them.
 pub(crate) fn jruby_counts(witness: &Witness<'_>) -> Option<JrubyCounts> {
     let told = witness.beans(&[EXCEPTIONS, COMPILED]);
     let number = |index: usize| told.get(index)?.as_ref().ok()?.parse().ok();
