@@ -9,8 +9,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
 use common::{get, launcher, ruby, spec, study, toolbox};
-use model::evidence::{Profile, Recording, ThrowableKind};
-use model::study::{JavaSpec, JrubyProgram, Runtime, ServerSpec};
+use model::evidence::{Recording, ThrowableKind};
+use model::study::{JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec};
 use server::{RuntimeError, install};
 
 const RAISES: &str = include_str!("common/raises.rb");
@@ -38,11 +38,6 @@ fn all_ask(address: SocketAddr) {
     for user in users {
         user.join().unwrap();
     }
-}
-
-fn thrown(profile: &Profile, kind: ThrowableKind) -> u64 {
-    let of_kind = profile.throwables.top.iter().filter(|sum| ThrowableKind::of(sum) == kind);
-    of_kind.map(|sum| sum.count).sum()
 }
 
 fn jruby(version: &str, jdk: &str, dir: &std::path::Path) -> ServerSpec {
@@ -109,9 +104,9 @@ fn raises_are_exact(version: &str, jdk: &str) {
     let Recording::Jfr { file, profile } = recorder.end() else { panic!("no recording") };
 
     let requests = USERS * EACH;
-    assert_eq!(thrown(&profile, ThrowableKind::RubyRaise), 5 * requests, "{:#?}", profile.throwables);
-    assert!(thrown(&profile, ThrowableKind::ControlFlow) >= requests, "{:#?}", profile.throwables);
-    assert!(thrown(&profile, ThrowableKind::StackWalk) >= requests, "{:#?}", profile.throwables);
+    assert_eq!(profile.throwables_of(ThrowableKind::RubyRaise), 5 * requests, "{:#?}", profile.throwables);
+    assert!(profile.throwables_of(ThrowableKind::ControlFlow) >= requests, "{:#?}", profile.throwables);
+    assert!(profile.throwables_of(ThrowableKind::StackWalk) >= requests, "{:#?}", profile.throwables);
     let raised = profile.throwables.top.iter().find(|sum| ThrowableKind::of(sum) == ThrowableKind::RubyRaise).unwrap();
     assert_eq!(raised.key[0], "org.jruby.exceptions.ArgumentError");
     assert_eq!((profile.threads_started >= USERS, profile.lost_bytes), (true, 0));
@@ -128,6 +123,64 @@ fn ruby_raises_are_exact_on_jruby_9_4() {
 #[test]
 fn ruby_raises_are_exact_on_jruby_10_1() {
     raises_are_exact("10.1.1.0", "21 or 25");
+}
+
+/// A server that throws once at each of so many places for every request.
+fn throws_at(places: u64) -> String {
+    let methods: String = (0..places)
+        .map(|place| format!("static void m{place}() {{ try {{ throw new Gone(); }} catch (Gone gone) {{ }} }}\n"))
+        .collect();
+    let calls: String = (0..places).map(|place| format!("m{place}();\n")).collect();
+    format!(
+        r#"
+        import com.sun.net.httpserver.HttpServer;
+        import java.net.InetSocketAddress;
+
+        public class Server {{
+            static class Gone extends Exception {{ }}
+            {methods}
+            public static void main(String[] args) throws Exception {{
+                InetSocketAddress address = new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0]));
+                HttpServer server = HttpServer.create(address, 0);
+                server.createContext("/", exchange -> {{
+                    {calls}
+                    exchange.sendResponseHeaders(200, 2);
+                    exchange.getResponseBody().write("ok".getBytes());
+                    exchange.close();
+                }});
+                server.start();
+            }}
+        }}"#
+    )
+}
+
+/// Only the largest groups are told by their place; the sum of a kind is of all.
+#[test]
+fn throwables_of_many_places_are_all_counted() {
+    const PLACES: u64 = 150;
+    let dir = study("Server.java", &throws_at(PLACES));
+    let runtime =
+        Runtime::Java { java: common::on_jdk(&["-Xmx100m"]), program: JavaProgram::Main("Server.java".into()) };
+    let spec = ServerSpec { ready: get(60), ..spec(runtime, &["{port}"], dir.path()) };
+    let installed = match install(&spec, dir.path(), &toolbox(dir.path())) {
+        Err(RuntimeError::Jdk(error)) => return println!("skipped: {error}"),
+        installed => installed.unwrap(),
+    };
+    let launcher = launcher();
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    ask(running.address(), 1);
+
+    let recorder = running.record().unwrap();
+    ask(running.address(), EACH);
+    let Recording::Jfr { profile, .. } = recorder.end() else { panic!("no recording") };
+
+    let thrown = profile.thrown.as_ref().unwrap();
+    let gone = thrown.top.iter().find(|sum| sum.key[0] == "Server$Gone").unwrap();
+    assert_eq!(gone.count, PLACES * EACH, "{thrown:#?}");
+    assert!(profile.throwables_of(ThrowableKind::Java) >= gone.count, "{thrown:#?}");
+    let told: u64 = profile.throwables.top.iter().map(|sum| sum.count).sum();
+    assert!(told < gone.count && profile.throwables.count == thrown.count, "the places are not all told");
 }
 
 #[test]

@@ -99,13 +99,8 @@ impl<'a> Watched<'a> {
 
     /// Throwables of a kind.
     fn throwables(self, kind: ThrowableKind) -> u64 {
-        let of_kind = self.profile().into_iter().flat_map(|profile| of_kind(&profile.throwables, kind));
-        of_kind.map(|sum| sum.count).sum()
+        self.profile().map_or(0, |profile| profile.throwables_of(kind))
     }
-}
-
-fn of_kind(throwables: &Sums, kind: ThrowableKind) -> impl Iterator<Item = &Sum> {
-    throwables.top.iter().filter(move |sum| ThrowableKind::of(sum) == kind)
 }
 
 /// A variant and the baseline, both watched.
@@ -235,8 +230,9 @@ impl Pair<'_> {
             let all = samples[index].count as f64;
             move |sum: &Sum| sum.count as f64 / all * cpu[index]
         };
+        let ruby = self.profiles().map(|profiles| profiles.map(Profile::ruby_methods));
         let places: [(&str, Option<[&Sums; 2]>, Key); 3] =
-            [("package", packages, first), ("method", Some(samples), first), ("Ruby method", Some(samples), second)];
+            [("package", packages, first), ("method", Some(samples), first), ("Ruby method", ruby, last)];
         let told = |(what, sums, key): (&str, Option<[&Sums; 2]>, Key)| {
             let sums = sums?;
             let grouped = [0, 1].map(|index| topics::grouped(sums[index], share(index), key));
@@ -285,7 +281,8 @@ impl Pair<'_> {
             let rate = |watched: &Watched| watched.per_request(watched.throwables(kind) as f64);
             rate(a).total_cmp(&rate(b))
         })?;
-        let top = of_kind(&more.profile()?.throwables, kind).max_by_key(|sum| sum.count)?;
+        let groups = more.profile()?.throwables.top.iter();
+        let top = groups.filter(|sum| ThrowableKind::of(sum) == kind).max_by_key(|sum| sum.count)?;
         let place =
             top.key.get(2).filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(" at {place}"));
         Some(format!("most of them {}{place}", first(top)?))
@@ -326,8 +323,8 @@ fn first(sum: &Sum) -> Option<&str> {
     sum.key.first().map(String::as_str).filter(|key| !key.is_empty())
 }
 
-fn second(sum: &Sum) -> Option<&str> {
-    sum.key.get(1).map(String::as_str).filter(|key| !key.is_empty())
+fn last(sum: &Sum) -> Option<&str> {
+    sum.key.last().map(String::as_str).filter(|key| !key.is_empty())
 }
 
 /// The group whose amounts differ most between baseline and variant.
@@ -415,6 +412,25 @@ mod tests {
         let told =
             why.topics.iter().flat_map(|topic| &topic.rows).find(|row| row.what.starts_with("Ruby raises")).unwrap();
         assert_eq!(told.values, [Some(0.0), Some(5.0)]);
+    }
+
+    /// Only the largest groups are known by their place.
+    #[test]
+    fn raises_of_all_places_are_summed() {
+        let record = record(fixture::evidence(1, 10_000, 100.0), |profile| {
+            profile.throwables =
+                fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 5_000, 0.0)]);
+            profile.thrown = Some(fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", ""], 20_000, 0.0)]));
+        });
+        let why = why(&record, &[]).unwrap();
+        assert_eq!(
+            why.explanations[0].differences[0].sentence,
+            "on: 2 Ruby raises per request against 0, most of them org.jruby.exceptions.ArgumentError at page (app:4)"
+        );
+        let topic = why.topics.iter().find(|topic| topic.title == "Exceptions").unwrap();
+        let rows: Vec<_> = topic.rows.iter().map(|row| (row.what.as_str(), row.values[1])).collect();
+        let place = "– org.jruby.exceptions.ArgumentError at page (app:4)";
+        assert_eq!(rows, [("Ruby raises", Some(2.0)), (place, Some(0.5))]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::evidence::{CpuUse, Profile, Sum, Sums, ThrowableKind};
 use model::why::{Row, Topic, Unit};
 
-use super::{Watched, first, second};
+use super::{Watched, first, last};
 
 /// Rows of one kind in a table.
 const MOST_ROWS: usize = 6;
@@ -20,7 +20,7 @@ pub fn topics(watched: &[Option<Watched>]) -> Vec<Topic> {
         table.locks(),
         table.hottest("Hottest packages", |profile| &profile.packages, first),
         table.hottest("Hottest methods", |profile| &profile.samples, first),
-        table.hottest("Hottest Ruby methods", |profile| &profile.samples, second),
+        table.hottest("Hottest Ruby methods", Profile::ruby_methods, last),
         table.collections(),
     ];
     all.into_iter().filter(|topic| !topic.rows.is_empty()).collect()
@@ -84,9 +84,7 @@ impl Tables<'_> {
             (ThrowableKind::StackWalk, "stacks looked at, nothing thrown"),
         ];
         let rows = kinds.into_iter().flat_map(|(kind, what)| {
-            let of =
-                move |profile: &Profile| super::of_kind(&profile.throwables, kind).map(|sum| sum.count as f64).sum();
-            let all = self.row(what, Unit::Count, of);
+            let all = self.row(what, Unit::Count, |profile| profile.throwables_of(kind) as f64);
             let key = move |sum: &Sum| (ThrowableKind::of(sum) == kind).then(|| at_place(sum, 2));
             let lead = "– ";
             all.into_iter().chain(self.keyed_rows(

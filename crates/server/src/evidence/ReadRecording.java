@@ -17,10 +17,11 @@ import jdk.jfr.consumer.RecordingFile;
 
 /** Adds up a recording of the JDK's Flight Recorder in one pass and prints what came of it as JSON. */
 public class ReadRecording {
-    /** Entries of a list that are told; the sums are of all. */
+    /** Entries of a list that are told, each summed over all of its events; the lists of kinds are told whole. */
     private static final int TOLD = 100;
 
     private final Map<List<String>, double[]> throwables = new HashMap<>();
+    private final Map<List<String>, double[]> thrown = new HashMap<>();
     private final Map<List<String>, double[]> compiled = new HashMap<>();
     private final Map<Long, Double> compileSeconds = new HashMap<>();
     private final Map<Long, String> failures = new HashMap<>();
@@ -30,6 +31,7 @@ public class ReadRecording {
     private final Set<Long> startedThreads = new HashSet<>();
     private final Map<List<String>, double[]> locks = new HashMap<>();
     private final Map<List<String>, double[]> samples = new HashMap<>();
+    private final Map<List<String>, double[]> rubyMethods = new HashMap<>();
     private final Map<List<String>, double[]> packages = new HashMap<>();
     private final Map<List<String>, double[]> collections = new HashMap<>();
     private long lost;
@@ -52,7 +54,9 @@ public class ReadRecording {
             case "jdk.JavaExceptionThrow" -> {
                 List<RecordedFrame> made = afterConstructors(event.getStackTrace());
                 boolean walk = !made.isEmpty() && "java.lang.Thread.getStackTrace".equals(place(made.get(0)));
-                add(throwables, 0, name(event.getClass("thrownClass")), walk ? "walk" : "", site(made));
+                String[] kind = { name(event.getClass("thrownClass")), walk ? "walk" : "" };
+                add(thrown, 0, kind);
+                add(throwables, 0, kind[0], kind[1], site(made));
             }
             case "jdk.Compilation" -> {
                 double seconds = event.getDuration().toNanos() / 1e9;
@@ -60,7 +64,7 @@ public class ReadRecording {
                 add(compiled, seconds, method(event.getValue("method")));
             }
             case "jdk.CompilationFailure" -> failures.put(event.getLong("compileId"), event.getString("failureMessage"));
-            case "jdk.Deoptimization" -> add(deoptimizations, 0, event.getString("reason"), method(event.getValue("method")));
+            case "jdk.Deoptimization" -> add(deoptimizations, 0, event.getString("reason"));
             case "jdk.ThreadStart" -> startedThreads.add(id(event.getThread("thread")));
             case "jdk.ObjectAllocationSample" -> allocated(event);
             case "jdk.JavaMonitorEnter" -> waited(event, event.getClass("monitorClass"));
@@ -73,7 +77,11 @@ public class ReadRecording {
             }
             case "jdk.ExecutionSample" -> {
                 List<RecordedFrame> frames = frames(event.getStackTrace());
-                add(samples, 0, frames.isEmpty() ? "" : place(frames.get(0)), ruby(frames));
+                add(samples, 0, frames.isEmpty() ? "" : place(frames.get(0)));
+                String ruby = ruby(frames);
+                if (!ruby.isEmpty()) {
+                    add(rubyMethods, 0, ruby);
+                }
                 add(packages, 0, frames.isEmpty() ? "" : inPackage(frames.get(0).getMethod()));
             }
             case "jdk.GarbageCollection" ->
@@ -262,20 +270,22 @@ public class ReadRecording {
         Map<List<String>, double[]> failed = new HashMap<>();
         failures.forEach((id, reason) -> add(failed, compileSeconds.getOrDefault(id, 0.0), reason));
         StringBuilder out = new StringBuilder("{");
-        list(out, "throwables", throwables);
-        list(out, "compiled", compiled);
-        list(out, "failed", failed);
-        list(out, "deoptimizations", deoptimizations);
-        list(out, "allocations", allocations);
-        list(out, "locks", locks);
-        list(out, "samples", samples);
-        list(out, "packages", packages);
-        list(out, "collections", collections);
+        list(out, "throwables", throwables, TOLD);
+        list(out, "thrown", thrown, thrown.size());
+        list(out, "compiled", compiled, TOLD);
+        list(out, "failed", failed, failed.size());
+        list(out, "deoptimizations", deoptimizations, deoptimizations.size());
+        list(out, "allocations", allocations, TOLD);
+        list(out, "locks", locks, TOLD);
+        list(out, "samples", samples, TOLD);
+        list(out, "ruby_methods", rubyMethods, TOLD);
+        list(out, "packages", packages, TOLD);
+        list(out, "collections", collections, TOLD);
         return out.append("\"threads_started\":").append(startedThreads.size()).append(",\"lost_bytes\":").append(lost).append('}').toString();
     }
 
     /** The largest entries, and the sums of all. */
-    private static void list(StringBuilder out, String name, Map<List<String>, double[]> sums) {
+    private static void list(StringBuilder out, String name, Map<List<String>, double[]> sums, int most) {
         double[] whole = new double[2];
         sums.values().forEach(sum -> {
             whole[0] += sum[0];
@@ -285,7 +295,7 @@ public class ReadRecording {
         out.append('"').append(name).append("\":{\"count\":").append((long) whole[0]).append(",\"amount\":").append(whole[1]).append(",\"top\":[");
         List<Map.Entry<List<String>, double[]>> top = new ArrayList<>(sums.entrySet());
         top.sort((a, b) -> Double.compare(b.getValue()[by], a.getValue()[by]));
-        for (int at = 0; at < Math.min(TOLD, top.size()); at++) {
+        for (int at = 0; at < Math.min(most, top.size()); at++) {
             double[] sum = top.get(at).getValue();
             out.append(at == 0 ? "{\"key\":[" : ",{\"key\":[");
             List<String> key = top.get(at).getKey();
