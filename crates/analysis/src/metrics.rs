@@ -115,7 +115,8 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
         system_cpu_per_request: per_request(|interval| Some(interval.server.as_ref()?.system_s? * 1e6)),
         gc_share: (seconds > 0.0).then(|| paused().map(|(gc_s, _)| gc_s).sum::<f64>() / seconds),
         jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
-        allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64)),
+        allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64))
+            .filter(|_| collected_intervals(cell) >= 2),
         exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, &cell.intervals)),
         jruby_compiled: cell.jruby.and_then(|counts| Some(counts.compiled? as f64)),
         ..ServerTime::default()
@@ -142,6 +143,15 @@ pub fn whole_launch(trial: &TrialRecord) -> ServerTime {
         collecting_per_request: is_timed.then(|| per_request(gc.time_s * 1e6)).flatten(),
         ..ServerTime::default()
     }
+}
+
+/// Intervals in which the heap was collected: what is allocated is known between two of them only.
+fn collected_intervals(cell: &CellRecord) -> usize {
+    let collected = |interval: &&Interval| {
+        let gc = jvm(interval).and_then(|jvm| jvm.gc.as_ref());
+        gc.is_some_and(|gc| gc.heap_after_bytes.is_some())
+    };
+    cell.intervals.iter().filter(collected).count()
 }
 
 fn jvm(interval: &Interval) -> Option<&JvmUse> {
@@ -202,7 +212,7 @@ mod tests {
         trial.cells = vec![fixture::cell(0, 100.0)];
         assert!(server_time(&trial.cells[0]).is_empty());
         for interval in &mut trial.cells[0].intervals {
-            let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: None, allocated_bytes: 50_000 };
+            let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: Some(1), allocated_bytes: 50_000 };
             let counters = model::JvmCounters { jit_s: 0.2, ..model::JvmCounters::default() };
             let server = interval.server.as_mut().unwrap();
             server.system_s = Some(0.1);
@@ -233,6 +243,28 @@ mod tests {
         // Before 3.1 Ruby counted no time.
         trial.ruby_gc = Some(model::RubyGc { collections: 40, ..model::RubyGc::default() });
         assert_eq!(whole_launch(&trial).collecting_per_request, None);
+    }
+
+    #[test]
+    fn what_is_allocated_is_absent_without_two_collections() {
+        let mut trial = fixture::trial(0, 0);
+        trial.cells = vec![fixture::cell(0, 100.0)];
+        let cell = &mut trial.cells[0];
+        let mut known = Vec::new();
+        for collected in 0..3 {
+            for (index, interval) in cell.intervals.iter_mut().enumerate() {
+                let gc = if index < collected {
+                    GcUse { pauses_s: vec![0.01], heap_after_bytes: Some(1), allocated_bytes: 50_000 }
+                } else {
+                    GcUse::default()
+                };
+                interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: None, gc: Some(gc) });
+            }
+            let time = server_time(cell);
+            assert!(time.gc_share.is_some(), "no pause is known to be none");
+            known.push(time.allocated_per_request.is_some());
+        }
+        assert_eq!(known, [false, false, true]);
     }
 
     #[test]
