@@ -127,10 +127,9 @@ fn ruby_raises_are_exact_on_jruby_10_1() {
 
 /// A server that throws once at each of so many places for every request.
 fn throws_at(places: u64) -> String {
-    let methods: String = (0..places)
-        .map(|place| format!("static void m{place}() {{ try {{ throw new Gone(); }} catch (Gone gone) {{ }} }}\n"))
-        .collect();
-    let calls: String = (0..places).map(|place| format!("m{place}();\n")).collect();
+    let method = |place| format!("static void m{place}() {{ try {{ throw new Gone(); }} catch (Gone gone) {{ }} }}");
+    let methods = (0..places).map(method).collect::<Vec<_>>().join("\n");
+    let calls = (0..places).map(|place| format!("m{place}();")).collect::<Vec<_>>().join("\n");
     format!(
         r#"
         import com.sun.net.httpserver.HttpServer;
