@@ -106,7 +106,7 @@ fn what_a_jvm_shows() {
     assert_eq!(told[6], ("main", false));
     assert_eq!(told[7].0, "$.pond finds nothing in GET /");
     assert!(told[8].1, "{:?}", told[8]);
-    assert!(told[9].0.contains("exit status: 3"), "{:?}", told[9]);
+    assert!(told[9].0.contains("exit code 3, and wrote nothing"), "{:?}", told[9]);
     assert_eq!(told[10], ("3", true));
     assert_eq!((settings[0].source, settings[10].source), (SettingSource::Jmx, SettingSource::Proc));
 }

@@ -92,6 +92,7 @@ impl Witness<'_> {
         let said = String::from_utf8_lossy(&said).into_owned();
         match exit {
             Some(exit) if exit.is_success() => Ok(said),
+            Some(exit) if said.trim().is_empty() => Err(format!("the command ended with {exit}, and wrote nothing")),
             Some(exit) => Err(format!("the command ended with {exit}: {}", said.trim())),
             None => Err(format!("the command did not end within {READ_WITHIN:?}")),
         }
