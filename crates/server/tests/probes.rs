@@ -115,9 +115,10 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     // The counters leave out a pause's first and last steps: a second way to see that nothing is missing, no more.
     assert!(!counts_pauses || within(counted_s, logged_s, 0.3), "{told}");
     assert!(gc.heap_after_bytes.is_some_and(|bytes| bytes < 128 << 20), "{told}");
-    // All but what came after the last collection. ZGC counts whole pages, and leaves some half empty.
+    // All but what came after the last collection, and during it where the program goes on meanwhile. ZGC counts whole pages, and
+    // leaves some half empty.
     let asked = (REQUESTS * PIECES * 1016) as u64;
-    assert!((asked.saturating_sub(HEAP)..asked * 7 / 5).contains(&gc.allocated_bytes), "{told}");
+    assert!((asked.saturating_sub(2 * HEAP)..asked * 7 / 5).contains(&gc.allocated_bytes), "{told}");
     assert!(counters.jit_s > 0.0 && counters.threads > 5, "{counters:?}");
 }
 
