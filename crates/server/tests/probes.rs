@@ -122,10 +122,9 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     assert!(counters.jit_s > 0.0 && counters.threads > 5, "{counters:?}");
 }
 
-/// ZGC's pauses are hardly longer than what the counters leave out of them, and Shenandoah's counters count its concurrent
-/// work as well.
+/// Shenandoah's counters count its concurrent work as well.
 const COLLECTORS: [(&str, bool); 5] =
-    [("Serial", true), ("Parallel", true), ("G1", true), ("Z", false), ("Shenandoah", false)];
+    [("Serial", true), ("Parallel", true), ("G1", true), ("Z", true), ("Shenandoah", false)];
 
 #[test]
 fn pauses_agree_with_the_log_on_17() {
