@@ -195,3 +195,19 @@ fn a_misspelt_jruby_option_vetoes() {
     assert_eq!(setting(&report, 0).result, SettingResult::InEffect);
     assert_eq!(report.variants[1].versions["jruby"], "9.4.15.0");
 }
+
+/// Ruby's description of itself names the switch, `+indy`: that is the treatment, and no difference beside it.
+#[test]
+fn invokedynamic_on_and_off_is_one_difference() {
+    let place = Place::new();
+    let levels = "off = { jruby = { \"compile.invokedynamic\" = \"false\" } }\non = { jruby = { \"compile.invokedynamic\" = \"true\" } }";
+    let (before, after) = JRUBY.split_once("late =").unwrap();
+    place.write("study.toml", &format!("{before}{levels}\n{}", &after[after.find("\n[[").unwrap()..]));
+    place.write("server.rb", SCRIPT);
+    place.run(&["run", "study.toml", "--budget", "15s"]).ends_with(0);
+    let report = place.report();
+    assert_eq!([0, 1].map(|variant| report.variants[variant].completed > 0), [true; 2]);
+    assert!(findings(&report, FindingId::Confounded).is_empty(), "{:#?}", report.findings);
+    let named: Vec<&str> = report.differences.iter().filter_map(|one| one.factor.as_deref()).collect();
+    assert_eq!(named.len(), report.differences.len(), "{:#?}", report.differences);
+}

@@ -27,7 +27,8 @@ begin
     build = %w[ruby_install_name configure_args CC optflags MAINLIBS arch].map do |name|
       RbConfig::CONFIG[name] && quote.(name) + ':' + quote.(RbConfig::CONFIG[name])
     end.compact
-    build << quote.('description') + ':' + quote.(RUBY_DESCRIPTION)
+    # Its switches, such as `+indy` or `+YJIT`, say how it runs: settings, which are read by themselves.
+    build << quote.('description') + ':' + quote.(RUBY_DESCRIPTION.gsub(/ [+-]\w+/, ''))
     argv = ARGV.map { |word| quote.(word) }
     json = '{' + facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
            ',"argv":[' + argv.join(',') + '],"build":{' + build.join(',') + '}' +
