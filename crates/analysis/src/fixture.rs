@@ -232,6 +232,18 @@ pub fn cell(index: usize, rate: f64) -> CellRecord {
     CellRecord { cell: index, since_ready_s: 50.0, intervals, jruby: None }
 }
 
+/// A cell whose good answers in each second are these; they have no service times.
+pub fn series(index: usize, good: &[u64]) -> CellRecord {
+    let second = |(second, good): (usize, &u64)| {
+        let mut interval = interval(second as u32, 0.0);
+        (interval.length_s, interval.tally.good) = (1.0, *good);
+        // So much per request, whatever the rate.
+        interval.server = Some(ServerUse { cpu_s: *good as f64 / 2e3, ..ServerUse::default() });
+        interval
+    };
+    CellRecord { intervals: good.iter().enumerate().map(second).collect(), ..cell(index, 0.0) }
+}
+
 /// One second at `rate` good answers per second, of which the client needs a tenth and the server half a core.
 fn interval(second: u32, rate: f64) -> Interval {
     let good = rate.round() as u64;

@@ -41,6 +41,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         blocks: summary::blocks(record, &context.blocks),
         warm_ups: summary::warm_ups(record),
         warm_up_cut: record.warm_up_cut,
+        changed: context.changed(record).to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
         host: record.host.clone(),
         differences: confounded::differences(record),

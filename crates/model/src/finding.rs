@@ -68,6 +68,8 @@ pub enum FindingId {
     NotReplicated,
     /// A variant's speed had not settled.
     NotSteady,
+    /// The speed changed for good while it was measured.
+    RegimeChange,
     /// The run was short on purpose.
     QuickMode,
     /// A load is too short to say much.
@@ -82,7 +84,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -102,6 +104,7 @@ impl FindingId {
         Self::HostNoise,
         Self::NotReplicated,
         Self::NotSteady,
+        Self::RegimeChange,
         Self::QuickMode,
         Self::TooShort,
         Self::Stall,
@@ -131,6 +134,7 @@ impl FindingId {
             Self::HostNoise => "host-noise",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",
+            Self::RegimeChange => "regime-change",
             Self::QuickMode => "quick-mode",
             Self::TooShort => "too-short",
             Self::Stall => "stall",

@@ -158,6 +158,9 @@ pub struct ServerUse {
     /// Seconds that its own control group was throttled by a CPU quota; absent where that group is bakeoff's as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
+    /// Processes of it that have ended since the sample before; absent where none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<u32>,
     /// What its Java virtual machine did, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jvm: Option<JvmUse>,

@@ -8,6 +8,7 @@
 //!
 //! The types carry data and small facts about it (polarity, merging, names); they do no I/O.
 
+pub mod change;
 pub mod evidence;
 pub mod finding;
 pub mod fitness;
@@ -31,6 +32,7 @@ pub mod text;
 pub mod verdict;
 pub mod why;
 
+pub use change::{ChangedSeries, LevelChange};
 pub use evidence::EvidenceRecord;
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict, WarmUpCut, Why,
+    ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict,
+    WarmUpCut, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -53,6 +54,9 @@ pub struct Report {
     pub warm_ups: Vec<WarmUpSeries>,
     /// The cut in force.
     pub warm_up_cut: Option<WarmUpCut>,
+    /// Launches whose speed changed while it was measured, as series with their changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<ChangedSeries>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
     /// The machine.

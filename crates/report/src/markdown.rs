@@ -26,6 +26,7 @@ pub fn markdown(report: &Report) -> String {
     table(&mut text, &tables::measurements(report, Detail::Full));
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::variants(report));
+    table(&mut text, &tables::changes(report));
     why(&mut text, report);
     findings(&mut text, report);
     environment(&mut text, report);

@@ -2,7 +2,7 @@
 
 use model::report::{Measurement, ServerTime};
 use model::why::{Row, Topic, WatchedLaunch};
-use model::{Comparison, Interval, Metric, Report, Why};
+use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Report, Why};
 
 use crate::number;
 use crate::words::{self, Tone};
@@ -256,6 +256,36 @@ pub fn variants(report: &Report) -> Table {
         ]
     };
     table.groups.push(Group { head: None, rows: report.variants.iter().map(row).collect() });
+    table
+}
+
+/// Changes of level inside a measurement, largest first; with too many, the largest.
+pub fn changes(report: &Report) -> Table {
+    const MOST: usize = 20;
+    let mut table = Table::new("Changes while measured")
+        .noted(words::CHANGES_NOTE)
+        .names("variant")
+        .words("launch")
+        .names("cell")
+        .words("metric")
+        .words("change")
+        .names("moved with it");
+    let inside = report.changed.iter().filter_map(|series| Some((series, series.cell?)));
+    let mut changes: Vec<_> =
+        inside.flat_map(|(series, cell)| series.changes.iter().map(move |change| (series, cell, change))).collect();
+    changes.sort_by(|a, b| b.2.log_ratio().abs().total_cmp(&a.2.log_ratio().abs()));
+    let row = |(series, cell, change): (&ChangedSeries, usize, &LevelChange)| {
+        let causes: Vec<_> = change.causes.iter().map(|cause| format!("{} {}", cause.name, cause.value)).collect();
+        vec![
+            words::variant_name(report, series.variant).into(),
+            series.key.to_string().into(),
+            words::cell_name(report, cell).into(),
+            words::metric(series.metric).into(),
+            words::level_change(series.metric, change).into(),
+            if causes.is_empty() { number::NONE.into() } else { causes.join(", ").into() },
+        ]
+    };
+    table.groups.push(Group { head: None, rows: changes.into_iter().take(MOST).map(row).collect() });
     table
 }
 

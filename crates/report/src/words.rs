@@ -5,8 +5,8 @@ use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::verdict::FEWEST_BLOCKS;
 use model::why::{Unit, WatchedLaunch};
 use model::{
-    CellIndex, Comparison, Finding, Interpretation, Metric, Mode, Report, Role, Setting, SettingResult, SettingSource,
-    Severity, VariantIndex, Verdict,
+    CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting, SettingResult,
+    SettingSource, Severity, VariantIndex, Verdict,
 };
 
 pub use model::text::{launches, plural};
@@ -272,6 +272,17 @@ pub fn steadiness(variant: &VariantSummary) -> String {
         (None, _) => format!("never ({steady} of {of})"),
     }
 }
+
+/// A change of level: `1,000/s → 850/s after 14 s (−15.0 %)`.
+pub fn level_change(metric: Metric, change: &LevelChange) -> String {
+    let [before, after] = [change.before, change.after].map(|level| number::value(metric, level));
+    let size = model::text::change(change.log_ratio());
+    format!("{before} → {after} after {} ({size})", number::round(&number::seconds(change.at_s)))
+}
+
+/// What the table of changes is.
+pub const CHANGES_NOTE: &str =
+    "Changes of level by 5 % or more that lasted ten seconds or more, and what else moved at that moment.";
 
 /// Sign and word for how a setting came out, and its tone.
 pub fn setting_result(setting: &Setting) -> (String, Tone) {

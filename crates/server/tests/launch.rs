@@ -269,6 +269,20 @@ fn the_cpu_time_of_children_that_ended_is_counted() {
     assert!(running.tree().cpu_s() > 0.25, "{}", running.tree().cpu_s());
 }
 
+/// As where a supervisor replaces a worker.
+#[test]
+fn a_process_that_ends_is_seen() {
+    let child = "child = spawn('sleep', '600')\nProcess.detach(child)\nFile.write('child', child.to_s)\n";
+    let dir = study("server.rb", &format!("{child}{RUBY_SERVER}"));
+    let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir).unwrap();
+    let mut sampler = running.sampler();
+    assert_eq!(sampler.sample().unwrap().ended, None);
+    let child = std::fs::read_to_string(dir.path().join("child")).unwrap();
+    assert!(std::process::Command::new("kill").arg(child).status().unwrap().success());
+    eventually("the end of the child is seen", || sampler.sample().unwrap().ended == Some(1));
+    assert_eq!(sampler.sample().unwrap().ended, None);
+}
+
 #[test]
 fn a_missing_program_is_named() {
     let dir = study("x", "");

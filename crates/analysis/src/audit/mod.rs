@@ -13,6 +13,7 @@ pub mod options_overwritten;
 pub mod out_of_ports;
 pub mod quick_mode;
 pub mod rate_not_kept;
+pub mod regime_change;
 pub mod responses_differ;
 pub mod setting_inert;
 pub mod setting_is_default;
@@ -26,16 +27,18 @@ pub mod stall;
 pub mod too_short;
 pub mod trial_failed;
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use model::{
-    CellIndex, CellRecord, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
-    VariantIndex,
+    CellIndex, CellRecord, ChangedSeries, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord,
+    TrialRecord, VariantIndex,
 };
 
 use crate::blocks::{self, BlockState};
 use crate::boundaries::Boundaries;
 use crate::compare::BASELINE;
+use crate::regimes;
 
 /// What the rules share beside the record.
 #[derive(Debug)]
@@ -44,12 +47,18 @@ pub struct Context<'a> {
     pub blocks: Vec<BlockState>,
     /// For rules that compare sides.
     pub boundaries: &'a Boundaries,
+    changed: OnceCell<Vec<ChangedSeries>>,
 }
 
 impl<'a> Context<'a> {
     /// Works out what the rules share.
     pub fn new(record: &StudyRecord, boundaries: &'a Boundaries) -> Self {
-        Self { blocks: blocks::blocks(record), boundaries }
+        Self { blocks: blocks::blocks(record), boundaries, changed: OnceCell::new() }
+    }
+
+    /// The launches of `record` whose speed changed while it was measured; looked for once.
+    pub fn changed(&self, record: &StudyRecord) -> &[ChangedSeries] {
+        self.changed.get_or_init(|| regimes::changed(record))
     }
 }
 
@@ -99,7 +108,7 @@ const LASTING: [Rule; 7] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 14] = [
+const OTHERS: [Rule; 15] = [
     errors::rule,
     trial_failed::rule,
     setting_inert::rule,
@@ -113,6 +122,7 @@ const OTHERS: [Rule; 14] = [
     host_noise::rule,
     not_replicated::rule,
     not_steady::rule,
+    regime_change::rule,
     quick_mode::rule,
 ];
 
@@ -180,6 +190,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::HostNoise => page!("host-noise"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),
+        FindingId::RegimeChange => page!("regime-change"),
         FindingId::QuickMode => page!("quick-mode"),
         FindingId::TooShort => page!("too-short"),
         FindingId::Stall => page!("stall"),

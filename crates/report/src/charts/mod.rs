@@ -2,6 +2,7 @@
 //! security policy and stand alone; coordinates have fixed decimals, so that equal reports give equal text.
 
 mod blocks;
+mod changes;
 mod concurrency;
 mod forest;
 mod latency;
@@ -10,6 +11,7 @@ mod scale;
 mod warm_up;
 
 pub use blocks::blocks;
+pub use changes::changes;
 pub use concurrency::concurrency;
 pub use forest::forest;
 pub use latency::latency;

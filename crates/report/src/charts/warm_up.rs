@@ -30,6 +30,14 @@ pub fn warm_up(report: &Report) -> Option<Chart> {
             plot.dot((at, rate), series.variant, false, &title);
         }
     }
+    for series in report.changed.iter().filter(|series| series.cell.is_none()) {
+        for change in &series.changes {
+            let name = words::variant_name(report, series.variant);
+            let title = format!("{name}, {}: {}", series.key, words::level_change(series.metric, change));
+            plot.join((change.at_s, change.before), (change.at_s, change.after));
+            plot.dot((change.at_s, change.after), series.variant, true, &title);
+        }
+    }
     Some(plot.finish("Rate while warming up", &description(report)))
 }
 

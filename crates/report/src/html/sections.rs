@@ -18,6 +18,7 @@ pub fn all(page: &mut Markup, report: &Report) {
     blocks(page, report);
     cells(page, report);
     launches(page, report);
+    changes(page, report);
     concurrency(page, report);
     why(page, report);
     findings(page, report);
@@ -135,9 +136,11 @@ fn launches(page: &mut Markup, report: &Report) {
 }
 
 fn warm_up_caption(report: &Report) -> String {
-    let lines = "A line is one launch; a marker shows when it was found steady.";
+    let changed = report.changed.iter().any(|series| series.cell.is_none());
+    let hollow = if changed { " A hollow marker: its level changed after that." } else { "" };
+    let lines = format!("A line is one launch; a marker shows when it was found steady.{hollow}");
     match report.warm_up_cut {
-        None => lines.into(),
+        None => lines,
         Some(cut) => {
             let piloted = report.warm_ups.iter().any(|series| series.key.pilot);
             let origin = match (cut.established, piloted) {
@@ -165,6 +168,22 @@ fn failed_trials(section: &mut Markup, variant: &VariantSummary) {
             });
         }
     }
+}
+
+fn changes(page: &mut Markup, report: &Report) {
+    let table = tables::changes(report);
+    if table.is_empty() {
+        return;
+    }
+    section(page, "changes", &table.caption, |section| {
+        draw_table(section, &table, "prose");
+        pairs(section, charts::changes(report));
+        section.leaf(
+            "p",
+            &[("class", "muted")],
+            "A line is one launch whose level changed; a marker shows where the new level begins.",
+        );
+    });
 }
 
 fn concurrency(page: &mut Markup, report: &Report) {

@@ -1,6 +1,6 @@
 //! What a server does, seen from outside.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use model::{ServerUse, Switches};
@@ -17,6 +17,8 @@ pub struct ServerSampler {
     tree: ProcessTree,
     more: More,
     watched: Watched,
+    /// The processes that ran at the last sample.
+    running: HashSet<u32>,
     /// Samples so far.
     samples: u32,
 }
@@ -34,13 +36,18 @@ impl ServerSampler {
     /// Of what runs in `tree`, whose log of garbage collections would be in `trial_dir`.
     pub(crate) fn new(mut tree: ProcessTree, trial_dir: &Path, watched: Watched) -> Self {
         let processes = tree.sample().map(|used| used.processes).unwrap_or_default();
-        Self { tree, more: More::new(&processes, trial_dir), watched, samples: 0 }
+        let running = pids(&processes);
+        Self { tree, more: More::new(&processes, trial_dir), watched, running, samples: 0 }
     }
 
     /// What it used since the last sample (or since this sampler was made); `None` when nothing of it runs.
     pub fn sample(&mut self) -> Option<ServerUse> {
         let used = self.tree.sample()?;
+        let running = pids(&used.processes);
+        let before = std::mem::replace(&mut self.running, running);
+        let ended = before.difference(&self.running).count() as u32;
         let mut sampled = ServerUse {
+            ended: (ended > 0).then_some(ended),
             cpu_s: used.cpu_s,
             system_s: Some(used.system_s),
             rss_bytes: used.processes.iter().map(|process| process.rss_bytes).sum(),
@@ -91,6 +98,10 @@ impl More {
         });
         sampled.jvm = self.jvm.as_mut().map(JvmSampler::sample);
     }
+}
+
+fn pids(processes: &[Process]) -> HashSet<u32> {
+    processes.iter().map(|process| process.pid).collect()
 }
 
 fn switches(processes: &[Process]) -> HashMap<u32, Switches> {

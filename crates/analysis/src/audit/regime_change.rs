@@ -1,0 +1,306 @@
+//! The speed changed for good while it was measured.
+
+use std::collections::BTreeSet;
+
+use model::{
+    ChangedSeries, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, TrialKey, VariantIndex, text,
+};
+
+use super::{Context, Found, cell_name, launches, name};
+use crate::compare::{self, BASELINE, Primary};
+use crate::{metrics, regimes, robust};
+
+/// Part of the launches by which the two sides have to differ for a veto.
+const HALF: f64 = 0.5;
+/// Fewest launches of a side that change before there is a veto.
+const FEWEST: usize = 4;
+/// Changes that are told one by one.
+const TOLD: usize = 3;
+
+/// For each variant: a warning when a change of level by 5 % or more (`changepoint`) lies inside what decides in any of its
+/// launches, a note when it lies in something else that was measured. Invalid for a variant when half of the launches more on
+/// one side than on the other change in the same direction, and by as much as the two differ in all: which of the two is ahead
+/// is then a matter of how long was measured. A change of both sides alike, or far smaller than the difference, leaves the
+/// verdict what it is.
+pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    let inside: Vec<&ChangedSeries> = context.changed(record).iter().filter(|series| series.cell.is_some()).collect();
+    if inside.is_empty() {
+        return Vec::new();
+    }
+    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, &inside, variant)).collect();
+    let told = sides.iter().filter_map(|side| side.told(record));
+    let unequal = (BASELINE + 1..sides.len()).filter_map(|variant| unequal(record, context, &sides, variant));
+    told.chain(unequal).collect()
+}
+
+/// What changed in the launches of one variant.
+struct Side<'a> {
+    variant: VariantIndex,
+    /// Launches that were measured to their end.
+    launches: usize,
+    /// The series with changes of what decides, largest change first; of anything else where there are none.
+    series: Vec<&'a ChangedSeries>,
+    /// Whether they are of what decides.
+    decides: bool,
+}
+
+/// Launches that change in one direction.
+struct Towards {
+    launches: usize,
+    /// Of all launches of the side, 0..=1.
+    share: f64,
+    /// Median over them of their largest change, a log ratio above zero.
+    size: f64,
+}
+
+impl<'a> Side<'a> {
+    fn of(record: &StudyRecord, inside: &[&'a ChangedSeries], variant: VariantIndex) -> Self {
+        let own: Vec<&ChangedSeries> = inside.iter().filter(|series| series.variant == variant).copied().collect();
+        let deciding: Vec<&ChangedSeries> = own.iter().filter(|series| decides(record, series)).copied().collect();
+        let decides = !deciding.is_empty();
+        let mut series = if decides { deciding } else { own };
+        series.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let measured = |trial: &&model::TrialRecord| !trial.key.pilot && trial.outcome == Outcome::Completed;
+        Self { variant, launches: launches(record, variant).filter(measured).count(), series, decides }
+    }
+
+    /// Launches that change, in any direction.
+    fn changed(&self) -> usize {
+        self.series.iter().map(|series| series.key).collect::<BTreeSet<TrialKey>>().len()
+    }
+
+    /// The launches that change upwards, or downwards, in what decides.
+    fn towards(&self, up: bool) -> Towards {
+        let largest = |key: TrialKey| {
+            let own = self.series.iter().filter(|series| series.key == key).flat_map(|series| &series.changes);
+            own.map(LevelChange::log_ratio).filter(|ratio| (*ratio > 0.0) == up).map(f64::abs).reduce(f64::max)
+        };
+        let keys: BTreeSet<TrialKey> = self.series.iter().filter(|_| self.decides).map(|series| series.key).collect();
+        let sizes: Vec<f64> = keys.into_iter().filter_map(largest).collect();
+        Towards {
+            launches: sizes.len(),
+            share: sizes.len() as f64 / self.launches.max(1) as f64,
+            size: robust::median(&sizes).unwrap_or_default(),
+        }
+    }
+
+    fn told(&self, record: &StudyRecord) -> Option<Found> {
+        let (severity, meaning) = if self.decides {
+            (
+                Severity::Warning,
+                "Within a measurement its speed changed for good: the launch has two speeds, and its number lies somewhere \
+                 between them, wherever the measurement happened to end.",
+            )
+        } else {
+            (
+                Severity::Note,
+                "Within a measurement something changed for good that does not decide here: what is shown of it is the mean of \
+                 two levels.",
+            )
+        };
+        let found = Found::new(
+            FindingId::RegimeChange,
+            severity,
+            name(record, self.variant),
+            meaning,
+            "Look for what changed at that time. Where it comes in most launches, warm up until it is over, or measure for long \
+             enough to see what stays.",
+        )
+        .about(self.variant)
+        .with("launches with a change", format!("{} of {}", self.changed(), self.launches));
+        let found = self.series.iter().take(TOLD).fold(found, |found, series| {
+            let place =
+                format!("{}, {}", series.key, series.cell.map_or_else(String::new, |cell| cell_name(record, cell)));
+            found.with(place, story(series))
+        });
+        (!self.series.is_empty()).then_some(found)
+    }
+}
+
+/// Whether a series is one of what decides: of speed, or of the CPU where that is asked for, in the cells that decide.
+fn decides(record: &StudyRecord, series: &ChangedSeries) -> bool {
+    let Some(cell) = series.cell else { return false };
+    let Some(planned) = record.plan.cells.get(cell) else { return false };
+    let primary = Primary::of(record);
+    let metric = match primary.metric {
+        Metric::CpuPerRequest => Metric::CpuPerRequest,
+        metric if metric.is_per_cell() => regimes::speed(&planned.shape.arrivals),
+        _ => return false,
+    };
+    series.metric == metric && primary.cell.is_none_or(|deciding| deciding == cell)
+}
+
+/// The largest change of a series, a log ratio above zero.
+fn size(series: &ChangedSeries) -> f64 {
+    series.changes.iter().map(|change| change.log_ratio().abs()).fold(0.0, f64::max)
+}
+
+/// The changes of a series in words.
+fn story(series: &ChangedSeries) -> String {
+    let of = |change: &LevelChange| {
+        let causes: Vec<String> = change.causes.iter().map(|cause| format!("{} {}", cause.name, cause.value)).collect();
+        let with =
+            if causes.is_empty() { "nothing that is sampled moved with it".to_owned() } else { causes.join(", ") };
+        let [before, after] = [change.before, change.after].map(|level| value(series.metric, level));
+        format!(
+            "{} from {before} to {after} ({}) after {:.0} s; {with}",
+            series.metric,
+            text::change(change.log_ratio()),
+            change.at_s
+        )
+    };
+    series.changes.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+fn value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput => text::with_unit(value, "/s"),
+        _ => text::micros(value),
+    }
+}
+
+/// A veto where the changes could be all the difference that there is.
+fn unequal(record: &StudyRecord, context: &Context, sides: &[Side], variant: VariantIndex) -> Option<Found> {
+    let primary = Primary::of(record);
+    let deciding = |trial: &model::TrialRecord| metrics::value(trial, primary.metric, primary.cell);
+    let differences = compare::logs(&compare::differences(record, &context.blocks, variant, deciding));
+    let difference = robust::median(&differences)?;
+    [true, false].into_iter().find_map(|up| {
+        let [there, here] = [BASELINE, variant].map(|side| sides[side].towards(up));
+        let is_unequal = (there.share - here.share).abs() >= HALF && there.launches.max(here.launches) >= FEWEST;
+        let size = if here.share > there.share { here.size } else { there.size };
+        (is_unequal && size >= difference.abs()).then(|| {
+            let counted = |changed: usize, side: usize| format!("{changed} of {}", sides[side].launches);
+            Found::new(
+                FindingId::RegimeChange,
+                Severity::Invalid,
+                format!("{} against {}", name(record, variant), name(record, BASELINE)),
+                "One side changes its speed within the measurements and the other does not, by as much as the two differ: which \
+                 of them is ahead depends on how long was measured.",
+                "Warm up until the change is over (a higher cap, a longer fixed warm-up), or measure for long enough that it \
+                 no longer matters.",
+            )
+            .about(variant)
+            .with(
+                if up { "launches that rise" } else { "launches that fall" },
+                format!("{} | {}", counted(there.launches, BASELINE), counted(here.launches, variant)),
+            )
+            .with("change, median launch", text::change(if up { size } else { -size }))
+            .with("difference of the variants, median block", text::change(difference))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CellRecord;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::boundaries::normal;
+    use crate::fixture;
+
+    /// 30 s of a cell that goes from 1,000/s to so much more or less after 12.
+    fn step(cell: usize, factor: f64, level: f64) -> CellRecord {
+        let rate = |second| (level * if second < 12 { 1.0 } else { factor }).round() as u64;
+        fixture::series(cell, &(0..30).map(rate).collect::<Vec<_>>())
+    }
+
+    /// A study in which the first `changing` launches of each variant change in the first cell.
+    fn study(changing: [usize; 2], factor: f64, ahead: f64) -> StudyRecord {
+        let mut record = fixture::record(8, 0.0);
+        let mut seen = [0, 0];
+        for trial in record.trials.iter_mut().filter(|trial| !trial.key.pilot) {
+            let level = 1_000.0 * if trial.variant == 1 { ahead } else { 1.0 };
+            let factor = if seen[trial.variant] < changing[trial.variant] { factor } else { 1.0 };
+            seen[trial.variant] += 1;
+            trial.cells = vec![step(0, factor, level), step(1, 1.0, level)];
+        }
+        record
+    }
+
+    fn severities(record: &StudyRecord) -> Vec<(Severity, String)> {
+        found(rule, record)
+    }
+
+    #[test]
+    fn a_change_is_a_warning_for_its_variant() {
+        assert_eq!(severities(&study([0, 0], 0.8, 1.0)), []);
+        assert_eq!(severities(&study([0, 1], 0.8, 1.0)), [(Severity::Warning, "on".to_owned())]);
+        assert_eq!(
+            severities(&study([8, 8], 0.8, 1.0)),
+            [(Severity::Warning, "off".to_owned()), (Severity::Warning, "on".to_owned())],
+            "both sides alike"
+        );
+    }
+
+    #[test]
+    fn a_change_of_one_side_that_could_be_the_difference_vetoes() {
+        let veto = (Severity::Invalid, "on against off".to_owned());
+        for (changing, factor) in [([0, 8], 0.8), ([0, 4], 0.8), ([8, 0], 0.8), ([0, 8], 1.2), ([2, 8], 0.8)] {
+            let record = study(changing, factor, 1.0);
+            let boundaries = crate::Boundaries::standard();
+            let found = rule(&record, &Context::new(&record, &boundaries));
+            assert!(severities(&record).contains(&veto), "{changing:?} {factor}");
+            assert!(found.last().unwrap().vetoes(1), "{found:?}");
+        }
+        for (changing, ahead) in [([0, 3], 1.0), ([0, 8], 2.0), ([5, 8], 1.0)] {
+            assert!(!severities(&study(changing, 0.8, ahead)).contains(&veto), "{changing:?} {ahead}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_decide_is_a_note() {
+        let mut record = study([0, 8], 0.8, 1.0);
+        record.study.decide.cell = Some("pages@20".to_owned());
+        assert_eq!(severities(&record), [(Severity::Note, "on".to_owned())]);
+        record.study.decide.cell = None;
+        record.study.decide.primary = Metric::StartUp;
+        assert_eq!(severities(&record), [(Severity::Note, "on".to_owned())]);
+        // CPU per request is the same all the time here.
+        record.study.decide.primary = Metric::CpuPerRequest;
+        assert_eq!(severities(&record), [(Severity::Note, "on".to_owned())]);
+    }
+
+    #[test]
+    fn the_story_has_time_levels_and_cause() {
+        let mut record = study([0, 1], 0.8, 1.0);
+        let changing = record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot).take(1);
+        for interval in changing.flat_map(|trial| &mut trial.cells[0].intervals) {
+            let steal_cores = if interval.start_s < 12.0 { 0.0 } else { 0.5 };
+            interval.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
+        }
+        let boundaries = crate::Boundaries::standard();
+        let found = rule(&record, &Context::new(&record, &boundaries));
+        let evidence = &found[0].finding.evidence;
+        assert_eq!(evidence[0].value, "1 of 8");
+        assert_eq!(
+            evidence[1].value,
+            "throughput from 1,000/s to 800/s (−20.0 %) after 12 s; steal 0.00 cores → 0.50 cores"
+        );
+    }
+
+    /// Studies of steady launches with noise that wanders and dips: never a veto.
+    #[test]
+    fn clean_studies_are_not_vetoed() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut record = fixture::record(8, 0.0);
+        for _ in 0..250 {
+            for trial in record.trials.iter_mut().filter(|trial| !trial.key.pilot) {
+                let mut wander = 0.0;
+                let rates: Vec<u64> = (0..60)
+                    .map(|_| {
+                        wander = 0.5 * wander + 0.015 * normal(&mut rng);
+                        let dip = if rng.random_bool(0.05) { 0.3 * rng.random::<f64>() } else { 0.0 };
+                        (1_000.0 * (wander - dip).exp()) as u64
+                    })
+                    .collect();
+                trial.cells = vec![fixture::series(0, &rates)];
+            }
+            let found = severities(&record);
+            assert!(found.iter().all(|(severity, _)| *severity < Severity::Invalid), "{found:?}");
+        }
+    }
+}
