@@ -4,7 +4,7 @@ use model::study::{Isolation, Limits};
 
 use crate::file::{HostKeys, Network, Table};
 use crate::memory;
-use crate::problem::{Problem, Problems};
+use crate::problem::{Problem, Problems, did_you_mean};
 use crate::value::{At, Cpus, unsigned};
 
 /// Least memory that is allowed: less starts nothing that serves.
@@ -34,13 +34,15 @@ pub(crate) fn limits(table: &Table, problems: &mut Problems) -> Limits {
         let wrong = match &***name {
             "cpus" => {
                 limits.cpus = unsigned(text).filter(|cpus| *cpus >= 0.01);
-                limits.cpus.is_none().then_some("cores are a number of 0.01 or more, as in `cpus = \"1.5\"`")
+                let help = "cores are a number of 0.01 or more, as in `cpus = \"1.5\"`";
+                limits.cpus.is_none().then(|| help.to_owned())
             }
             "memory" => {
                 limits.memory_bytes = memory::bytes(text).filter(|bytes| *bytes >= LEAST_MEMORY);
-                limits.memory_bytes.is_none().then_some("memory is 4 MB or more, as in `memory = \"512m\"` or `\"2g\"`")
+                let help = "memory is 4 MB or more, as in `memory = \"512m\"` or `\"2g\"`";
+                limits.memory_bytes.is_none().then(|| help.to_owned())
             }
-            _ => Some("the limits are `cpus` and `memory`"),
+            other => Some(did_you_mean(other, &["cpus", "memory"])),
         };
         if let Some(help) = wrong {
             problems.add(

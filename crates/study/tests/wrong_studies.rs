@@ -282,6 +282,12 @@ fn limits_that_limit_nothing() {
 }
 
 #[test]
+fn a_misspelt_limit() {
+    let text = changed("script = \"server.rb\"", "script = \"server.rb\"\nlimits = { cpu = \"1\" }");
+    shows("a_misspelt_limit", &text, &["cpu", "\"1\""], "did you mean `cpus`?");
+}
+
+#[test]
 fn proofs_that_cannot_hold() {
     let wrong = |proof: &str, told: &str| {
         let text = rendered(&read(&changed("[decide]", &format!("[[proof]]\nname = \"pool\"\n{proof}\n\n[decide]"))));
