@@ -29,6 +29,72 @@ pub struct HostFacts {
     pub floor: Option<ClientFloor>,
 }
 
+/// Cloud machines that run at full speed only while their credit of CPU time lasts, and how far their firmware tells them.
+struct Provider {
+    /// What the firmware calls the machine, begins with this.
+    machine: &'static str,
+    /// The beginnings of the names of such types.
+    burstable: &'static [&'static str],
+    /// What people call them.
+    called: &'static str,
+    /// Whether the firmware names the type.
+    tells: bool,
+}
+
+/// Types by the providers' own pages:
+/// <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances.html>,
+/// <https://learn.microsoft.com/azure/virtual-machines/sizes/general-purpose/b-family>,
+/// <https://cloud.google.com/compute/docs/general-purpose-machines#sharedcore>. The vendor and product names of the firmware (DMI)
+/// hold the type on Amazon's Nitro machines only; its older ones (t1, t2) run on Xen, and Azure and Google name themselves and no
+/// type.
+const PROVIDERS: [Provider; 4] = [
+    Provider {
+        machine: "Amazon EC2",
+        burstable: &["t1.", "t2.", "t3.", "t3a.", "t4g."],
+        called: "t1, t2, t3, t3a and t4g",
+        tells: true,
+    },
+    Provider { machine: "Xen HVM domU", burstable: &["t1.", "t2."], called: "Amazon's t1 and t2", tells: false },
+    Provider {
+        machine: "Microsoft Corporation Virtual Machine",
+        burstable: &["Standard_B"],
+        called: "the B series of Azure",
+        tells: false,
+    },
+    Provider {
+        machine: "Google",
+        burstable: &["e2-micro", "e2-small", "e2-medium", "f1-micro", "g1-small"],
+        called: "e2-micro, e2-small, e2-medium, f1-micro and g1-small",
+        tells: false,
+    },
+];
+
+/// What a machine's name says about its speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Burst {
+    /// It is fast only while its credit of CPU time lasts.
+    Burstable,
+    /// It may be: these types of its provider are, and the firmware does not tell which one it is.
+    Untold(&'static str),
+    /// It is none that is known to be.
+    No,
+}
+
+/// Whether a machine, named by [`HostFacts::machine`], is of a burstable type.
+pub fn burst(machine: &str) -> Burst {
+    let Some(provider) = PROVIDERS.iter().find(|provider| machine.starts_with(provider.machine)) else {
+        return Burst::No;
+    };
+    let is_burstable = |word: &str| provider.burstable.iter().any(|family| word.starts_with(family));
+    if machine.split_whitespace().any(is_burstable) {
+        Burst::Burstable
+    } else if provider.tells {
+        Burst::No
+    } else {
+        Burst::Untold(provider.called)
+    }
+}
+
 /// What the client measures on a host of a server that does next to nothing, on the host itself: no server is seen to be
 /// faster than this.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,4 +134,28 @@ pub struct HostUse {
     /// Clock frequency at the end, MHz, the mean of the cores weighted by how busy they were; absent where it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mhz: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burstable_machine_is_known_as_far_as_its_firmware_tells() {
+        for machine in ["Amazon EC2 t3.micro", "Amazon EC2 t4g.large", "Amazon EC2 t3a.nano"] {
+            assert_eq!(burst(machine), Burst::Burstable, "{machine}");
+        }
+        for machine in ["Amazon EC2 m5.large", "Amazon EC2 trn1.2xlarge", "Dell Inc. t3.x", "Xen 4.17", ""] {
+            assert_eq!(burst(machine), Burst::No, "{machine}");
+        }
+        let untold = |machine| match burst(machine) {
+            Burst::Untold(types) => types,
+            told => panic!("{machine}: {told:?}"),
+        };
+        assert!(untold("Google Google Compute Engine").contains("e2-micro"));
+        assert!(untold("Microsoft Corporation Virtual Machine").contains("B series"));
+        assert!(untold("Xen HVM domU").contains("t2"));
+        assert_eq!(burst("Microsoft Corporation Virtual Machine Standard_B2s"), Burst::Burstable);
+        assert_eq!(burst("Google Google Compute Engine e2-small"), Burst::Burstable);
+    }
 }

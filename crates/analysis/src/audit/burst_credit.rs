@@ -1,14 +1,11 @@
 //! The machine's speed was borrowed.
 
+use model::host::{Burst, burst};
 use model::{FindingId, Severity, StudyRecord};
 
 use super::{Context, Found};
 use crate::robust;
 
-/// Families of cloud machines whose processors run at full speed only while credit lasts, as their firmware names them
-/// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances.html>). Other providers' firmware
-/// does not tell the type.
-const BURSTABLE: [&str; 5] = ["t1.", "t2.", "t3.", "t3a.", "t4g."];
 /// Launches from which on a rise of steal is told.
 const FEWEST: usize = 6;
 /// A rise of steal that is no chance, cores.
@@ -18,7 +15,7 @@ const RISE_CORES: f64 = 0.1;
 /// any of the first third, and 0.1 cores more in the median; a note on a machine of a type that is known to be burstable.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let rise = rise(record);
-    let machine = record.host.machine.as_deref().filter(|machine| is_burstable(machine));
+    let machine = record.host.machine.as_deref().filter(|machine| burst(machine) == Burst::Burstable);
     if rise.is_none() && machine.is_none() {
         return Vec::new();
     }
@@ -34,11 +31,6 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let told =
         |[first, last]: [f64; 2]| format!("{first:.2} cores in the first third of the launches, {last:.2} in the last");
     vec![rise.into_iter().fold(found, |found, rise| found.with("steal", told(rise)))]
-}
-
-fn is_burstable(machine: &str) -> bool {
-    let is_theirs = |word: &str| BURSTABLE.iter().any(|family| word.starts_with(family));
-    machine.contains("Amazon") && machine.split_whitespace().any(is_theirs)
 }
 
 /// Median steal of the first and of the last third of the launches, cores, where it rose.
@@ -82,7 +74,7 @@ mod tests {
         };
         assert_eq!(on(Some("Amazon EC2 t3.micro")), Some(Severity::Note));
         assert_eq!(on(Some("Amazon EC2 m5.large")), None);
-        assert_eq!(on(Some("Dell Inc. t3.x")), None);
+        assert_eq!(on(Some("Google Google Compute Engine")), None, "it may be, and nothing tells");
         assert_eq!(on(None), None);
     }
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::thread;
 
 use model::fitness::HostCheck;
+use model::host::{Burst, burst};
 
-use super::{Files, doubtful, fit, unfit, unknown};
+use super::{Files, container, doubtful, fit, unfit, unknown};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
@@ -96,32 +97,29 @@ fn clock(host: &Files) -> HostCheck {
     }
 }
 
-/// Families of machine types that run at full speed only for as long as their credits last.
-const BURSTABLE: [&str; 5] = ["t2.", "t3.", "t3a.", "t4g.", "t1."];
-
-/// What kind of machine it is, and whether it is one that is slowed down when its credits are spent. Amazon's machines name
-/// their type; others do not, and are told by their steal.
+/// What kind of machine it is, and whether it is one that is slowed down when its credits are spent.
 fn machine(host: &Files) -> HostCheck {
     let dmi = |name: &str| host.text(&format!("sys/devices/virtual/dmi/id/{name}"));
-    let words: Vec<String> = [dmi("sys_vendor"), dmi("product_name")].into_iter().flatten().collect();
-    let found = words.join(" ");
-    let is_burstable = words.iter().any(|word| BURSTABLE.iter().any(|family| word.starts_with(family)));
-    let is_container = host.exists(".dockerenv") || host.exists("run/.containerenv");
-    if is_burstable {
+    let found = [dmi("sys_vendor"), dmi("product_name")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let burst = burst(&found);
+    if burst == Burst::Burstable {
         unfit(
             "machine",
             format!("{found}: a burstable type, which is slowed down when its CPU credits are spent"),
             "measure on a type with cores of its own; nine published findings came from such a machine's credits",
         )
-    } else if is_container {
+    } else if let Some(runtime) = container::runtime(host) {
         doubtful(
             "machine",
             format!(
-                "{found}{}a container: others on its host share cores, caches and disk",
+                "{found}{}a container ({runtime}): others on its host share cores, caches and disk",
                 if found.is_empty() { "" } else { "; " }
             ),
-            "measure on the host itself, or give the container cores of its own (--cpuset-cpus)",
+            "measure on the host itself, or give the container cores of its own (docker and podman: --cpuset-cpus; Kubernetes: whole \
+             CPUs and the static CPU manager; LXC: limits.cpu; systemd-nspawn: AllowedCPUs=)",
         )
+    } else if let Burst::Untold(types) = burst {
+        unknown("machine", format!("{found}: it does not name its type; make sure that it is not burstable ({types})"))
     } else if found.is_empty() {
         unknown(
             "machine",
@@ -169,14 +167,13 @@ mod tests {
         let clock = |name: &str| of(&[("sys/devices/system/clocksource/clocksource0/current_clocksource", name)]);
         assert_eq!(fitness(&clock("tsc\n"), "clock"), Fit);
         assert_eq!(fitness(&clock("acpi_pm\n"), "clock"), Doubtful);
-        let machine = |name: &str| {
-            of(&[
-                ("sys/devices/virtual/dmi/id/sys_vendor", "Amazon EC2\n"),
-                ("sys/devices/virtual/dmi/id/product_name", name),
-            ])
+        let machine = |vendor: &str, name: &str| {
+            of(&[("sys/devices/virtual/dmi/id/sys_vendor", vendor), ("sys/devices/virtual/dmi/id/product_name", name)])
         };
-        assert_eq!(fitness(&machine("t3.medium\n"), "machine"), Unfit);
-        assert_eq!(fitness(&machine("c7i.large\n"), "machine"), Fit);
+        assert_eq!(fitness(&machine("Amazon EC2\n", "t3.medium\n"), "machine"), Unfit);
+        assert_eq!(fitness(&machine("Amazon EC2\n", "c7i.large\n"), "machine"), Fit);
+        assert_eq!(fitness(&machine("Google\n", "Google Compute Engine\n"), "machine"), Unknown);
+        assert_eq!(fitness(&of(&[]), "machine"), Unknown);
         assert_eq!(fitness(&of(&[(".dockerenv", "")]), "machine"), Doubtful);
     }
 }

@@ -1,5 +1,6 @@
 //! Whether this host is fit to measure on: one look at what makes results noisy, untrue, or impossible to get.
 
+mod container;
 mod cpu;
 mod limits;
 mod load;
