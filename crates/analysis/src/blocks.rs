@@ -28,6 +28,8 @@ pub const STEAL_CORES: f64 = 0.03;
 pub const OTHERS_CORES: f64 = 0.25;
 /// Part of the time that the control group was throttled.
 pub const THROTTLED_SHARE: f64 = 0.01;
+/// Part of the time that some task waited for a processor, though the launch's own work left one free.
+pub const PRESSURE_SHARE: f64 = 0.1;
 /// Time that the client stood still, seconds: longer than a busy machine keeps a thread waiting.
 pub const PAUSED_S: f64 = 0.5;
 /// Robust standard deviations above the usual.
@@ -249,6 +251,24 @@ pub fn server_throttled_share(trial: &TrialRecord) -> f64 {
     let seen = || loads(trial).flatten().filter_map(|interval| Some((interval.length_s, throttled(interval)?)));
     let seconds: f64 = seen().map(|(length_s, _)| length_s).sum();
     if seconds > 0.0 { (seen().map(|(_, throttled_s)| throttled_s).sum::<f64>() / seconds).min(1.0) } else { 0.0 }
+}
+
+/// Part of the time under load that some task of the host waited for a processor (PSI) while the launch's own work left at least
+/// one free, 0..=1: those who waited met others on theirs. Of seconds with more work of its own it says nothing, since then they wait
+/// for each other. `None` where those are most, or the kernel does not tell.
+pub fn pressure_share(trial: &TrialRecord) -> Option<f64> {
+    let mut seconds = [0.0; 2];
+    let mut waited_s = 0.0;
+    for interval in loads(trial).flatten() {
+        let Some((host, pressure)) = interval.host.as_ref().and_then(|host| Some((host, host.pressure?))) else {
+            continue;
+        };
+        let has_room = host.busy_cores - host.others_cores <= host.per_core.len() as f64 - 1.0;
+        seconds[usize::from(has_room)] += interval.length_s;
+        waited_s += if has_room { pressure * interval.length_s } else { 0.0 };
+    }
+    let [full, roomy] = seconds;
+    (roomy > full).then(|| waited_s / roomy)
 }
 
 /// The longest time under load that the client stood still, seconds. By its own clock: intervals are a second of the load's

@@ -3,7 +3,7 @@
 use model::{FindingId, Severity, StudyRecord, TrialRecord};
 
 use super::{Context, Found, percent};
-use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, STEAL_CORES, THROTTLED_SHARE};
+use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::robust;
 
 /// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
@@ -66,7 +66,7 @@ impl Figure {
     }
 }
 
-fn figures(record: &StudyRecord) -> [Figure; 6] {
+fn figures(record: &StudyRecord) -> [Figure; 7] {
     let median = |of: fn(&TrialRecord) -> f64| {
         robust::median(&record.trials.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
     };
@@ -91,9 +91,26 @@ fn figures(record: &StudyRecord) -> [Figure; 6] {
             THROTTLED_SHARE,
             percent,
         ),
+        figure(
+            "some task waited for a processor though there was room, median launch",
+            pressure(record).unwrap_or_default(),
+            PRESSURE_SHARE,
+            percent,
+        ),
         figure("scatter of a fixed computation's time", scatter(record).unwrap_or_default(), CANARY_MOVED, percent),
         figure("scatter of the processor's frequency", frequency(record).unwrap_or_default(), CANARY_MOVED, percent),
     ]
+}
+
+/// How long tasks waited in the median launch; `None` where the kernel does not tell, or where the study has its own tasks wait: it
+/// keeps them to some of the processors, or to a quota.
+fn pressure(record: &StudyRecord) -> Option<f64> {
+    let host = &record.study.host;
+    let is_confined = !host.server_cpus.is_empty()
+        || !host.client_cpus.is_empty()
+        || record.study.variants.iter().any(|variant| variant.server.limits.cpus.is_some());
+    let launches: Vec<f64> = record.trials.iter().filter_map(blocks::pressure_share).collect();
+    robust::median(&launches).filter(|_| !is_confined)
 }
 
 /// Standard deviation of the canary's times as a fraction of their median; `None` with too few of them.
@@ -186,6 +203,34 @@ mod tests {
         let [(name, value)] = &frequency(|number| 3_000.0 + 300.0 * (number % 2) as f64)[..] else { panic!() };
         assert_eq!(name, "scatter of the processor's frequency");
         assert!(value.ends_with("beyond the floor of 3.0 %"), "{value}");
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_noise_where_there_was_room() {
+        let waited = |own_cores: f64, pressure: f64, change: fn(&mut StudyRecord)| {
+            let mut record = fixture::record(6, 0.0);
+            for interval in
+                record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals)
+            {
+                interval.host = Some(model::HostUse {
+                    elapsed_s: interval.length_s,
+                    busy_cores: own_cores + 0.2,
+                    others_cores: 0.2,
+                    per_core: vec![0.5; 4],
+                    pressure: Some(pressure),
+                    ..model::HostUse::default()
+                });
+            }
+            change(&mut record);
+            evidence(&record)
+        };
+        let name = "some task waited for a processor though there was room, median launch";
+        assert_eq!(waited(2.5, 0.25, |_| ()), [pair(name, "25.0 %, beyond the floor of 10.0 %")]);
+        assert_eq!(waited(2.5, 0.05, |_| ()), [], "now and then two want one");
+        assert_eq!(waited(3.5, 0.9, |_| ()), [], "the launch's own work filled the host");
+        assert_eq!(waited(2.5, 0.9, |record| record.study.host.server_cpus = vec![0]), [], "the study wants it so");
+        let limited = |record: &mut StudyRecord| record.study.variants[0].server.limits.cpus = Some(0.5);
+        assert_eq!(waited(2.5, 0.9, limited), []);
     }
 
     #[test]
