@@ -1,28 +1,40 @@
 //! SHA-256 of files.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
-type Stamp = (u64, Option<SystemTime>);
+/// A file, whatever its names: device and inode.
+type Identity = (u64, u64);
+
+/// What becomes another when a file is written: its size, and when content and inode last changed, ns. The last cannot be set
+/// back.
+type Stamp = (u64, [i128; 2]);
 
 /// Files do not change between the trials of a run, and jars are large: each is read once while its stamp stays.
-static KNOWN: LazyLock<Mutex<HashMap<PathBuf, (Stamp, String)>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<Identity, (Stamp, String)>>> = LazyLock::new(Mutex::default);
 
 /// SHA-256 of a file, or of a folder's files with their paths; hexadecimal.
 pub(crate) fn sha256(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
-    if metadata.is_dir() { of_folder(path) } else { of_file(path, (metadata.len(), metadata.modified().ok())) }
+    if metadata.is_dir() { of_folder(path) } else { of_file(path, &metadata) }
 }
 
-fn of_file(path: &Path, stamp: Stamp) -> io::Result<String> {
+fn stamp(metadata: &Metadata) -> (Identity, Stamp) {
+    let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+    let changed = [ns(metadata.mtime(), metadata.mtime_nsec()), ns(metadata.ctime(), metadata.ctime_nsec())];
+    ((metadata.dev(), metadata.ino()), (metadata.len(), changed))
+}
+
+fn of_file(path: &Path, metadata: &Metadata) -> io::Result<String> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, hash)) = known().get(path).filter(|(seen, _)| *seen == stamp) {
+    let (file_id, stamp) = stamp(metadata);
+    if let Some((_, hash)) = known().get(&file_id).filter(|(seen, _)| *seen == stamp) {
         return Ok(hash.clone());
     }
     let mut file = File::open(path)?;
@@ -35,7 +47,7 @@ fn of_file(path: &Path, stamp: Stamp) -> io::Result<String> {
         }
     }
     let hash = hex(hasher);
-    known().insert(path.to_owned(), (stamp, hash.clone()));
+    known().insert(file_id, (stamp, hash.clone()));
     Ok(hash)
 }
 
@@ -77,5 +89,24 @@ mod tests {
         fs::write(&file, "abcd").unwrap();
         assert_ne!(sha256(&file).unwrap(), abc);
         assert_ne!(sha256(folder.path()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_file_is_read_once_whatever_it_is_called_until_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["a", "b"].map(|name| folder.path().join(name));
+        fs::write(&file, "abc").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let (identity, stamp) = stamp(&fs::metadata(&file).unwrap());
+        let abc = sha256(&file).unwrap();
+        KNOWN.lock().unwrap().insert(identity, (stamp, "remembered".to_owned()));
+        assert_eq!([sha256(&file).unwrap(), sha256(&link).unwrap()], ["remembered"; 2]);
+        // As long as before, and made to look as old.
+        let modified = fs::metadata(&file).unwrap().modified().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&file, "abd").unwrap();
+        File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
+        let now = sha256(&file).unwrap();
+        assert!(now != "remembered" && now != abc, "{now}");
     }
 }
