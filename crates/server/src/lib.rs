@@ -8,6 +8,7 @@
 //!
 //! Synchronous: every call blocks, with a bound.
 
+mod attach;
 mod doctor;
 mod evidence;
 mod hash;

@@ -180,9 +180,17 @@ pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
 
 /// The processes below `root` that listen, at any address of this network: servers, and none of their helpers.
 pub(crate) fn serving(root: u32) -> Vec<Process> {
-    let sockets: HashSet<u64> = listening().map(|(_, inode)| inode).collect();
+    holding(root, &listening().map(|(_, inode)| inode).collect())
+}
+
+/// The processes below `root` that listen where `address` leads.
+pub(crate) fn answering(root: u32, address: SocketAddr) -> Vec<Process> {
+    holding(root, &listeners(address))
+}
+
+fn holding(root: u32, sockets: &HashSet<u64>) -> Vec<Process> {
     let mut processes = descendants(root);
-    processes.retain(|process| !sockets_of(process.pid).is_disjoint(&sockets));
+    processes.retain(|process| !sockets_of(process.pid).is_disjoint(sockets));
     processes
 }
 
@@ -296,6 +304,9 @@ mod tests {
         let us = std::process::id();
         assert_eq!(stranger_at(address, Process::read(us).unwrap().parent), None);
         assert_eq!(stranger_at(address, us).unwrap().pid, Some(us));
+        let answering = |address| answering(Process::read(us).unwrap().parent, address);
+        assert_eq!(answering(address).iter().map(|process| process.pid).collect::<Vec<_>>(), [us]);
+        assert!(answering("127.0.0.1:1".parse().unwrap()).is_empty());
         drop(socket);
         assert_eq!(stranger_at(address, us).unwrap().pid, None);
     }

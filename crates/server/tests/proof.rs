@@ -17,8 +17,11 @@ import java.net.InetSocketAddress;
 import javax.management.ObjectName;
 
 public class Pools {
-    public interface PoolMXBean { int getSize(); }
-    public static class Pool implements PoolMXBean { public int getSize() { return 30; } }
+    public interface PoolMXBean { int getSize(); int getBroken(); }
+    public static class Pool implements PoolMXBean {
+        public int getSize() { return 30; }
+        public int getBroken() { throw new IllegalStateException("closed"); }
+    }
 
     static Object open;
 
@@ -39,6 +42,17 @@ public class Pools {
             exchange.close();
         });
         server.start();
+    }
+}
+"#;
+
+/// A JVM that serves nobody. It makes a file of its argument's name once it works.
+const IDLE: &str = r#"
+public class Idle {
+    public static void main(String[] args) throws Exception {
+        Thread.currentThread().setName("idle");
+        java.nio.file.Files.createFile(java.nio.file.Path.of(args.length > 0 ? args[0] : "idle"));
+        Thread.sleep(600000);
     }
 }
 "#;
@@ -87,27 +101,38 @@ fn what_a_jvm_shows() {
         jmx("known:type=Pool*", "Size", "31"),
         jmx("java.lang:type=Memory", "HeapMemoryUsage.max", "<= 67108864"),
         jmx("known:type=Other", "Size", "30"),
-        jmx("known:type=Pool (main)", "Colour", "30"),
+        jmx("known:type=Pool (main)", "Sise", "30"),
         http("$.pool.size", ">= 12"),
         http("$.pool.name", "other"),
         http("$.pond", "1"),
         said("echo size=$SERVER_PID on {port}", Some(r"size=(\d+)"), &running.pid().to_string()),
         said("exit 3", None, "1"),
         threads("^a worker with a long name-", "3"),
+        jmx("java.lang:type=Memory", "HeapMemoryUsage.maximum", "1"),
+        jmx("java.lang:type=Memory", "Verbose.max", "1"),
+        jmx("java.lang:type=GarbageCollector,*", "CollectionCount", "1"),
+        jmx("known:type=Pool (main)", "Broken", "1"),
+        jmx("java.lang:type=Memori", "Verbose", "true"),
     ];
     let settings = running.prove(&proofs.iter().collect::<Vec<_>>());
     let told: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told[0], ("30", true));
     assert_eq!(told[1], ("30", false));
     assert!(told[2].1, "{:?}", told[2]);
-    assert!(told[3].0.contains("0 beans are called known:type=Other"), "{:?}", told[3]);
-    assert!(told[4].0.contains("Colour"), "{:?}", told[4]);
+    assert_eq!(told[3].0, "no bean is called `known:type=Other`; there are `known:type=Pool (main)`");
+    assert_eq!(told[4].0, "bean `known:type=Pool (main)` has no attribute `Sise`; the nearest is `Size`");
     assert_eq!(told[5], ("12", true));
     assert_eq!(told[6], ("main", false));
     assert_eq!(told[7].0, "$.pond finds nothing in GET /");
     assert!(told[8].1, "{:?}", told[8]);
     assert!(told[9].0.contains("exit code 3, and wrote nothing"), "{:?}", told[9]);
     assert_eq!(told[10], ("3", true));
+    let parts = "attribute `HeapMemoryUsage` has no part `maximum`; there are `committed`, `init`, `max`, `used`";
+    assert_eq!(told[11].0, parts);
+    assert_eq!(told[12].0, "attribute `Verbose` has no parts, so there is no `max` in it: ask for `Verbose`");
+    assert!(told[13].0.contains("beans are called `java.lang:type=GarbageCollector,*`: `java.lang:"), "{:?}", told[13]);
+    assert_eq!(told[14].0, "the server's own bean fails when it is asked: IllegalStateException: closed");
+    assert_eq!(told[15].0, "no bean is called `java.lang:type=Memori`; the nearest is `java.lang:type=Memory`");
     assert_eq!((settings[0].source, settings[10].source), (SettingSource::Jmx, SettingSource::Proc));
 }
 
@@ -121,18 +146,58 @@ fn what_other_programs_show() {
     assert_eq!(told(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
 
-    // A JVM that a start script runs is found below it.
+    // Of the JVMs that a start script runs the one that answers is asked.
     std::fs::write(dir.path().join("Pools.java"), SERVER).unwrap();
-    std::fs::write(dir.path().join("start.sh"), "jar cf known.jar server.rb; java Pools.java $1 known.jar; exit\n")
-        .unwrap();
+    std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
+    let start = "jar cf known.jar server.rb; java Idle.java & java Pools.java $1 known.jar; exit\n";
+    std::fs::write(dir.path().join("start.sh"), start).unwrap();
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
-    let settings = running.prove(&[&jmx("known:type=Pool (main)", "Size", "30")]);
-    assert_eq!(told(&settings[0]), ("30", true));
+    common::eventually("the other JVM works", || dir.path().join("idle").is_file());
+    let size = jmx("known:type=Pool (main)", "Size", "30");
+    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "0")]);
+    let told_of: Vec<_> = settings.iter().map(told).collect();
+    assert_eq!(told_of, [("30", true), ("3", true), ("0", true)]);
 
     // What it has opened is known, though nothing but the script names it.
     let mut facts = running.facts().clone();
     running.loaded(&mut facts);
     assert_eq!(facts.opened["known.jar"].len(), 64, "{:?}", facts.opened);
+}
+
+/// What answers is no JVM, and behind it there are two.
+#[test]
+fn jvms_of_which_none_answers_are_told() {
+    let dir = study("server.rb", RUBY_SERVER);
+    std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
+    let start =
+        |jvms: &str| std::fs::write(dir.path().join("start.sh"), format!("{jvms} exec ruby server.rb $1\n")).unwrap();
+    let proofs = [jmx("java.lang:type=Runtime", "SpecVersion", ">= 17"), threads("^idle$", "1")];
+    let settings = |ready: &[&str]| {
+        let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
+        for file in ready {
+            common::eventually("the JVMs work", || dir.path().join(file).is_file());
+        }
+        running.prove(&proofs.iter().collect::<Vec<_>>())
+    };
+    start("java Idle.java one &");
+    let one = settings(&["one"]);
+    assert!(one.iter().all(|setting| told(setting).1), "the only one is meant: {one:?}");
+    start("java Idle.java two & java Idle.java three &");
+    for setting in settings(&["two", "three"]) {
+        let (reason, _) = told(&setting);
+        assert!(reason.starts_with("the server runs 2 JVMs") && reason.contains("Idle.java three"), "{reason}");
+    }
+}
+
+#[test]
+fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
+    let dir = study("Pools.java", SERVER);
+    let java = on_jdk(&["-Xmx64m", "-XX:+DisableAttachMechanism"]);
+    let program = JavaProgram::Main("Pools.java".into());
+    let running = launch(&spec(Runtime::Java { java, program }, &["{port}"], dir.path()), &dir);
+    for setting in running.prove(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]) {
+        assert!(told(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use model::evidence::{Profile, Recording};
 
+use crate::attach;
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
 use crate::tool;
@@ -53,8 +54,7 @@ pub struct Recorder {
 impl Recorder {
     /// Begins; the reason in words where that cannot be.
     pub(crate) fn start(jdk: &Jdk, pid: u32, folder: &Path) -> Result<Self, String> {
-        let major: Option<u32> = jdk.version.split(['.', '+', '-']).next().and_then(|major| major.parse().ok());
-        if major.is_none_or(|major| major < FIRST_RELEASE) {
+        if jdk.major().is_none_or(|major| major < FIRST_RELEASE) {
             return Err(format!(
                 "JDK {} records nothing that can be asked for by name; {FIRST_RELEASE} does",
                 jdk.version
@@ -81,13 +81,11 @@ impl Recorder {
     }
 
     fn ask(&self, question: &[String]) -> Result<(), String> {
-        let mut command = Command::new(self.jdk.tool("jcmd"));
-        command.arg(self.pid.to_string()).args(question);
-        let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
+        let question: Vec<&str> = question.iter().map(String::as_str).collect();
+        let said = attach::ask(&self.jdk, self.pid, &question, ASK_WITHIN)?;
         // It says what is wrong, and succeeds all the same.
-        let output = ran.output();
-        let went_well = output.contains("Started recording") || output.contains("Stopped recording");
-        if ran.status.success() && went_well { Ok(()) } else { Err(format!("jcmd {}: {}", question[0], output.trim())) }
+        let went_well = said.contains("Started recording") || said.contains("Stopped recording");
+        if went_well { Ok(()) } else { Err(format!("jcmd {}: {}", question[0], said.trim())) }
     }
 
     fn read(&self) -> Result<Profile, String> {

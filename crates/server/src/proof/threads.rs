@@ -1,28 +1,19 @@
 //! Threads counted by their names.
 
 use std::fs;
-use std::process::Command;
 
 use regex::Regex;
 
 use super::{READ_WITHIN, Witness, jmx};
+use crate::attach;
 use crate::proc;
-use crate::tool;
 
 /// How many threads of the server have a name in which `pattern` is found: a JVM tells their whole names, the kernel the
 /// first 15 bytes.
 pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-    let names = match jmx::virtual_machine(witness) {
-        Some((jdk, pid)) => {
-            let mut command = Command::new(jdk.tool("jcmd"));
-            let ran = tool::run(command.args([&pid.to_string(), "Thread.print"]), READ_WITHIN);
-            let ran = ran.map_err(|error| error.to_string())?;
-            if !ran.status.success() {
-                return Err(format!("jcmd Thread.print: {}", ran.output().trim()));
-            }
-            of_a_jvm(&ran.stdout)
-        }
+    let names = match jmx::virtual_machine(witness)? {
+        Some((jdk, pid)) => of_a_jvm(&attach::ask(&jdk, pid, &["Thread.print"], READ_WITHIN)?),
         None => proc::descendants(witness.root).iter().flat_map(|process| of_a_process(process.pid)).collect(),
     };
     Ok(names.iter().filter(|name| regex.is_match(name)).count())

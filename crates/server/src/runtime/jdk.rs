@@ -63,6 +63,12 @@ impl Jdk {
         self.home.join("bin").join(name)
     }
 
+    /// `17` of `17.0.15`, `8` of `1.8.0`; `None` where that is no number.
+    pub fn major(&self) -> Option<u32> {
+        let version = self.version.strip_prefix("1.").unwrap_or(&self.version);
+        version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    }
+
     /// Whether it is of this version: `17`, `17.0.15`; `8` is `1.8.0` as well.
     pub fn is(&self, wanted: &str) -> bool {
         let version = self.version.strip_prefix("1.").filter(|_| !wanted.starts_with("1.")).unwrap_or(&self.version);
@@ -178,6 +184,8 @@ mod tests {
     fn old_versions_have_two_names() {
         let jdk = Jdk { home: "/x".into(), version: "1.8.0_392".into() };
         assert!(jdk.is("8") && jdk.is("1.8") && !jdk.is("1"));
+        assert_eq!(jdk.major(), Some(8));
+        assert_eq!(Jdk { version: "25-ea".into(), ..jdk }.major(), Some(25));
     }
 
     #[test]
