@@ -24,7 +24,7 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 probes: ## What the always-on probes cost the server that they look at: about 12 minutes.
 	scripts/setup.sh probes
 	cargo build --release --locked --bin bakeoff
-	$(BAKEOFF) run studies/probes-cost/study.toml --fail-on never
+	BAKEOFF_PROBES=thinned $(BAKEOFF) run studies/probes-cost/study.toml --fail-on never
 	$(BAKEOFF) show --json | python3 studies/probes-cost/cost.py
 
 bench: ## The client's cost and exactness beside other clients', into bench/RESULTS.md: about 12 minutes.

@@ -9,6 +9,7 @@
 //! Synchronous: every call blocks, with a bound.
 
 mod attach;
+mod cgroup;
 mod doctor;
 mod evidence;
 mod hash;

@@ -16,7 +16,7 @@ use server::{LaunchError, MavenError, Running, RuntimeError, install};
 
 const SERVER: &str = include_str!("common/Server.java");
 const EMBED: &str = include_str!("common/Embed.java");
-const JRUBY: &str = "9.4.14.0";
+const JRUBY: &str = "9.4.15.0";
 
 fn java(jvm: &[&str], dir: &Path) -> ServerSpec {
     let program = JavaProgram::Main("Server.java".into());
@@ -171,7 +171,7 @@ fn a_jruby_that_does_not_exist_is_an_error_of_its_own() {
     let spec = jruby("9.4.999.0", &[], JrubyProgram::Script("server.rb".into()), &[], dir.path());
     let mut toolbox = toolbox(dir.path());
     toolbox.cache = dir.path().join("cache");
-    fs::create_dir_all(dir.path().join("cache/jruby/9.4.14.0")).unwrap();
+    fs::create_dir_all(dir.path().join("cache/jruby/9.4.15.0")).unwrap();
     let told = RefCell::new(Vec::new());
     let announce = |step: &str| told.borrow_mut().push(step.to_owned());
     let error = install(&spec, dir.path(), &toolbox.announcing(&announce)).unwrap_err();
@@ -179,6 +179,6 @@ fn a_jruby_that_does_not_exist_is_an_error_of_its_own() {
     let RuntimeError::NoJruby { error: why, .. } = &error else { panic!("{error}") };
     assert!(matches!(**why, MavenError::NotFound { .. } | MavenError::Unreachable { .. }), "{error}");
     assert!(error.to_string().contains("jruby-dist:9.4.999.0"), "{error}");
-    assert!(error.to_string().contains("JRuby 9.4.999.0 is not here (here: 9.4.14.0)"), "{error}");
+    assert!(error.to_string().contains("JRuby 9.4.999.0 is not here (here: 9.4.15.0)"), "{error}");
     assert_eq!(told.take(), ["fetching JRuby 9.4.999.0 through mvn"]);
 }

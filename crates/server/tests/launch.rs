@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use common::{RUBY_SERVER, asked, command, eventually, get, launcher, ruby, runs, spec, study, tcp, toolbox};
+use common::{RUBY_SERVER, asked, command, eventually, get, launcher, on_jdk, ruby, runs, spec, study, tcp, toolbox};
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::SettingSource;
-use model::study::{ServerSpec, Service, SettingKind};
+use model::study::{JavaProgram, Limits, Runtime, ServerSpec, Service, SettingKind};
 use server::{Blame, Exit, LaunchError, Running, canary_ns, install, ruby_gc};
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Result<Running, LaunchError> {
@@ -106,6 +106,75 @@ fn a_server_that_ends_early_is_an_error_with_its_last_words() {
         error.log_tail().lines().collect::<Vec<_>>(),
         (80..100).map(|n| format!("line {n}")).collect::<Vec<_>>()
     );
+}
+
+/// Within limits, where control groups can be made.
+fn limited(limits: Limits, runtime: Runtime, dir: &tempfile::TempDir) -> Option<Result<Running, LaunchError>> {
+    let mut spec = spec(runtime, &["{port}"], dir.path());
+    spec.limits = limits;
+    let launched = launch(&spec, dir);
+    if let Err(LaunchError::Isolation(error)) = &launched {
+        println!("skipped: {error}");
+        return None;
+    }
+    Some(launched)
+}
+
+#[test]
+fn a_kill_for_lack_of_memory_is_told() {
+    let limits = Limits { memory_bytes: Some(48 << 20), ..Limits::default() };
+    let eat = "kept = (1..).lazy.map { |n| n.chr * 1_000_000 }.first(200)\n";
+    let dir = study("server.rb", &format!("{eat}{RUBY_SERVER}"));
+    let Some(launched) = limited(limits, ruby("server.rb"), &dir) else { return };
+    let error = launched.unwrap_err();
+    assert!(matches!(error, LaunchError::Exited { exit: Exit::Signal(9), .. }), "{error}");
+    let told = "for needing more memory than `limits.memory` allows (50 MB)";
+    assert!(error.to_string().contains(told), "{error}");
+
+    // The same of one that serves already, below a shell.
+    let dir = study(
+        "server.rb",
+        &RUBY_SERVER.replace(
+            "  client.write",
+            "  File.exist?('eat') and (1..200).map { |n| n.chr * 1_000_000 }\n  client.write",
+        ),
+    );
+    std::fs::write(dir.path().join("start.sh"), "ruby server.rb $1; exit $?\n").unwrap();
+    let running = limited(limits, command("sh start.sh {port}"), &dir).unwrap().unwrap();
+    assert_eq!(running.ending(), "still running");
+    std::fs::write(dir.path().join("eat"), "").unwrap();
+    let mut asked = std::net::TcpStream::connect(running.address()).unwrap();
+    std::io::Write::write_all(&mut asked, b"GET / HTTP/1.0\r\n\r\n").unwrap();
+    eventually("it has ended", || running.exit().is_some());
+    assert!(running.ending().starts_with("exit code 137: ") && running.ending().contains(told), "{}", running.ending());
+}
+
+/// A JVM on one processor chooses the serial collector, and a quarter of the memory that it sees for its heap.
+#[test]
+fn defaults_are_those_of_the_processors_and_the_memory_that_the_server_has() {
+    let dir = study("Server.java", include_str!("common/Server.java"));
+    let flags = [asked(SettingKind::JvmFlag, "-XX:+UseSerialGC", ""), asked(SettingKind::JvmFlag, "-Xmx128m", "")];
+    let java = on_jdk(&["-XX:+UseSerialGC", "-Xmx128m"]);
+    let runtime = Runtime::Java { java, program: JavaProgram::Main("Server.java".into()) };
+    let mut spec = spec(runtime, &["{port}"], dir.path());
+    let results = |spec: &ServerSpec, launcher: &server::Launcher| {
+        let installed = install(spec, dir.path(), &toolbox(dir.path())).unwrap();
+        let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
+        let launched = launcher.server(&installed, &site);
+        if let Err(LaunchError::Isolation(error)) = &launched {
+            println!("skipped: {error}");
+            return None;
+        }
+        Some(launched.unwrap().read_back(&flags).into_iter().map(|setting| setting.result).collect::<Vec<_>>())
+    };
+    let cpu = std::fs::read_to_string("/proc/self/status").unwrap();
+    let cpu = cpu.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t")).unwrap();
+    let first: usize = cpu.split(['-', ',']).next().unwrap().parse().unwrap();
+    assert_eq!(results(&spec, &launcher().on_cpus(&[first])).unwrap()[0], AlreadyDefault);
+    spec.limits = Limits { cpus: None, memory_bytes: Some(512 << 20) };
+    if let Some(limited) = results(&spec, &launcher()) {
+        assert_eq!(limited[1], AlreadyDefault);
+    }
 }
 
 #[test]

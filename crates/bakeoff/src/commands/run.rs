@@ -36,7 +36,8 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         store,
         launcher: &Launcher::new(supervisor)
             .interrupted_by(interrupted.clone())
-            .on_cpus(&record.study.host.server_cpus),
+            .on_cpus(&record.study.host.server_cpus)
+            .thinning_probes(std::env::var_os("BAKEOFF_PROBES").is_some()),
         boundaries: &boundaries,
         folder: &folder,
         budget: typed.budget,

@@ -500,7 +500,7 @@ impl RunningTrial<'_> {
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {
-                Err(self.failed(format!("the server ended by itself under load ({})", ended(server)), server))
+                Err(self.failed(format!("the server ended by itself under load ({})", server.ending()), server))
             }
             Ok(_) => self.go_on(),
         };
@@ -585,8 +585,4 @@ fn warm_up_users(shape: &Shape) -> u32 {
         Arrivals::Closed { think: None, .. } => shape.connections,
         Arrivals::Closed { .. } | Arrivals::Open(_) => shape.connections.min(WARM_UP_USERS),
     }
-}
-
-fn ended(server: &Running) -> String {
-    server.exit().map_or_else(|| "still running".to_owned(), |exit| exit.to_string())
 }

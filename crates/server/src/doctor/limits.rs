@@ -1,9 +1,12 @@
 //! What the system allows, and what it does with memory.
 
+use std::path::Path;
+
 use model::fitness::HostCheck;
 use rustix::process::{Resource, getrlimit};
 
 use super::{Files, doubtful, fit, unfit, unknown};
+use crate::cgroup::{self, Controller, Quota};
 
 /// Open files that a load of 10,000 connections needs on the side of a server that we launch.
 const FILES: u64 = 20_000;
@@ -44,34 +47,17 @@ fn ports(host: &Files) -> HostCheck {
     }
 }
 
-/// The CPU quota of our control group, cores; `None` without one.
+/// The least CPU time that the control groups around us allow: what is above holds for what is below.
 fn quota(host: &Files) -> HostCheck {
-    let groups = host.text("proc/self/cgroup").unwrap_or_default();
-    let group = |controller: &str| {
-        let line = groups
-            .lines()
-            .find(|line| line.split(':').nth(1).is_some_and(|names| names.split(',').any(|name| name == controller)));
-        line.and_then(|line| line.splitn(3, ':').nth(2)).unwrap_or("/").trim_start_matches('/').to_owned()
-    };
-    let two = host.text(&format!("sys/fs/cgroup/{}/cpu.max", group(""))).or_else(|| host.text("sys/fs/cgroup/cpu.max"));
-    let one = |file: &str| {
-        let own = host.text(&format!("sys/fs/cgroup/cpu/{}/{file}", group("cpu")));
-        own.or_else(|| host.text(&format!("sys/fs/cgroup/cpu/{file}")))?.parse::<f64>().ok()
-    };
-    let cores = match two {
-        Some(text) => {
-            let mut words = text.split_whitespace().map(str::parse::<f64>);
-            words.next().and_then(Result::ok).zip(words.next().and_then(Result::ok))
-        }
-        None => one("cpu.cfs_quota_us").filter(|quota| *quota > 0.0).zip(one("cpu.cfs_period_us")),
-    };
-    match cores {
-        Some((quota, period)) => unfit(
+    let groups = cgroup::around(&host.root, "self", Controller::Cpu);
+    let quotas = groups.iter().filter_map(|group| Some((group, group.quota()?)));
+    match quotas.min_by(|(_, one), (_, other)| one.cores.total_cmp(&other.cores)) {
+        Some((group, Quota { cores, period_us })) => unfit(
             "CPU quota",
             format!(
-                "{:.2} cores for bakeoff and all that it launches: whoever uses more is stopped for up to {:.0} ms at a time",
-                quota / period,
-                period / 1e3
+                "{cores:.2} cores for bakeoff and all that it launches, by {}: whoever uses more is stopped for up to {:.0} ms at a time",
+                Path::new("/").join(group.folder.strip_prefix(&host.root).unwrap_or(&group.folder)).display(),
+                period_us / 1e3
             ),
             "measure without a quota (docker: no --cpus; systemd: no CPUQuota=; Kubernetes: no CPU limit), and give the server the one of production as a factor",
         ),
@@ -115,9 +101,11 @@ mod tests {
         checks(&host(files).1)
     }
 
+    const TWO: (&str, &str) = ("sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+
     #[test]
     fn a_quota_is_found_in_both_versions_of_control_groups() {
-        let two = |max: &str| of(&[("proc/self/cgroup", "0::/a/b\n"), ("sys/fs/cgroup/a/b/cpu.max", max)]);
+        let two = |max: &str| of(&[TWO, ("proc/self/cgroup", "0::/a/b\n"), ("sys/fs/cgroup/a/b/cpu.max", max)]);
         assert_eq!(fitness(&two("150000 100000\n"), "CPU quota"), Unfit);
         assert_eq!(fitness(&two("max 100000\n"), "CPU quota"), Fit);
         let found = two("150000 100000\n").remove(2).found;
@@ -132,8 +120,22 @@ mod tests {
         assert_eq!(fitness(&one("50000\n"), "CPU quota"), Unfit);
         assert_eq!(fitness(&one("-1\n"), "CPU quota"), Fit);
         // What is below `/` in a container is its own group, whatever the name outside.
-        let inside = of(&[("proc/self/cgroup", "0::/outside\n"), ("sys/fs/cgroup/cpu.max", "50000 100000\n")]);
+        let inside = of(&[TWO, ("proc/self/cgroup", "0::/outside\n"), ("sys/fs/cgroup/cpu.max", "50000 100000\n")]);
         assert_eq!(fitness(&inside, "CPU quota"), Unfit);
+    }
+
+    #[test]
+    fn the_tightest_quota_of_the_groups_around_us_holds() {
+        let mut checks = of(&[
+            TWO,
+            ("proc/self/cgroup", "0::/slice/service/job\n"),
+            ("sys/fs/cgroup/slice/cpu.max", "80000 100000\n"),
+            ("sys/fs/cgroup/slice/service/cpu.max", "400000 100000\n"),
+            ("sys/fs/cgroup/slice/service/job/cpu.max", "max 100000\n"),
+        ]);
+        assert_eq!(fitness(&checks, "CPU quota"), Unfit);
+        let found = checks.remove(2).found;
+        assert!(found.contains("0.80 cores") && found.contains("by /sys/fs/cgroup/slice:"), "{found}");
     }
 
     #[test]

@@ -1,22 +1,25 @@
-//! Control groups, version 2 where it has the controllers, else version 1 (cgroups(7)).
+//! A control group of a launch's own.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::study::Limits;
 
 use super::IsolationError;
+use crate::cgroup::{self, Controller, Quota, Version};
 
-const ROOT: &str = "/sys/fs/cgroup";
 /// Period over which CPU time is counted, µs: the kernel's own default.
 const PERIOD_US: f64 = 100_000.0;
 
 /// Control groups of one launch, removed when dropped, which is to be after the last of its processes has ended.
 #[derive(Debug)]
 pub(crate) struct Group {
-    folders: Vec<PathBuf>,
+    made: Vec<cgroup::Group>,
+    limits: Limits,
 }
 
 impl Group {
@@ -24,75 +27,90 @@ impl Group {
     pub fn new(limits: &Limits) -> Result<Self, IsolationError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("bakeoff-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let mut group = Self { folders: Vec::new() };
-        let wanted = wanted(limits);
-        if wanted.is_empty() {
-            return Ok(group);
-        }
-        sweep();
-        let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        if let Some(parent) = unified(&membership, &wanted) {
-            let folder = group.make(&parent, &name)?;
-            wanted.iter().try_for_each(|limit| write(&folder.join(limit.two.0), &limit.two.1))?;
-            return Ok(group);
-        }
-        for limit in &wanted {
-            let parent = own(&membership, limit.controller);
-            let folder = group.make(&parent, &name)?;
-            write(&folder.join(limit.one.0), &limit.one.1)?;
+        let mut group = Self { made: Vec::new(), limits: *limits };
+        let controllers = controllers(limits);
+        for controller in &controllers {
+            let made = group.make(&parent(*controller, &controllers)?, &name)?;
+            match controller {
+                Controller::Cpu => {
+                    limits.cpus.map_or(Ok(()), |cores| made.set_quota(Quota { cores, period_us: PERIOD_US }))
+                }
+                Controller::Memory => limits.memory_bytes.map_or(Ok(()), |bytes| made.set_memory(bytes)),
+            }
+            .map_err(|(file, error)| failed(&file)(error))?;
         }
         Ok(group)
     }
 
     /// The files into which a process writes its id to be in the groups.
     pub fn doors(&self) -> Vec<PathBuf> {
-        self.folders.iter().map(|folder| folder.join("cgroup.procs")).collect()
+        self.made.iter().map(cgroup::Group::door).collect()
     }
 
-    fn make(&mut self, parent: &Path, name: &str) -> Result<PathBuf, IsolationError> {
-        let folder = parent.join(name);
-        fs::create_dir(&folder).map_err(failed(&folder))?;
-        self.folders.push(folder.clone());
-        Ok(folder)
+    /// Has a program run in the groups from its start.
+    pub fn confine(&self, command: &mut Command) -> io::Result<()> {
+        for door in self.doors() {
+            let door = File::options().write(true).open(door)?;
+            let enter = move || Ok(rustix::io::write(&door, b"0").map(drop)?);
+            // SAFETY: the closure runs between fork and exec, and makes one system call: it neither allocates nor locks.
+            unsafe { command.pre_exec(enter) };
+        }
+        Ok(())
+    }
+
+    /// Why processes of it were killed, where the kernel did so since they needed more memory than `limits` allow.
+    pub fn killed(&self) -> Option<String> {
+        let kills: u64 = self.made.iter().map(cgroup::Group::oom_kills).sum();
+        let bytes = self.limits.memory_bytes.filter(|_| kills > 0)?;
+        Some(format!(
+            "the kernel killed {} for needing more memory than `limits.memory` allows ({:.0} MB); allow more, or give it a smaller heap",
+            if kills == 1 { "a process of it".to_owned() } else { format!("{kills} processes of it") },
+            bytes as f64 / 1e6
+        ))
+    }
+
+    /// The group of this name in `parent`, made unless another controller of the same hierarchy made it already.
+    fn make(&mut self, parent: &cgroup::Group, name: &str) -> Result<cgroup::Group, IsolationError> {
+        let group = cgroup::Group { version: parent.version, folder: parent.folder.join(name) };
+        if !self.made.contains(&group) {
+            sweep(&parent.folder);
+            fs::create_dir(&group.folder).map_err(failed(&group.folder))?;
+            self.made.push(group.clone());
+        }
+        Ok(group)
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        for folder in &self.folders {
-            let _ = fs::remove_dir(folder);
+        for group in &self.made {
+            let _ = fs::remove_dir(&group.folder);
         }
     }
 }
 
-/// A limit: its controller, and file and text in both versions.
-struct Wanted {
-    controller: &'static str,
-    two: (&'static str, String),
-    one: (&'static str, String),
+fn controllers(limits: &Limits) -> Vec<Controller> {
+    let cpu = limits.cpus.map(|_| Controller::Cpu);
+    cpu.into_iter().chain(limits.memory_bytes.map(|_| Controller::Memory)).collect()
 }
 
-fn wanted(limits: &Limits) -> Vec<Wanted> {
-    let cpu = limits.cpus.map(|cores| {
-        let quota = (cores * PERIOD_US).round();
-        Wanted {
-            controller: "cpu",
-            two: ("cpu.max", format!("{quota} {PERIOD_US}")),
-            one: ("cpu.cfs_quota_us", quota.to_string()),
-        }
-    });
-    let memory = limits.memory_bytes.map(|bytes| Wanted {
-        controller: "memory",
-        two: ("memory.max", bytes.to_string()),
-        one: ("memory.limit_in_bytes", bytes.to_string()),
-    });
-    cpu.into_iter().chain(memory).collect()
+/// The group in which one with this controller can be made: our own, or in version 2, where a process is in one group for all
+/// controllers, the innermost around it that passes on all that are wanted of it.
+fn parent(controller: Controller, wanted: &[Controller]) -> Result<cgroup::Group, IsolationError> {
+    let around = |controller| cgroup::around(Path::new("/"), "self", controller);
+    let absent = |file: PathBuf| failed(&file)(io::ErrorKind::Unsupported.into());
+    let groups = around(controller);
+    let top = groups.last().ok_or_else(|| absent(PathBuf::from("/sys/fs/cgroup").join(controller.name())))?;
+    let in_two =
+        |controller: &&Controller| around(**controller).first().is_some_and(|group| group.version == Version::Two);
+    let fits = |group: &cgroup::Group| wanted.iter().filter(in_two).all(|controller| group.passes_on(*controller));
+    let parent = groups.iter().find(|group| group.version == Version::One || fits(group));
+    parent.cloned().ok_or_else(|| absent(top.folder.join("cgroup.subtree_control")))
 }
 
 /// Removes what a bakeoff that was killed has left.
-fn sweep() {
-    let folders = ["", "cpu", "memory"].map(|controller| fs::read_dir(Path::new(ROOT).join(controller)));
-    for entry in folders.into_iter().flatten().flatten().flatten() {
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.strip_prefix("bakeoff-")?.split_once('-'));
         if pid.is_some_and(|(pid, _)| !Path::new("/proc").join(pid).exists()) {
@@ -102,54 +120,16 @@ fn sweep() {
     }
 }
 
-/// The group of version 2 whose children have these controllers: our own, or the one above all. They have to be enabled
-/// there already, as systemd does: a group that holds processes, as ours does, could not enable them.
-fn unified(membership: &str, wanted: &[Wanted]) -> Option<PathBuf> {
-    [own(membership, ""), PathBuf::from(ROOT)].into_iter().find(|parent| {
-        let enabled = fs::read_to_string(parent.join("cgroup.subtree_control")).unwrap_or_default();
-        wanted.iter().all(|limit| enabled.split_whitespace().any(|controller| controller == limit.controller))
-    })
-}
-
-/// The folder of this process's group, of version 2 where the controller is none.
-fn own(membership: &str, controller: &str) -> PathBuf {
-    let names =
-        |line: &&str| line.split(':').nth(1).is_some_and(|names| names.split(',').any(|name| name == controller));
-    let path = membership.lines().find(names).and_then(|line| line.splitn(3, ':').nth(2)).unwrap_or("/");
-    let mount = Path::new(ROOT).join(controller);
-    let folder = mount.join(path.trim_start_matches('/'));
-    // In a container the name outside may mean nothing inside.
-    if folder.is_dir() { folder } else { mount }
-}
-
-/// What a process's groups allow: cores, or bytes; `None` where there is no limit, or it cannot be read.
+/// The least that the groups around a process allow: cores, or bytes; `None` where there is no limit, or it cannot be read.
 pub(crate) fn live(pid: u32, limit: &str) -> Option<f64> {
-    let membership = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    let read = |controller: &str, file: &str| fs::read_to_string(own(&membership, controller).join(file)).ok();
-    let number = |text: String| text.trim().parse::<f64>().ok();
+    let of = |controller, read: fn(&cgroup::Group) -> Option<f64>| {
+        let groups = cgroup::around(Path::new("/"), &pid.to_string(), controller);
+        groups.iter().filter_map(read).reduce(f64::min)
+    };
     match limit {
-        "cpus" => {
-            let two = read("", "cpu.max").map(|text| {
-                let mut words = text.split_whitespace().map(str::parse::<f64>);
-                Some(words.next()?.ok()? / words.next()?.ok()?)
-            });
-            two.unwrap_or_else(|| {
-                let quota = number(read("cpu", "cpu.cfs_quota_us")?).filter(|quota| *quota > 0.0)?;
-                Some(quota / number(read("cpu", "cpu.cfs_period_us")?)?)
-            })
-        }
-        _ => match read("", "memory.max") {
-            Some(text) => number(text),
-            // Version 1 writes "none" as the largest whole number of pages.
-            None => number(read("memory", "memory.limit_in_bytes")?).filter(|bytes| *bytes < 9e18),
-        },
+        "cpus" => of(Controller::Cpu, |group| Some(group.quota()?.cores)),
+        _ => of(Controller::Memory, cgroup::Group::memory_bytes),
     }
-}
-
-/// Writes to a file of the kernel's, and makes none of its own where that is not there.
-fn write(file: &Path, text: &str) -> Result<(), IsolationError> {
-    let written = File::options().write(true).open(file).and_then(|mut open| open.write_all(text.as_bytes()));
-    written.map_err(failed(file))
 }
 
 fn failed(place: &Path) -> impl FnOnce(io::Error) -> IsolationError {
@@ -163,14 +143,36 @@ mod tests {
 
     #[test]
     fn no_limits_need_no_group() {
-        assert!(Group::new(&Limits::default()).unwrap().doors().is_empty());
+        let group = Group::new(&Limits::default()).unwrap();
+        assert!(group.doors().is_empty() && group.killed().is_none());
     }
 
+    /// Real groups, where they are permitted.
     #[test]
-    fn limits_are_written_as_each_version_has_them() {
-        let limits = wanted(&Limits { cpus: Some(1.5), memory_bytes: Some(1 << 20) });
-        assert_eq!(limits[0].two, ("cpu.max", "150000 100000".to_owned()));
-        assert_eq!(limits[0].one, ("cpu.cfs_quota_us", "150000".to_owned()));
-        assert_eq!((limits[1].two.0, limits[1].two.1.as_str()), ("memory.max", "1048576"));
+    fn what_needs_more_memory_than_it_may_have_is_killed_and_told() {
+        let group = match Group::new(&Limits { cpus: Some(0.5), memory_bytes: Some(32 << 20) }) {
+            Ok(group) => group,
+            Err(error) => {
+                println!("skipped: {error}");
+                return;
+            }
+        };
+        let run = |script: &str| {
+            let mut command = Command::new("/bin/sh");
+            group.confine(command.args(["-c", script])).unwrap();
+            command.output().unwrap()
+        };
+        let inside = run("cat /proc/self/cgroup");
+        let inside = String::from_utf8_lossy(&inside.stdout).into_owned();
+        assert!(inside.contains(&format!("/bakeoff-{}-", std::process::id())), "{inside}");
+        assert_eq!(group.killed(), None);
+        // `tail` keeps the last line, which has no end.
+        let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
+        assert_eq!(ended.status.code(), Some(3));
+        let told = group.killed().unwrap();
+        assert!(told.contains("a process of it") && told.contains("34 MB"), "{told}");
+        let folders = group.made.clone();
+        drop(group);
+        assert!(folders.iter().all(|group| !group.folder.exists()), "{folders:?}");
     }
 }

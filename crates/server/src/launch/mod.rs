@@ -18,7 +18,7 @@ use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
 use crate::isolation::{Group, Pinned};
-use crate::probe::gc_log;
+use crate::probe::{self, Watched, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
 use crate::settings::{self, Inside};
 use crate::site::{PlaceholderError, Secrets, Site};
@@ -42,6 +42,7 @@ pub struct Launcher {
     interrupted: Arc<AtomicBool>,
     secrets: Secrets,
     cpus: Vec<usize>,
+    thins_probes: bool,
 }
 
 impl Launcher {
@@ -53,6 +54,7 @@ impl Launcher {
             interrupted: Arc::default(),
             secrets: Secrets::default(),
             cpus: Vec::new(),
+            thins_probes: false,
         }
     }
 
@@ -60,6 +62,13 @@ impl Launcher {
     #[must_use]
     pub fn on_cpus(self, cpus: &[usize]) -> Self {
         Self { cpus: cpus.to_owned(), ..self }
+    }
+
+    /// Lets a server's `BAKEOFF_PROBES` (`even`, `odd`) have it looked at only in every other span of a load: for measuring what
+    /// the probes cost (`make probes`). Without this the variable means nothing.
+    #[must_use]
+    pub fn thinning_probes(self, thins_probes: bool) -> Self {
+        Self { thins_probes, ..self }
     }
 
     /// Starts nothing more and gives up waiting, for readiness or for a hook's end, as soon as `flag` is raised; only
@@ -165,6 +174,7 @@ impl Launcher {
         launch.order.cpus.clone_from(&self.cpus);
         launch.order.groups = group.doors();
         launch.supervisor.clone_from(&self.supervisor);
+        launch.watched = Some(&launch.order.env).filter(|_| self.thins_probes).map_or(Watched::Always, probe::watched);
         let supervised = Supervised::start(&self.supervisor, &launch.order)?;
         let started = Instant::now();
         let within = installed.ready.within;
@@ -176,7 +186,7 @@ impl Launcher {
             Err(unready) => {
                 // Ended before its log is read: the last words count.
                 drop(supervised);
-                Err(launch.explain(name, unready, installed))
+                Err(launch.explain(name, unready, installed, group.killed()))
             }
         }
     }
@@ -197,6 +207,8 @@ struct Launch {
     site: Site,
     /// What commands beside it run under.
     supervisor: Vec<String>,
+    /// When it is looked at.
+    watched: Watched,
 }
 
 impl Launch {
@@ -223,15 +235,16 @@ impl Launch {
         }
         let log = site.trial_dir.join(format!("{name}.log"));
         let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
-        Ok(Self { order, jvm_options, sign, site: site.clone(), supervisor: Vec::new() })
+        Ok(Self { order, jvm_options, sign, site: site.clone(), supervisor: Vec::new(), watched: Watched::Always })
     }
 
-    fn explain(&self, name: &str, unready: Unready, installed: &Installed) -> LaunchError {
+    /// `killed` says why the kernel ended some of it, if it did.
+    fn explain(&self, name: &str, unready: Unready, installed: &Installed, killed: Option<String>) -> LaunchError {
         let name = name.to_owned();
         let log = Box::new(Log::read(&self.order.log, &self.site.secrets));
         match unready {
             Unready::Exited(exit) => {
-                let hint = hint::why_ended(exit, &log.tail, installed.jvm.as_ref());
+                let hint = killed.or_else(|| hint::why_ended(exit, &log.tail, installed.jvm.as_ref()));
                 LaunchError::Exited { name, exit, hint: hint.map(|hint| format!(": {hint}")).unwrap_or_default(), log }
             }
             Unready::Interrupted => LaunchError::Interrupted { name },

@@ -28,7 +28,7 @@ use crate::supervise::{Exit, SuperviseError, Supervised};
 pub struct Running {
     supervised: Supervised,
     /// Goes after what runs in it.
-    _group: Group,
+    group: Group,
     launch: Launch,
     installed: Installed,
     inside: Option<Inside>,
@@ -63,7 +63,7 @@ impl Running {
             ready_s,
             log: launch.order.log.clone(),
         };
-        Self { supervised, _group: group, launch, installed, inside, address, facts }
+        Self { supervised, group, launch, installed, inside, address, facts }
     }
 
     /// What is known of the process, as of when it became ready.
@@ -91,6 +91,15 @@ impl Running {
         self.supervised.exit()
     }
 
+    /// How the launched process ended, and why where the kernel tells, for people.
+    pub fn ending(&self) -> String {
+        let exit = self.exit().map_or_else(|| "still running".to_owned(), |exit| exit.to_string());
+        match self.group.killed() {
+            Some(why) => format!("{exit}: {why}"),
+            None => exit,
+        }
+    }
+
     /// The last lines of its log, secrets masked.
     pub fn log_tail(&self) -> String {
         Log::read(&self.launch.order.log, &self.launch.site.secrets).tail
@@ -103,7 +112,7 @@ impl Running {
 
     /// A sampler of all that can be seen of it from outside.
     pub fn sampler(&self) -> ServerSampler {
-        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, probe::watched(&self.launch.order.env))
+        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, self.launch.watched)
     }
 
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
@@ -118,7 +127,7 @@ impl Running {
             site: &self.launch.site,
             inside: inside.as_ref(),
             versions: &self.facts.versions,
-            is_confined: self.launch.order.is_confined(),
+            cpus: &self.launch.order.cpus,
         };
         settings::read_back(&target, asked)
     }

@@ -19,7 +19,8 @@ pub use server::ServerSampler;
 pub use tree::{ProcessTree, own_cpu_s};
 
 /// A server that has this in its environment, with the value `even` or `odd`, is sampled for more than its CPU time only in
-/// every other span of [`SPAN`] seconds of a load: for measuring what the probes cost (`make probes`), and for nothing else.
+/// every other span of [`SPAN`] seconds of a load, where the launcher was told so: for measuring what the probes cost (`make
+/// probes`), and for nothing else.
 const SWITCH: &str = "BAKEOFF_PROBES";
 
 /// Samples between two switches; the cost of a sample falls into the second after it.

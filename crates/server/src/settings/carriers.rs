@@ -61,10 +61,7 @@ impl Reader<'_> {
         let words = shell_words::split(value).map_err(|error| error.to_string())?;
         let mut last = found;
         for word in &words {
-            last = match word.strip_prefix("-D").and_then(|property| property.split_once('=')) {
-                Some((name, value)) => self.property(name, value)?,
-                None => self.jvm_option(word)?,
-            };
+            last = self.jvm_option(word)?;
             if last.result != SettingResult::InEffect {
                 break;
             }

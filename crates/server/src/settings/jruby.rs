@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn result(name: &str, asked: &str) -> SettingResult {
-        let json = r#"{"engine": "jruby", "engine_version": "9.4.14.0", "ruby": "3.1.7", "java": "17.0.15", "options": [
+        let json = r#"{"engine": "jruby", "engine_version": "9.4.15.0", "ruby": "3.1.7", "java": "17.0.15", "options": [
             {"name": "compile.invokedynamic", "value": "true", "default": "false"},
             {"name": "jit.threshold", "value": "50", "default": "50"}]}"#;
         from_inside(&serde_json::from_str(json).unwrap(), name, asked).result

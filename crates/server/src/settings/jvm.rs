@@ -7,7 +7,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use model::study::Limits;
 
+use crate::attach;
+use crate::isolation::{Group, Pinned};
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
 use crate::tool;
@@ -75,39 +78,27 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
     }
 }
 
-/// Asks a running JVM.
-fn jcmd(jdk: &Jdk, pid: u32, question: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(jdk.tool("jcmd"));
-    command.arg(pid.to_string()).args(question);
-    let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
-    if ran.status.success() {
-        Ok(ran.stdout)
-    } else {
-        Err(format!("jcmd {}: {}", question.join(" "), ran.output().trim()))
-    }
-}
-
 /// The flags of a running JVM.
 pub(super) fn live_flags(jdk: &Jdk, pid: u32) -> Result<Flags, String> {
-    jcmd(jdk, pid, &["VM.flags", "-all"]).map(|text| parse_flags(&text))
+    attach::ask(jdk, pid, &["VM.flags", "-all"], ASK_WITHIN).map(|text| parse_flags(&text))
 }
 
 /// The options a running JVM was given, separated by spaces.
 pub(super) fn arguments(jdk: &Jdk, pid: u32) -> Result<String, String> {
-    let text = jcmd(jdk, pid, &["VM.command_line"])?;
+    let text = attach::ask(jdk, pid, &["VM.command_line"], ASK_WITHIN)?;
     let args = text.lines().find_map(|line| line.strip_prefix("jvm_args: "));
     Ok(args.unwrap_or_default().trim().to_owned())
 }
 
 /// The system properties of a running JVM.
 pub(super) fn properties(jdk: &Jdk, pid: u32) -> Result<IndexMap<String, String>, String> {
-    jcmd(jdk, pid, &["VM.system_properties"]).map(|text| pairs(&text))
+    attach::ask(jdk, pid, &["VM.system_properties"], ASK_WITHIN).map(|text| pairs(&text))
 }
 
 /// Names of all flags that this JDK knows, experimental ones included; none when it cannot be asked.
 pub(crate) fn known_flags(jdk: &Jdk) -> Vec<String> {
     let unlock = ["-XX:+UnlockExperimentalVMOptions", "-XX:+UnlockDiagnosticVMOptions"].map(str::to_owned);
-    let preflight = preflight(jdk, &unlock, &IndexMap::new());
+    let preflight = preflight(jdk, &unlock, &Place::default());
     preflight.map(|preflight| preflight.flags.keys().cloned().collect()).unwrap_or_default()
 }
 
@@ -115,6 +106,7 @@ pub(crate) fn known_flags(jdk: &Jdk) -> Vec<String> {
 #[derive(Debug)]
 pub(super) struct Preflight {
     pub flags: Flags,
+    pub properties: IndexMap<String, String>,
     /// Its warnings, and why it does not start.
     pub said: String,
     pub starts: bool,
@@ -139,37 +131,73 @@ impl Preflight {
 const NOT_WHY: [&str; 4] =
     ["Could not create the Java", "A fatal exception has occurred", "Error occurred during init", "Picked up "];
 
-type Question = (PathBuf, Vec<String>, Vec<(String, String)>);
+/// What such a JVM gets beside its options.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Place {
+    /// Environment beside the base.
+    pub env: IndexMap<String, String>,
+    /// Processors by number; any if there are none.
+    pub cpus: Vec<usize>,
+    /// A JVM chooses by the memory and the processors that it sees.
+    pub limits: Limits,
+}
+
+type Question = (PathBuf, Vec<String>, String);
 
 /// Answers stay the same for a whole run.
 static ANSWERS: LazyLock<Mutex<HashMap<Question, Arc<Preflight>>>> = LazyLock::new(Mutex::default);
 
-/// Starts `java -XX:+PrintFlagsFinal -version` with these options and, beside the base, this environment. What would do
-/// more than be read (agents, files that are written) is left out.
-pub(super) fn preflight(
-    jdk: &Jdk,
-    options: &[String],
-    env: &IndexMap<String, String>,
-) -> Result<Arc<Preflight>, String> {
+/// Starts `java -XX:+PrintFlagsFinal -XshowSettings:properties -version` with these options at this place. What would do more
+/// than be read (agents, files that are written) is left out.
+pub(super) fn preflight(jdk: &Jdk, options: &[String], place: &Place) -> Result<Arc<Preflight>, String> {
     let answers = || ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
     let options: Vec<String> = options.iter().filter(|option| is_only_read(option)).cloned().collect();
-    let env: Vec<(String, String)> = env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let question = (jdk.home.clone(), options, env);
+    let question = (jdk.home.clone(), options, format!("{place:?}"));
     if let Some(answer) = answers().get(&question) {
         return Ok(Arc::clone(answer));
     }
-    let (_, options, env) = &question;
     let mut command = Command::new(jdk.tool("java"));
-    command.args(options).args(["-XX:+PrintFlagsFinal", "-version"]);
-    command.env_clear().envs(base_env()).envs(env.iter().map(|(name, value)| (name, value)));
+    command.args(&question.1).args(["-XX:+PrintFlagsFinal", "-XshowSettings:properties", "-version"]);
+    command.env_clear().envs(base_env()).envs(&place.env);
+    // A group of its own: it is not to take the server's memory.
+    let group = Group::new(&place.limits).map_err(|error| error.to_string())?;
+    group.confine(&mut command).map_err(|error| error.to_string())?;
+    let pinned = Pinned::to(&place.cpus).map_err(|error| error.to_string())?;
     let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
-    let flags = parse_flags(&ran.stdout);
+    drop(pinned);
+    let (flags, properties) = (parse_flags(&ran.stdout), parse_properties(&ran.stderr));
     // Some of its words are on the one stream, some on the other.
-    let is_words = |line: &&str| !line.starts_with("openjdk version") && parse_flags(line).is_empty();
+    let is_told = |line: &str| line.starts_with("openjdk version") || line == PROPERTIES || line.starts_with(INDENT);
+    let is_words = |line: &&str| !is_told(line) && parse_flags(line).is_empty();
     let words = ran.stdout.lines().chain(ran.stderr.lines()).filter(is_words).collect::<Vec<_>>().join("\n");
-    let answer = Arc::new(Preflight { flags, said: words, starts: ran.status.success() });
+    let answer = Arc::new(Preflight { flags, properties, said: words, starts: ran.status.success() });
     answers().insert(question, Arc::clone(&answer));
     Ok(answer)
+}
+
+/// How `-XshowSettings:properties` begins, and each of its lines.
+const PROPERTIES: &str = "Property settings:";
+const INDENT: &str = "    ";
+
+/// Reads lines such as `    java.io.tmpdir = /tmp`; each further part of a list of folders has a line of its own, indented twice.
+fn parse_properties(text: &str) -> IndexMap<String, String> {
+    let mut properties: IndexMap<String, String> = IndexMap::new();
+    let lines = text.lines().skip_while(|line| *line != PROPERTIES).skip(1);
+    for line in lines.map_while(|line| line.strip_prefix(INDENT)) {
+        match (line.strip_prefix(INDENT), line.split_once(" = ").or_else(|| Some((line.strip_suffix(" =")?, "")))) {
+            (Some(part), _) => {
+                if let Some((_, list)) = properties.last_mut() {
+                    list.push(':');
+                    list.push_str(part);
+                }
+            }
+            (None, Some((name, value))) => {
+                properties.insert(name.to_owned(), value.to_owned());
+            }
+            (None, None) => {}
+        }
+    }
+    properties
 }
 
 /// Whether a JVM that only prints its version may be given this: an agent, a recording or a log would be at work a second
@@ -283,6 +311,21 @@ mod tests {
         assert_eq!(flags["HeapDumpPath"].value, "");
         assert_eq!(flags["ErrorFile"].value, "/tmp/x.log");
         assert_eq!(flags.len(), 4);
+    }
+
+    #[test]
+    fn shown_properties_are_read() {
+        let text = "x\nProperty settings:\n    file.encoding = UTF-8\n    java.class.path = \n    java.library.path = /a\n        /b\n\
+                    \x20   user.dir = /x = y\n\nopenjdk version \"17\"\n    no = property\n";
+        let read = parse_properties(text);
+        let told: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let wanted = [
+            ("file.encoding", "UTF-8"),
+            ("java.class.path", ""),
+            ("java.library.path", "/a:/b"),
+            ("user.dir", "/x = y"),
+        ];
+        assert_eq!(told, wanted);
     }
 
     #[test]

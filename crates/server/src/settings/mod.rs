@@ -26,7 +26,7 @@ use crate::proc;
 use crate::runtime::{self, Installed};
 use crate::site::Site;
 use crate::tool;
-use jvm::Flags;
+use jvm::{Flags, Place};
 use needs::{Inert, Live};
 
 pub(crate) use inside::Inside;
@@ -44,8 +44,8 @@ pub(crate) struct Target<'a> {
     pub site: &'a Site,
     pub inside: Option<&'a Inside>,
     pub versions: &'a IndexMap<String, String>,
-    /// Whether it sees fewer processors or less memory than we do.
-    pub is_confined: bool,
+    /// Processors that it is kept to, by number; any if there are none.
+    pub cpus: &'a [usize],
 }
 
 /// Reads back every setting, in the order asked.
@@ -181,11 +181,36 @@ impl<'a> Reader<'a> {
     }
 
     fn property(&self, name: &str, value: &str) -> Result<Found, String> {
+        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.runs_jruby()) {
+            let found = self.jruby_option(option, value)?;
+            // Some of JRuby's properties are no options, such as its folder: they are like nothing that it lists.
+            if found.result != (SettingResult::Unknown { nearest: None }) {
+                return Ok(found);
+            }
+        }
         let live = self.properties()?.get(name).cloned();
-        Ok(Found::value(value, live, None, SettingSource::Jcmd, exactly))
+        Ok(Found::value(value, live, self.default_property(name), SettingSource::Jcmd, exactly))
+    }
+
+    fn runs_jruby(&self) -> bool {
+        let installed = self.target.installed.jvm.as_ref().is_some_and(|jvm| jvm.jruby.is_some());
+        installed || self.target.inside.is_some_and(|inside| inside.engine == "jruby")
+    }
+
+    /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
+    /// JVM has it only once it is set, or tells it only when it is asked.
+    fn default_property(&self, name: &str) -> Option<String> {
+        let variables = self.environment().iter().filter(|(name, _)| !carriers::has_options(name));
+        let env = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let preflight = jvm::preflight(&self.jvm().ok()?.jdk, self.target.jvm_options, &Place { env, ..self.place() });
+        preflight.ok()?.properties.get(name).cloned()
     }
 
     fn jvm_option(&self, option: &str) -> Result<Found, String> {
+        if let Some(property) = option.strip_prefix("-D") {
+            let (name, value) = property.split_once('=').unwrap_or((property, ""));
+            return self.property(name, value);
+        }
         let Some((name, value)) = jvm::parse_option(option) else { return self.other_jvm_option(option) };
         let flags = self.flags()?;
         let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
@@ -201,7 +226,7 @@ impl<'a> Reader<'a> {
     /// A flag that the running JVM does not have, though it started with it.
     fn absent_flag(&self, name: &str) -> Result<Found, String> {
         let jdk = &self.jvm()?.jdk;
-        let asked = jvm::preflight(jdk, self.target.jvm_options, &self.carriers())?;
+        let asked = jvm::preflight(jdk, self.target.jvm_options, &Place { env: self.carriers(), ..Place::default() })?;
         if let Some(words) = asked.ignores(name) {
             return Ok(Found::inert(
                 format!("Java {} ignores it: {words}", jdk.version),
@@ -213,18 +238,18 @@ impl<'a> Reader<'a> {
         Ok(Found::unknown(tool::nearest(name, known.iter().map(String::as_str)), SettingSource::Jcmd))
     }
 
+    /// Processors and memory as the server has them: a JVM chooses by what it sees.
+    fn place(&self) -> Place {
+        Place { cpus: self.target.cpus.to_vec(), limits: self.target.installed.limits, ..Place::default() }
+    }
+
     /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
-    /// Unknown where the server is confined: a JVM chooses by the processors and the memory that it sees, and the one that is
-    /// asked would see all.
     fn default_flag(&self, name: &str, option: &str) -> Result<Option<String>, String> {
-        if self.target.is_confined {
-            return Ok(None);
-        }
         let jdk = &self.jvm()?.jdk;
         let without = |left_out: &[String]| {
             let options = self.target.jvm_options.iter().filter(|option| !left_out.contains(option));
             let options: Vec<String> = options.cloned().collect();
-            jvm::preflight(jdk, &options, &IndexMap::new())
+            jvm::preflight(jdk, &options, &self.place())
         };
         let mut preflight = without(&[option.to_owned()])?;
         if !preflight.starts {

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use model::study::{AskedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
-use super::jvm::{self, ASK_WITHIN};
+use super::jvm::{self, ASK_WITHIN, Place};
 use super::{Found, carriers, jruby};
 use crate::runtime::{Installed, Jvm, base_env};
 use crate::site::Site;
@@ -21,7 +21,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
             (SettingKind::JvmFlag, Some(jvm)) => jvm_option(jvm, site, &complete(&asked.name)?),
             (SettingKind::Env, Some(jvm)) if carriers::OF_JAVA.contains(&asked.name.as_str()) => {
                 let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
-                jvm::preflight(&jvm.jdk, &[], &variable).ok()?.refusal()
+                jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }
             (SettingKind::Jruby, Some(jvm)) => {
                 jruby::refusal(&jvm.jdk, jvm.jruby.as_deref()?, &asked.name, &complete(&asked.value)?)
@@ -47,7 +47,7 @@ fn jvm_option(jvm: &Jvm, site: &Site, option: &str) -> Option<String> {
     let mut accepted: Vec<String> = Vec::new();
     for each in jvm.options.iter().filter_map(|each| site.complete(each).ok()) {
         accepted.push(each.clone());
-        let refusal = jvm::preflight(&jvm.jdk, &accepted, &IndexMap::new()).ok()?.refusal();
+        let refusal = jvm::preflight(&jvm.jdk, &accepted, &Place::default()).ok()?.refusal();
         if each == option {
             let reason = refusal?;
             return Some(nearest_flag(jvm, option).map_or(reason.clone(), |nearest| format!("{reason} ({nearest})")));

@@ -42,13 +42,6 @@ pub(crate) struct Order {
     pub groups: Vec<PathBuf>,
 }
 
-impl Order {
-    /// Whether the program sees less of the machine than we do.
-    pub fn is_confined(&self) -> bool {
-        !self.cpus.is_empty() || !self.groups.is_empty()
-    }
-}
-
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {

@@ -16,7 +16,7 @@ use server::{LaunchError, install};
 use table::{Case, Expect, GROUPS, Group, On};
 
 const SERVER: &str = include_str!("../common/Server.java");
-const JRUBY_94: &str = "9.4.14.0";
+const JRUBY_94: &str = "9.4.15.0";
 const JRUBY_101: &str = "10.1.1.0";
 
 #[test]

@@ -22,11 +22,14 @@ Whatever a study asks for, of one variant or of all, is read back from the runni
 | in effect | the process has the value | |
 | unverified | nothing tells the value | setting-unverified |
 
-The default is what the same runtime has with everything else as it is and without this setting. Names are asked of the runtime;
+The default is what the same runtime has with everything else as it is and without this setting: a second JVM is asked, with the environment, the
+processors (`[host] server_cpus`) and the `limits` that the server has, and without any property (`-D`) of the study's. A property that the JVM has
+only once it is set has no default. Names are asked of the runtime;
 what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values.
 
 Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
-documentation or source, not by what bakeoff says. Cases of one row block run in one process. This page is made from
+documentation or source, not by what bakeoff says. Cases of one row block run in one process. Those of a JDK that is not installed are skipped (JRuby 10.1
+takes 21 or 25), and those of MRI where it is no 3.1 with YJIT. This page is made from
 `crates/server/tests/settings/table.rs` (`UPDATE_DOCS=1` writes it anew).
 ";
 
