@@ -1,0 +1,97 @@
+"""The live calibration: many campaigns of `same-twice.toml` and some of `slower-by-5-percent.toml`, on real JRuby.
+
+    campaigns.py BAKEOFF [MINUTES]    runs campaigns until all are done, or no further one for so many minutes
+    campaigns.py --table              what came out so far
+
+Campaign n has seed n and a store of its own in `.work`, and what is done is never done again: interrupt it and go on whenever you like.
+"""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).parent
+WORK = HERE / ".work"
+CAMPAIGNS = {"same-twice": 60, "slower-by-5-percent": 12}
+
+
+def campaigns():
+    """Both studies side by side, so that whenever it ends there is as large a part of each."""
+    order = [(seed / count, study, seed) for study, count in CAMPAIGNS.items() for seed in range(1, count + 1)]
+    return [(study, seed) for _, study, seed in sorted(order)]
+
+
+def result(study, seed):
+    return WORK / study / f"{seed:03}.json"
+
+
+def run(bakeoff, study, seed):
+    report = result(study, seed)
+    report.parent.mkdir(parents=True, exist_ok=True)
+    store = report.with_suffix(".db")
+    begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
+    command = [bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-evidence", "--fail-on", "never",
+               "--store", str(store), "--html", str(report.with_suffix(".html")), *begun]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"campaigns.py: {study} {seed} ended with exit code {done.returncode}; run this again to go on with it")
+    report.write_bytes(done.stdout)
+    report.with_suffix(".html").unlink(missing_ok=True)
+
+
+def chance(at_most, n, p):
+    """P(X <= at_most) of a binomial X."""
+    return sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
+
+
+def bisect(holds):
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def interval(count, n):
+    """The exact 95 % interval of a share (Clopper & Pearson 1934)."""
+    low = 0.0 if count == 0 else bisect(lambda p: 1 - chance(count - 1, n, p) < 0.025)
+    high = 1.0 if count == n else bisect(lambda p: chance(count, n, p) > 0.025)
+    return low, high
+
+
+def table():
+    print("| study | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | told apart |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for study in CAMPAIGNS:
+        reports = [json.loads(path.read_text()) for path in sorted((WORK / study).glob("*.json"))]
+        if not reports:
+            continue
+        kinds = [report["judgements"][0]["verdict"]["kind"] for report in reports]
+        used = [sum(1 for block in report["blocks"] if not block["set_aside"] and None not in block["values"]) for report in reports]
+        told = sum(kind in ("better", "worse") for kind in kinds)
+        low, high = interval(told, len(kinds))
+        counts = " | ".join(str(kinds.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
+        print(f"| {study} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | "
+              f"{told / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
+
+
+def main():
+    if sys.argv[1:] == ["--table"]:
+        return table()
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    bakeoff = str(pathlib.Path(sys.argv[1]).resolve())
+    minutes = float(sys.argv[2]) if len(sys.argv) == 3 else math.inf
+    start = time.monotonic()
+    for study, seed in campaigns():
+        if time.monotonic() - start > 60 * minutes:
+            break
+        if not result(study, seed).exists():
+            run(bakeoff, study, seed)
+    table()
+
+
+main()
