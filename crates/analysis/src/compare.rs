@@ -189,7 +189,7 @@ fn cells(record: &StudyRecord, cell: Option<CellIndex>) -> impl Iterator<Item = 
 }
 
 /// How an effect and what was decided from it read, which direction is better being the metric's own.
-fn interpret(decided: Option<(&Effect, Decision)>, metric: Metric) -> Interpretation {
+pub fn interpret(decided: Option<(&Effect, Decision)>, metric: Metric) -> Interpretation {
     match decided {
         None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
         Some((_, Decision::Equivalent)) => Interpretation::Equivalent,

@@ -9,7 +9,7 @@ use model::{
 use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
-use crate::{blocks, next, sequential, summary, why};
+use crate::{blocks, factorial, next, scalability, sequential, summary, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -38,6 +38,8 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         primary: record.study.decide.primary,
         rope: record.study.decide.rope,
         measurements: summary::measurements(record, &context.blocks),
+        attribution: factorial::attribution(record, &context.blocks, boundaries),
+        scalability: scalability::scalability(record, &context.blocks),
         blocks: summary::blocks(record, &context.blocks),
         warm_ups: summary::warm_ups(record),
         warm_up_cut: record.warm_up_cut,

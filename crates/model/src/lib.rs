@@ -8,6 +8,7 @@
 //!
 //! The types carry data and small facts about it (polarity, merging, names); they do no I/O.
 
+pub mod attribution;
 pub mod change;
 pub mod evidence;
 pub mod finding;
@@ -24,6 +25,7 @@ pub mod plan;
 pub mod proof;
 pub mod record;
 pub mod report;
+pub mod scalability;
 pub mod scenario;
 pub mod shape;
 pub mod study;
@@ -32,6 +34,7 @@ pub mod text;
 pub mod verdict;
 pub mod why;
 
+pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
 pub use evidence::EvidenceRecord;
 pub use finding::{Evidence, Finding, FindingId, Severity};
@@ -49,6 +52,7 @@ pub use record::{
     TrialRecord, WarmUpRecord,
 };
 pub use report::Report;
+pub use scalability::Scalability;
 pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;

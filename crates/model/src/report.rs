@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Setting, TrialKey, VariantIndex, Verdict,
-    WarmUpCut, Why,
+    Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Scalability, Setting, TrialKey,
+    VariantIndex, Verdict, WarmUpCut, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -48,6 +48,12 @@ pub struct Report {
     pub why: Option<Why>,
     /// What each variant did in each cell.
     pub measurements: Vec<Measurement>,
+    /// What each factor contributes; absent where there is one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<Attribution>,
+    /// How throughput grows with the number of users, for each workload that was measured with four numbers of them or more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scalability: Vec<Scalability>,
     /// What each measured block gave.
     pub blocks: Vec<BlockSummary>,
     /// Warm-up series of every launch.

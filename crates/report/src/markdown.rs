@@ -23,10 +23,12 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
     }
     table(&mut text, &tables::decision(report, Detail::Full));
+    attribution(&mut text, report);
     table(&mut text, &tables::measurements(report, Detail::Full));
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::variants(report));
     table(&mut text, &tables::changes(report));
+    scalability(&mut text, report);
     why(&mut text, report);
     findings(&mut text, report);
     environment(&mut text, report);
@@ -54,6 +56,27 @@ fn verdicts(text: &mut String, report: &Report) {
         }
     }
     let _ = writeln!(text, "{}\n", escaped(&words::caveats(report)));
+}
+
+fn attribution(text: &mut String, report: &Report) {
+    let Some(attribution) = &report.attribution else { return };
+    table(text, &tables::attribution::contributions(attribution, report));
+    for alias in &attribution.aliases {
+        let _ = writeln!(text, "- {}", escaped(alias));
+    }
+    if !attribution.aliases.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn scalability(text: &mut String, report: &Report) {
+    for scaling in &report.scalability {
+        table(text, &tables::scalability::laws(scaling, report));
+        for crossing in &scaling.crossings {
+            let _ = writeln!(text, "{}\n", escaped(&crossing.sentence));
+        }
+        table(text, &tables::scalability::use_of_cores(scaling, report));
+    }
 }
 
 fn why(text: &mut String, report: &Report) {

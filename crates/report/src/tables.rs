@@ -1,5 +1,8 @@
 //! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
 
+pub mod attribution;
+pub mod scalability;
+
 use model::report::{Measurement, ServerTime};
 use model::why::{Row, Topic, WatchedLaunch};
 use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Report, Why};

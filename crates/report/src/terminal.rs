@@ -27,7 +27,9 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.verdicts(report);
     page.limits(report);
     page.table(&tables::decision(report, Detail::Brief));
+    page.attribution(report);
     page.table(&tables::measurements(report, Detail::Brief));
+    page.crossings(report);
     page.why(report);
     page.findings(&words::findings(report));
     page.text
@@ -69,6 +71,26 @@ impl Page {
             self.heading("Limits");
             for limit in &report.limits {
                 self.wrapped("  • ", 4, limit);
+            }
+        }
+    }
+
+    fn attribution(&mut self, report: &Report) {
+        if let Some(attribution) = &report.attribution {
+            self.table(&tables::attribution::contributions(attribution, report));
+            for alias in &attribution.aliases {
+                self.wrapped("  • ", 4, alias);
+            }
+        }
+    }
+
+    fn crossings(&mut self, report: &Report) {
+        let crossings = report.scalability.iter().flat_map(|scaling| &scaling.crossings);
+        let sentences: Vec<&str> = crossings.map(|crossing| crossing.sentence.as_str()).collect();
+        if !sentences.is_empty() {
+            self.heading("Over concurrency");
+            for sentence in sentences {
+                self.wrapped("  ", 2, sentence);
             }
         }
     }

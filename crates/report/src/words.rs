@@ -13,6 +13,22 @@ pub use model::text::{launches, plural};
 
 use crate::number;
 
+/// What contributions are.
+pub const ATTRIBUTION_NOTE: &str = "Each factor's effect is averaged over the levels of the others; an interaction is what two factors' levels \
+    give together beyond the sum of both. Estimated within blocks; all intervals hold at once.";
+
+/// What the charts over the number of users show.
+pub const CONCURRENCY_CAPTION: &str = "Thin lines reach from the lowest to the highest launch. Where there are four numbers of users or \
+    more, the line through throughput is the fitted law.";
+
+/// What a fitted law says.
+pub const SCALABILITY_NOTE: &str = "Universal scalability law X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to the launches' mean \
+    throughput; intervals by refitting resampled blocks: leads, not verdicts. The misfit is the largest distance from the law.";
+
+/// What efficiency is.
+pub const EFFICIENCY_NOTE: &str = "Efficiency is the law's throughput with N users as a part of N times that of one. Cores are \
+    the server's CPU time per second.";
+
 /// How something reads, for renderers that have colour. A word and a sign always stand beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {

@@ -26,9 +26,12 @@ pub(crate) struct StudyFile {
     #[serde(default)]
     pub service: Vec<At<ServiceKeys>>,
     /// The declared differences: factor, then level, then the `[server]` keys that this level changes.
-    /// The first level of each factor is the baseline. Every combination of levels is a variant.
+    /// The first level of each factor is the baseline. Every combination of levels is a variant, unless `[design]` chooses.
     #[serde(default)]
     pub factor: IndexMap<At<String>, IndexMap<At<String>, ServerKeys>>,
+    /// Which combinations of several factors' levels are run. Default: all.
+    #[serde(default)]
+    pub design: DesignKeys,
     /// What is asked of the server.
     #[serde(default)]
     pub workload: Vec<At<WorkloadKeys>>,
@@ -57,6 +60,16 @@ pub(crate) struct StudyFile {
     /// What of the host the processes get, the same for all variants.
     #[serde(default)]
     pub host: HostKeys,
+}
+
+/// Which combinations of several factors' levels are run. `bakeoff check` says which effects they cannot tell apart.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DesignKeys {
+    /// These alone, the baseline first: a level of each factor, joined by `/`, such as `mri/thin`.
+    pub variants: Option<At<Vec<At<String>>>>,
+    /// A regular part of all, of factors with two levels each: `1/2`, `1/4`, `1/8`, `1/16`.
+    pub fraction: Option<At<String>>,
 }
 
 /// What of the host the processes get.

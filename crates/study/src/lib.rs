@@ -8,6 +8,7 @@
 //! everything else is checked afterwards and told together.
 
 mod decide;
+mod design;
 mod file;
 mod host;
 mod init;

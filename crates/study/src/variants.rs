@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use model::study::{AskedSetting, Factor, Variant};
 
+use crate::design;
 use crate::file::{ServerKeys, StudyFile};
 use crate::launch::Launches;
 use crate::problem::{Problem, Problems};
@@ -11,6 +12,8 @@ use crate::value::At;
 
 /// Most variants of a study: a block launches every one of them.
 const MOST_VARIANTS: usize = 32;
+/// Most combinations of levels to choose from.
+const MOST_COMBINATIONS: usize = 1 << 16;
 
 type Levels = IndexMap<At<String>, ServerKeys>;
 
@@ -79,22 +82,25 @@ fn places(levels: &Levels) -> IndexMap<String, miette::SourceSpan> {
     places
 }
 
-/// Every combination of levels in the file's order, the last factor changing fastest; the first is the baseline.
+/// The combinations of levels that are run, the baseline first.
 pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Problems) -> Vec<Variant> {
-    let count = file.factor.values().map(Levels::len).fold(1, usize::saturating_mul);
+    let possible = file.factor.values().map(Levels::len).fold(1, usize::saturating_mul);
+    let all = if possible <= MOST_COMBINATIONS { design::combinations(file, problems) } else { Vec::new() };
+    let count = if all.is_empty() { possible } else { all.len() };
     if count > MOST_VARIANTS {
         if let Some((last, _)) = file.factor.last() {
             problems.add(
                 Problem::new(format!("{count} variants are too many: every block launches each of them"))
                     .at(last.place, format!("with this factor there are more than {MOST_VARIANTS} combinations"))
-                    .help("ask about fewer factors or levels at a time"),
+                    .help(
+                        "ask about fewer factors or levels at a time, or choose some of the combinations in `[design]`",
+                    ),
             );
         }
         return Vec::new();
     }
-    let all = combinations(file);
     let levels = all.iter().flatten().map(|(_, level, _)| (*level).to_owned());
-    let combined = all.iter().map(|levels| levels.iter().map(|(_, level, _)| *level).collect::<Vec<_>>().join("/"));
+    let combined = all.iter().map(design::name);
     let mut known: Vec<String> = levels.chain(combined).collect();
     known.sort();
     known.dedup();
@@ -118,20 +124,4 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
             })
         })
         .collect()
-}
-
-/// A factor, one of its levels, and the keys that the level changes.
-type Choice<'a> = (&'a str, &'a str, &'a ServerKeys);
-
-fn combinations<'a>(file: &'a StudyFile) -> Vec<Vec<Choice<'a>>> {
-    file.factor.iter().fold(vec![Vec::new()], |chosen, (factor, levels)| {
-        let with_each = |so_far: Vec<Choice<'a>>| {
-            let extended = levels.iter().map(|(level, keys)| {
-                let choice: Choice<'a> = (&***factor, &***level, keys);
-                [so_far.as_slice(), &[choice]].concat()
-            });
-            extended.collect::<Vec<_>>()
-        };
-        chosen.into_iter().flat_map(with_each).collect()
-    })
 }

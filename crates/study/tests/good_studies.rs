@@ -43,6 +43,23 @@ blocks = { min = 5, max = 30 }
 "#;
 
 #[test]
+fn a_choice_of_all_combinations() {
+    let factors = "\n[factor.a]\noff = {}\non = { env = { A = \"1\" } }\n[factor.b]\noff = {}\non = { env = { B = \"1\" } }\n\
+                   [factor.c]\noff = {}\non = { env = { C = \"1\" } }\n";
+    let (before, after) = SMALL.split_once("[factor").unwrap();
+    let after = &after[after.find("\n[[").unwrap()..];
+    let names = |design: &str| -> Vec<String> {
+        let study = parse(&format!("{before}{factors}{design}{after}"));
+        study.variants.into_iter().map(|variant| variant.name).collect()
+    };
+    assert_eq!(names("").len(), 8);
+    let half = names("[design]\nfraction = \"1/2\"\n");
+    assert_eq!(half, ["off/off/off", "off/on/on", "on/off/on", "on/on/off"]);
+    let own = names("[design]\nvariants = [\"off/off/on\", \"on/on/off\"]\n");
+    assert_eq!(own, ["off/off/on", "on/on/off"]);
+}
+
+#[test]
 fn proofs_expect_of_each_variant_what_is_its_own() {
     let text = format!(
         "{SMALL}\n[[proof]]\nname = \"pool\"\nhttp = {{ get = \"/s\", json = \"$.size\" }}\n\

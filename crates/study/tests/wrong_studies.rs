@@ -112,6 +112,14 @@ wrong! {
         underlines ["0.02"], suggests "\"2%\"";
     table_instead_of_list: "[[workload]]" => "[workload]",
         underlines ["[workload]"], suggests "[[name]]";
+    variants_that_do_not_exist: "[[workload]]\nname" => "[design]\nvariants = [\"off\", \"onn\"]\n\n[[workload]]\nname",
+        underlines ["\"onn\""], suggests "did you mean `on`?";
+    a_fraction_of_one_factor: "[[workload]]\nname" => "[design]\nfraction = \"1/2\"\n\n[[workload]]\nname",
+        underlines ["\"1/2\""], suggests "leave the fraction out";
+    a_fraction_that_is_none: "[[workload]]\nname" => "[design]\nfraction = \"1/3\"\n\n[[workload]]\nname",
+        underlines ["\"1/3\""], suggests "`1/2`";
+    a_single_variant: "[[workload]]\nname" => "[design]\nvariants = [\"off\", \"off\"]\n\n[[workload]]\nname",
+        underlines ["\"off\""], suggests "remove one of them";
     no_name: "name = \"Threads\"\n" => "",
         underlines [""], suggests "add `name";
     no_runtime: "runtime = \"jruby\"\n" => "",

@@ -77,6 +77,7 @@ fn doubts(study: &Study) -> Vec<String> {
             doubts.push(format!("{names} are the same treatment: whatever differs between them is chance"));
         }
     }
+    doubts.extend(analysis::aliases(study));
     for name in study::environment(study) {
         if std::env::var_os(name).is_none() {
             doubts.push(format!("the environment variable {name} is not set"));

@@ -2,6 +2,7 @@
 
 use model::Report;
 use model::report::Measurement;
+use model::scalability::Usl;
 
 use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
@@ -36,16 +37,28 @@ pub fn concurrency(report: &Report) -> Vec<Chart> {
                     measurement.percentiles.iter().find(|percentile| (percentile.percent - 50.0).abs() < 1e-9)?;
                 Some((median.us as f64, None))
             });
+            let law = |variant| {
+                let scaling = report.scalability.iter().find(|scaling| scaling.workload == workload)?;
+                Some(scaling.curves.iter().find(|curve| curve.variant == variant)?.law())
+            };
             [
-                chart(report, workload, "throughput", &throughput, number::rate),
-                chart(report, workload, "median service time", &median, number::micros),
+                chart(report, workload, "throughput", &throughput, number::rate, law),
+                chart(report, workload, "median service time", &median, number::micros, |_| None),
             ]
         })
         .flatten()
         .collect()
 }
 
-fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: fn(f64) -> String) -> Option<Chart> {
+/// `law` is what is drawn through a variant's points in place of straight lines.
+fn chart(
+    report: &Report,
+    workload: &str,
+    what: &str,
+    points: &[Point],
+    write: fn(f64) -> String,
+    law: impl Fn(usize) -> Option<Usl>,
+) -> Option<Chart> {
     if points.is_empty() {
         return None;
     }
@@ -67,7 +80,10 @@ fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: f
     for variant in 0..report.variants.len() {
         let mut own: Vec<_> = points.iter().filter(|point| point.variant == variant).collect();
         own.sort_by(|a, b| a.users.total_cmp(&b.users));
-        let line: Vec<_> = own.iter().map(|point| (point.users, point.value)).collect();
+        let line: Vec<_> = match law(variant) {
+            Some(law) => along(&own).map(|users| (users, law.at(users))).collect(),
+            None => own.iter().map(|point| (point.users, point.value)).collect(),
+        };
         plot.line(&line, variant, 1.6, "1");
         for point in own {
             if let Some(range) = point.range {
@@ -85,6 +101,13 @@ fn chart(report: &Report, workload: &str, what: &str, points: &[Point], write: f
         })
         .collect();
     Some(plot.finish(&format!("{workload}: {what} over users"), &description.join("; ")))
+}
+
+/// Places from the fewest to the most users, evenly on the logarithmic axis.
+fn along(points: &[&Point]) -> impl Iterator<Item = f64> + use<> {
+    const PLACES: u32 = 60;
+    let [low, high] = [points.first(), points.last()].map(|point| point.map_or(1.0, |point| point.users));
+    (0..=PLACES).map(move |place| low * (high / low).powf(f64::from(place) / f64::from(PLACES)))
 }
 
 /// Numbers of users of a workload, rising.

@@ -15,6 +15,7 @@ pub fn all(page: &mut Markup, report: &Report) {
     head(page, report);
     verdicts(page, report);
     comparisons(page, report);
+    attribution(page, report);
     blocks(page, report);
     cells(page, report);
     launches(page, report);
@@ -78,6 +79,21 @@ fn comparisons(page: &mut Markup, report: &Report) {
                      Whether up is better depends on the metric; the word on the right says how each reads."
                 ),
             );
+        }
+    });
+}
+
+fn attribution(page: &mut Markup, report: &Report) {
+    let Some(attribution) = &report.attribution else { return };
+    let table = tables::attribution::contributions(attribution, report);
+    section(page, "factors", &table.caption, |section| {
+        draw_table(section, &table, "");
+        if !attribution.aliases.is_empty() {
+            section.element("ul", &[], |list| {
+                for alias in &attribution.aliases {
+                    list.leaf("li", &[], alias);
+                }
+            });
         }
     });
 }
@@ -191,7 +207,18 @@ fn concurrency(page: &mut Markup, report: &Report) {
     if !charts.is_empty() {
         section(page, "concurrency", "Over concurrency", |section| {
             pairs(section, charts);
-            section.leaf("p", &[("class", "muted")], "Thin lines reach from the lowest to the highest launch.");
+            section.leaf("p", &[("class", "muted")], words::CONCURRENCY_CAPTION);
+            for scaling in &report.scalability {
+                let tables =
+                    [tables::scalability::laws(scaling, report), tables::scalability::use_of_cores(scaling, report)];
+                for table in tables {
+                    section.leaf("h3", &[], &table.caption);
+                    draw_table(section, &table, "");
+                }
+                for crossing in &scaling.crossings {
+                    section.leaf("p", &[], &crossing.sentence);
+                }
+            }
         });
     }
 }

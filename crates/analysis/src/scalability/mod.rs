@@ -1,0 +1,349 @@
+//! How throughput grows with the number of users, and where two variants' curves cross.
+
+mod usl;
+
+use model::scalability::{Bounds, Crossing, Curve, Peak, Point, Scalability, Usl};
+use model::{Arrivals, CellIndex, Metric, StudyRecord, VariantIndex, text};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::blocks::{self, BlockState, Trials};
+use crate::boundaries::FIRST_LOOK;
+use crate::compare::BASELINE;
+use crate::{metrics, robust};
+
+/// Numbers of users that a curve of three parameters needs at least, so that it can be seen not to fit.
+const LEAST_USERS: usize = 4;
+/// Resampled sets of blocks.
+const RESAMPLES: usize = 2_000;
+
+/// Student's t, two-sided 95 %, for 4 to 29 degrees of freedom.
+const T: [f64; 26] = [
+    2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+    2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
+];
+
+/// Every workload that was measured in closed loops without think time, with at least [`LEAST_USERS`] numbers of users and in as
+/// many blocks as an interval needs.
+pub fn scalability(record: &StudyRecord, states: &[BlockState]) -> Vec<Scalability> {
+    let study = &record.study;
+    let of_workload = |(index, workload): (usize, &model::study::Workload)| {
+        let cells = cells(record, index);
+        if cells.len() < LEAST_USERS {
+            return None;
+        }
+        let launches = Launches::of(record, states, &cells);
+        let whole: Vec<Fitted> = (BASELINE..study.variants.len()).map(|variant| launches.fitted(variant)).collect();
+        let resampled = launches.resampled(record.plan.seed, study.variants.len());
+        let curves: Vec<Curve> = (BASELINE..study.variants.len())
+            .filter_map(|variant| launches.curve(variant, whole[variant]?, &resampled))
+            .collect();
+        let crossings = (BASELINE + 1..study.variants.len())
+            .filter_map(|variant| launches.crossing(record, variant, &whole, &resampled))
+            .collect();
+        let fitted = Scalability { workload: workload.name.clone(), curves, crossings };
+        (!fitted.curves.is_empty()).then_some(fitted)
+    };
+    study.workloads.iter().enumerate().filter_map(of_workload).collect()
+}
+
+/// The closed cells of a workload by rising number of users.
+fn cells(record: &StudyRecord, workload: usize) -> Vec<(u32, CellIndex)> {
+    let mut cells: Vec<(u32, CellIndex)> = record
+        .plan
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, cell)| cell.workload == workload)
+        .filter(|(_, cell)| cell.shape.arrivals == Arrivals::default())
+        .map(|(index, cell)| (cell.shape.connections, index))
+        .collect();
+    cells.sort_unstable();
+    cells.dedup_by_key(|(users, _)| *users);
+    cells
+}
+
+type Fitted = Option<Usl>;
+
+/// Throughput of every variant in every cell, for each block in which all of them have one.
+struct Launches {
+    users: Vec<u32>,
+    /// By block, variant and cell: answers per second.
+    throughputs: Vec<Vec<Vec<f64>>>,
+    /// By variant and cell: median of the cores used.
+    cores: Vec<Vec<Option<f64>>>,
+}
+
+impl Launches {
+    fn of(record: &StudyRecord, states: &[BlockState], cells: &[(u32, CellIndex)]) -> Self {
+        let trials = Trials::of(record);
+        let used: Vec<u32> = blocks::used(states).take(record.plan.schedule.max_blocks as usize).collect();
+        let variants = BASELINE..record.study.variants.len();
+        let in_cell = |block, variant, cell, metric| metrics::value(trials.get(block, variant)?, metric, Some(cell));
+        let of_variant = |block, variant| -> Option<Vec<f64>> {
+            cells.iter().map(|(_, cell)| in_cell(block, variant, *cell, Metric::Throughput)).collect()
+        };
+        let cores = |variant, cell| {
+            let of_block = |block: &u32| {
+                let cpu_us = in_cell(*block, variant, cell, Metric::CpuPerRequest)?;
+                Some(cpu_us / 1e6 * in_cell(*block, variant, cell, Metric::Throughput)?)
+            };
+            robust::median(&used.iter().filter_map(of_block).collect::<Vec<_>>())
+        };
+        Self {
+            users: cells.iter().map(|(users, _)| *users).collect(),
+            throughputs: used
+                .iter()
+                .filter_map(|block| variants.clone().map(|variant| of_variant(*block, variant)).collect())
+                .collect(),
+            cores: variants
+                .clone()
+                .map(|variant| cells.iter().map(|(_, cell)| cores(variant, *cell)).collect())
+                .collect(),
+        }
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.throughputs.len()).collect()
+    }
+
+    /// Means over `blocks`: the least squares of the means are those of all launches, since there are as many in each.
+    fn means(&self, blocks: &[usize], variant: VariantIndex) -> Vec<(f64, f64)> {
+        let mean = |cell: usize| {
+            blocks.iter().map(|block| self.throughputs[*block][variant][cell]).sum::<f64>() / blocks.len() as f64
+        };
+        self.users.iter().enumerate().map(|(cell, users)| (f64::from(*users), mean(cell))).collect()
+    }
+
+    /// The curve of all blocks, where there are enough for an interval.
+    fn fitted(&self, variant: VariantIndex) -> Fitted {
+        (self.throughputs.len() >= FIRST_LOOK).then(|| usl::fit(&self.means(&self.all(), variant)))?
+    }
+
+    /// Curves of blocks drawn with replacement, by resample and variant: variants of one resample have the same blocks.
+    fn resampled(&self, seed: u64, variants: usize) -> Vec<Vec<Fitted>> {
+        let count = self.throughputs.len();
+        if count < FIRST_LOOK {
+            return Vec::new();
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        (0..RESAMPLES)
+            .map(|_| {
+                let blocks: Vec<usize> = (0..count).map(|_| rng.random_range(0..count)).collect();
+                (0..variants).map(|variant| usl::fit(&self.means(&blocks, variant))).collect()
+            })
+            .collect()
+    }
+
+    fn curve(&self, variant: VariantIndex, fit: Usl, resampled: &[Vec<Fitted>]) -> Option<Curve> {
+        let bounds = |of: &dyn Fn(&Usl) -> Option<f64>| {
+            let values = resampled.iter().filter_map(|fits| Some(of(fits[variant].as_ref()?).unwrap_or(f64::INFINITY)));
+            bounds(of(&fit)?, &values.collect::<Vec<_>>(), self.throughputs.len())
+        };
+        let most = f64::from(*self.users.last()?);
+        let peak = fit.peak().and_then(|users| {
+            Some(Peak { users: bounds(&Usl::peak)?, throughput: fit.at(users), is_measured: users <= most })
+        });
+        let points: Vec<Point> = self
+            .means(&self.all(), variant)
+            .into_iter()
+            .enumerate()
+            .map(|(cell, (users, throughput))| Point {
+                users: self.users[cell],
+                throughput,
+                fitted: fit.at(users),
+                efficiency: fit.at(users) / (users * fit.lambda),
+                cores: self.cores[variant][cell],
+            })
+            .collect();
+        Some(Curve {
+            variant,
+            blocks: self.throughputs.len() as u32,
+            lambda: bounds(&|fit| Some(fit.lambda))?,
+            sigma: bounds(&|fit| Some(fit.sigma))?,
+            kappa: bounds(&|fit| Some(fit.kappa))?,
+            peak,
+            misfit: points.iter().map(|point| (point.throughput / point.fitted - 1.0).abs()).fold(0.0, f64::max),
+            points,
+        })
+    }
+
+    fn crossing(
+        &self,
+        record: &StudyRecord,
+        variant: VariantIndex,
+        whole: &[Fitted],
+        resampled: &[Vec<Fitted>],
+    ) -> Option<Crossing> {
+        let range = [*self.users.first()?, *self.users.last()?].map(f64::from);
+        let meet = |fits: &[Fitted]| Some(usl::meets(&fits[variant]?, &fits[BASELINE]?, range));
+        let meets = meet(whole)?;
+        let others: Vec<Vec<f64>> = resampled.iter().filter_map(|fits| meet(fits)).collect();
+        let crossing = others.iter().filter(|meets| !meets.is_empty()).count();
+        let share = crossing as f64 / others.len().max(1) as f64;
+        let users = match meets[..] {
+            [users] => {
+                let once = others.iter().filter_map(|meets| Some(*meets.first()?).filter(|_| meets.len() == 1));
+                bounds(users, &once.collect::<Vec<_>>(), self.throughputs.len())
+            }
+            _ => None,
+        };
+        let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
+        let is_ahead = |users: f64| Some(whole[variant]?.at(users) > whole[BASELINE]?.at(users));
+        let sentence = say(names, is_ahead(range[0])?, &meets, users, range, share);
+        Some(Crossing { variant, users, share, sentence })
+    }
+}
+
+/// Where two curves cross, in words; `is_ahead` says whether the variant is faster with the fewest users.
+fn say(
+    [name, baseline]: [&str; 2],
+    is_ahead: bool,
+    meets: &[f64],
+    users: Option<Bounds>,
+    [low, high]: [f64; 2],
+    share: f64,
+) -> String {
+    let (first, second) = if is_ahead { (name, baseline) } else { (baseline, name) };
+    let percent = format!("{:.0} %", share * 100.0);
+    match (meets, users) {
+        ([], _) if share == 0.0 => format!("{first} is ahead of {second} with {low} to {high} users alike."),
+        ([], _) => format!(
+            "{first} is ahead of {second} with {low} to {high} users alike; in {percent} of the resampled blocks they cross."
+        ),
+        (_, Some(at)) => format!(
+            "{second} overtakes {first} at about {} users [{}, {}]; in {percent} of the resampled blocks they cross.",
+            text::significant(at.estimate, 2),
+            text::significant(at.low, 2),
+            at.high.map_or_else(|| "∞".to_owned(), |high| text::significant(high, 2)),
+        ),
+        _ => {
+            let places: Vec<String> = meets.iter().map(|users| text::significant(*users, 2)).collect();
+            format!(
+                "The curves of {name} and {baseline} cross at about {} users: they are nearly the same.",
+                places.join(" and ")
+            )
+        }
+    }
+}
+
+/// An estimate with the interval of its resampled values, which are widened for the small number of blocks (Hesterberg 2015,
+/// "expanded percentile interval"): a plain bootstrap of five blocks would miss the truth much more often than promised.
+/// Infinite values are no upper end. `None` where there are no values.
+fn bounds(estimate: f64, resampled: &[f64], blocks: usize) -> Option<Bounds> {
+    let t = T[(blocks - 1).clamp(4, 29) - 4];
+    let tail = normal_tail(t * (blocks as f64 / (blocks as f64 - 1.0)).sqrt());
+    let low = robust::quantile(resampled, tail)?;
+    let high = robust::quantile(resampled, 1.0 - tail)?;
+    Some(Bounds { estimate, low, high: high.is_finite().then_some(high) })
+}
+
+/// P(Z > x) of a standard normal Z for x above 1, by Laplace's continued fraction (Abramowitz & Stegun 26.2.14).
+fn normal_tail(x: f64) -> f64 {
+    let fraction = (1..=60).rev().fold(x, |below, k| x + f64::from(k) / below);
+    (-x * x / 2.0).exp() / (fraction * (2.0 * std::f64::consts::PI).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Shape;
+
+    use super::*;
+    use crate::boundaries::normal;
+    use crate::fixture;
+
+    const USERS: [u32; 5] = [1, 10, 20, 50, 100];
+
+    /// A run whose variants follow these curves, with normal noise of each throughput.
+    fn record(curves: [Usl; 2], noise: f64, blocks: usize) -> StudyRecord {
+        let mut study = fixture::study();
+        study.workloads[0].shapes = USERS.map(Shape::users).to_vec();
+        let mut record = fixture::record_of(study, blocks, 0.0, 0.0, 1);
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for trial in &mut record.trials {
+            for cell in &mut trial.cells {
+                let throughput = curves[trial.variant].at(f64::from(USERS[cell.cell]));
+                *cell = fixture::cell(cell.cell, throughput * (noise * normal(&mut rng)).exp());
+            }
+        }
+        record
+    }
+
+    fn fitted(record: &StudyRecord) -> Scalability {
+        scalability(record, &blocks::blocks(record)).remove(0)
+    }
+
+    const FLAT: Usl = Usl { lambda: 300.0, sigma: 0.2, kappa: 0.0 };
+    const PEAKED: Usl = Usl { lambda: 100.0, sigma: 0.01, kappa: 0.000_4 };
+
+    #[test]
+    fn known_curves_and_their_crossing_are_found() {
+        let fitted = fitted(&record([FLAT, PEAKED], 0.02, 12));
+        let holds = |bounds: Bounds, truth: f64| bounds.low <= truth && bounds.high.is_none_or(|high| truth <= high);
+        for (curve, truth) in fitted.curves.iter().zip([FLAT, PEAKED]) {
+            assert!(holds(curve.lambda, truth.lambda) && holds(curve.sigma, truth.sigma), "{curve:?}");
+            assert!(holds(curve.kappa, truth.kappa) && curve.misfit < 0.03, "{curve:?}");
+            assert_eq!((curve.blocks, curve.points.len()), (12, USERS.len()));
+        }
+        let peak = fitted.curves[1].peak.unwrap();
+        // √(0.99 / 0.0004)
+        assert!(holds(peak.users, 49.75) && peak.is_measured, "{peak:?}");
+        assert!(peak.users.high.unwrap() < 60.0);
+        let at_fifty = fitted.curves[1].points[3];
+        assert!((at_fifty.efficiency - 1.0 / (1.0 + 0.01 * 49.0 + 0.000_4 * 50.0 * 49.0)).abs() < 0.03, "{at_fifty:?}");
+        // The fixture's server uses half a core whatever it answers.
+        assert!((at_fifty.cores.unwrap() - 0.5).abs() < 0.01, "{at_fifty:?}");
+
+        let truth = usl::meets(&FLAT, &PEAKED, [1.0, 100.0]);
+        let crossing = &fitted.crossings[0];
+        assert!(truth.len() == 1 && holds(crossing.users.unwrap(), truth[0]), "{truth:?} {crossing:?}");
+        assert!(crossing.share > 0.99 && crossing.sentence.starts_with("on overtakes off at about 1"), "{crossing:?}");
+    }
+
+    #[test]
+    fn curves_that_stay_apart_do_not_cross() {
+        let higher = Usl { lambda: 400.0, ..FLAT };
+        let fitted = fitted(&record([FLAT, higher], 0.01, 6));
+        assert_eq!(fitted.crossings[0].users, None);
+        assert_eq!(fitted.crossings[0].sentence, "on is ahead of off with 1 to 100 users alike.");
+        assert_eq!(fitted.curves[0].peak.filter(|peak| peak.is_measured), None);
+    }
+
+    #[test]
+    fn intervals_hold_what_they_promise_with_few_blocks() {
+        let missed = (0..60_u64)
+            .filter(|seed| {
+                let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+                let launches = Launches {
+                    users: USERS.to_vec(),
+                    throughputs: (0..6)
+                        .map(|_| {
+                            vec![USERS.map(|n| PEAKED.at(f64::from(n)) * (0.03 * normal(&mut rng)).exp()).to_vec()]
+                        })
+                        .collect(),
+                    cores: vec![vec![None; USERS.len()]],
+                };
+                let resampled = launches.resampled(*seed, 1);
+                let curve = launches.curve(0, launches.fitted(0).unwrap(), &resampled).unwrap();
+                let users = curve.peak.unwrap().users;
+                users.low > 49.75 || users.high.is_some_and(|high| high < 49.75)
+            })
+            .count();
+        // 95 % promised: 3 of 60, and three standard deviations of chance.
+        assert!(missed <= 8, "{missed} of 60");
+    }
+
+    #[test]
+    fn too_few_users_or_blocks_have_no_curve() {
+        assert!(scalability(&fixture::record(6, 0.0), &blocks::blocks(&fixture::record(6, 0.0))).is_empty());
+        let short = record([FLAT, PEAKED], 0.01, 4);
+        assert!(scalability(&short, &blocks::blocks(&short)).is_empty());
+    }
+
+    #[test]
+    fn tails_of_the_normal_distribution() {
+        for (x, tail) in [(1.0, 0.158_655), (1.959_964, 0.025), (3.0, 0.001_349_9), (4.0, 3.167_1e-5)] {
+            assert!((normal_tail(x) / tail - 1.0).abs() < 1e-3, "{x}: {}", normal_tail(x));
+        }
+    }
+}
