@@ -305,7 +305,8 @@ mod tests {
         assert_eq!(stranger_at(address, Process::read(us).unwrap().parent), None);
         assert_eq!(stranger_at(address, us).unwrap().pid, Some(us));
         let answering = |address| answering(Process::read(us).unwrap().parent, address);
-        assert_eq!(answering(address).iter().map(|process| process.pid).collect::<Vec<_>>(), [us]);
+        // What another test is about to start may hold it for a moment.
+        assert!(answering(address).iter().any(|process| process.pid == us));
         assert!(answering("127.0.0.1:1".parse().unwrap()).is_empty());
         drop(socket);
         assert_eq!(stranger_at(address, us).unwrap().pid, None);

@@ -166,6 +166,10 @@ mod tests {
         let inside = String::from_utf8_lossy(&inside.stdout).into_owned();
         assert!(inside.contains(&format!("/bakeoff-{}-", std::process::id())), "{inside}");
         assert_eq!(group.killed(), None);
+        for (file, least) in [("memory.swap.max", "0"), ("memory.memsw.limit_in_bytes", "33554432")] {
+            let swap = group.made.iter().filter_map(|group| fs::read_to_string(group.folder.join(file)).ok());
+            assert!(swap.into_iter().all(|text| text.trim() == least), "{file}");
+        }
         // `tail` keeps the last line, which has no end.
         let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
         assert_eq!(ended.status.code(), Some(3));

@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
         let Some((name, value)) = jvm::parse_option(option) else { return self.other_jvm_option(option) };
         let flags = self.flags()?;
         let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
-        let default = self.default_flag(&name, option)?;
+        let default = self.default_flag(&name, option);
         let found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, jvm::same_value);
         let known = |name: &str| {
             let flag = flags.get(name)?;
@@ -244,18 +244,19 @@ impl<'a> Reader<'a> {
     }
 
     /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
-    fn default_flag(&self, name: &str, option: &str) -> Result<Option<String>, String> {
-        let jdk = &self.jvm()?.jdk;
+    /// `None` where the JVM that is asked does not tell in time: a small quota may not let it.
+    fn default_flag(&self, name: &str, option: &str) -> Option<String> {
+        let jdk = &self.jvm().ok()?.jdk;
         let without = |left_out: &[String]| {
             let options = self.target.jvm_options.iter().filter(|option| !left_out.contains(option));
             let options: Vec<String> = options.cloned().collect();
-            jvm::preflight(jdk, &options, &self.place())
+            jvm::preflight(jdk, &options, &self.place()).ok()
         };
         let mut preflight = without(&[option.to_owned()])?;
         if !preflight.starts {
             preflight = without(&self.asked_flags)?;
         }
-        Ok(preflight.flags.get(name).map(|flag| flag.value.clone()))
+        preflight.flags.get(name).map(|flag| flag.value.clone())
     }
 
     /// `--add-opens`, `-javaagent` and the like: whether the JVM has got it is all there is to know.
