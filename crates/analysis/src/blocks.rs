@@ -28,8 +28,9 @@ pub const STEAL_CORES: f64 = 0.03;
 pub const OTHERS_CORES: f64 = 0.25;
 /// Part of the time that the control group was throttled.
 pub const THROTTLED_SHARE: f64 = 0.01;
-/// Part of the time that some task waited for a processor, though the launch's own work left one free.
-pub const PRESSURE_SHARE: f64 = 0.1;
+/// Part of the time that some task waited for a processor, though the launch's own work left one free: client and server wake each
+/// other up on the same one now and then, though others idle.
+pub const PRESSURE_SHARE: f64 = 0.5;
 /// Time that the client stood still, seconds: longer than a busy machine keeps a thread waiting.
 pub const PAUSED_S: f64 = 0.5;
 /// Robust standard deviations above the usual.

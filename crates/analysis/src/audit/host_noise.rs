@@ -225,8 +225,8 @@ mod tests {
             evidence(&record)
         };
         let name = "some task waited for a processor though there was room, median launch";
-        assert_eq!(waited(2.5, 0.25, |_| ()), [pair(name, "25.0 %, beyond the floor of 10.0 %")]);
-        assert_eq!(waited(2.5, 0.05, |_| ()), [], "now and then two want one");
+        assert_eq!(waited(2.5, 0.75, |_| ()), [pair(name, "75.0 %, beyond the floor of 50.0 %")]);
+        assert_eq!(waited(2.5, 0.4, |_| ()), [], "client and server wake each other up");
         assert_eq!(waited(3.5, 0.9, |_| ()), [], "the launch's own work filled the host");
         assert_eq!(waited(2.5, 0.9, |record| record.study.host.server_cpus = vec![0]), [], "the study wants it so");
         let limited = |record: &mut StudyRecord| record.study.variants[0].server.limits.cpus = Some(0.5);
