@@ -128,7 +128,7 @@ fn a_kill_for_lack_of_memory_is_told() {
     let Some(launched) = limited(limits, ruby("server.rb"), &dir) else { return };
     let error = launched.unwrap_err();
     assert!(matches!(error, LaunchError::Exited { exit: Exit::Signal(9), .. }), "{error}");
-    let told = "for needing more memory than `limits.memory` allows (50 MB)";
+    let told = "for needing more memory than `limits.memory` allows (48 MiB)";
     assert!(error.to_string().contains(told), "{error}");
 
     // The same of one that serves already, below a shell.

@@ -63,9 +63,9 @@ impl Group {
         let kills: u64 = self.made.iter().map(cgroup::Group::oom_kills).sum();
         let bytes = self.limits.memory_bytes.filter(|_| kills > 0)?;
         Some(format!(
-            "the kernel killed {} for needing more memory than `limits.memory` allows ({:.0} MB); allow more, or give it a smaller heap",
+            "the kernel killed {} for needing more memory than `limits.memory` allows ({:.0} MiB); allow more, or give it a smaller heap",
             if kills == 1 { "a process of it".to_owned() } else { format!("{kills} processes of it") },
-            bytes as f64 / 1e6
+            bytes as f64 / f64::from(1 << 20)
         ))
     }
 
@@ -174,7 +174,7 @@ mod tests {
         let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
         assert_eq!(ended.status.code(), Some(3));
         let told = group.killed().unwrap();
-        assert!(told.contains("a process of it") && told.contains("34 MB"), "{told}");
+        assert!(told.contains("a process of it") && told.contains("32 MiB"), "{told}");
         let folders = group.made.clone();
         drop(group);
         assert!(folders.iter().all(|group| !group.folder.exists()), "{folders:?}");

@@ -260,7 +260,7 @@ impl Launch {
             Unready::Late { last } => LaunchError::Late {
                 name,
                 expected: self.site.secrets.mask(&self.sign.describe()),
-                last,
+                last: last + &killed.map(|why| format!("; {why}")).unwrap_or_default(),
                 within: installed.ready.within,
                 log,
             },
