@@ -1,5 +1,7 @@
 //! What a study wants to see with its own eyes in the running server.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A value that has to be found in a running server.
@@ -44,6 +46,18 @@ pub enum ProofSource {
     Threads(String),
 }
 
+impl fmt::Display for ProofSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jmx { bean, attribute } => write!(f, "JMX {bean}, {attribute}"),
+            Self::Http { path, json } => write!(f, "GET {path}, {json}"),
+            Self::Command { command, regex: None } => write!(f, "command {command}"),
+            Self::Command { command, regex: Some(regex) } => write!(f, "command {command}, /{regex}/"),
+            Self::Threads(name) => write!(f, "threads named /{name}/"),
+        }
+    }
+}
+
 /// What a value has to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -57,10 +71,17 @@ enum Order {
 }
 
 impl Expected {
-    /// `text` or the same number; `>= 8` and `<= 8` for numbers. `None` where what follows these is no number.
+    /// `text` or the same number; `>= 8` and `<= 8` for numbers. `None` where what follows these is no number, and where it
+    /// begins as another comparison would: what is compared as a text by mistake never holds.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_sound = order(text).is_none_or(|(_, bound)| bound.trim().parse::<f64>().is_ok());
-        is_sound.then(|| Self(text.trim().to_owned()))
+        let text = text.trim();
+        let is_sound = if let Some((_, bound)) = order(text) {
+            number(bound).is_some()
+        } else {
+            let rest = text.trim_start_matches(['<', '>', '=', '!', '≤', '≥', '≠']);
+            rest.len() == text.len() || number(rest).is_none()
+        };
+        is_sound.then(|| Self(text.to_owned()))
     }
 
     /// As it was written.
@@ -68,9 +89,17 @@ impl Expected {
         &self.0
     }
 
+    /// Whether a count can be what is expected: a whole number from 0 on.
+    pub fn fits_counts(&self) -> bool {
+        match (order(&self.0), number(&self.0)) {
+            (Some((Order::AtLeast, _)), _) => true,
+            (Some((Order::AtMost, bound)), _) => number(bound).is_some_and(|bound| bound >= 0.0),
+            (None, number) => number.is_some_and(|number| number >= 0.0 && number.fract() == 0.0),
+        }
+    }
+
     /// Whether `live` is what is expected.
     pub fn holds(&self, live: &str) -> bool {
-        let number = |text: &str| text.trim().parse::<f64>().ok();
         match order(&self.0) {
             Some((order, bound)) => match (number(bound), number(live), order) {
                 (Some(bound), Some(live), Order::AtLeast) => live >= bound,
@@ -83,6 +112,10 @@ impl Expected {
             },
         }
     }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 fn order(text: &str) -> Option<(Order, &str)> {
@@ -100,6 +133,17 @@ mod tests {
         let holds = |expect: &str, live: &str| Expected::parse(expect).unwrap().holds(live);
         assert!(holds("30", "30.0") && holds("up", " up\n") && holds(">= 8", "8") && holds("<= 8", "7.5"));
         assert!(!holds("30", "31") && !holds("up", "down") && !holds(">= 8", "7") && !holds(">= 8", "many"));
-        assert_eq!(Expected::parse(">= many"), None);
+        assert!(holds("NaN", "NaN") && holds("inf", "inf"), "texts, since they are no numbers that compare");
+        assert!(holds("<none>", "<none>"));
+        for never in [">= many", ">=", "<= NaN", "> 8", "< 8", "= 8", "== 8", "=> 8", "!= 8", "≥ 8"] {
+            assert_eq!(Expected::parse(never), None, "{never}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_and_not_below_zero() {
+        let fits = |expect: &str| Expected::parse(expect).unwrap().fits_counts();
+        assert!(fits("0") && fits("8.0") && fits(">= 2.5") && fits("<= 0"));
+        assert!(!fits("many") && !fits("-1") && !fits("2.5") && !fits("<= -1") && !fits(""));
     }
 }

@@ -1,5 +1,7 @@
 //! Placeholders such as `{port}`, which are filled in when a trial launches its processes.
 
+use miette::SourceSpan;
+
 use crate::problem::{Problem, Problems, did_you_mean};
 use crate::value::{At, Text};
 
@@ -35,6 +37,11 @@ impl Placeholders {
 
     /// Finds fault with every placeholder of `text` that nothing will fill in.
     pub fn check(&self, text: &At<Text>, problems: &mut Problems) {
+        self.check_text(text, text.place, problems);
+    }
+
+    /// The same for a text at a place.
+    pub fn check_text(&self, text: &str, place: SourceSpan, problems: &mut Problems) {
         for name in names(text) {
             let is_env = name.strip_prefix("env.").is_some_and(|variable| !variable.is_empty());
             if is_env || self.known.iter().any(|known| known == name) {
@@ -46,7 +53,7 @@ impl Placeholders {
             let written = format!("{{{name}}}");
             problems.add(
                 Problem::new(format!("unknown placeholder `{written}`"))
-                    .at(text.place, format!("`{written}` has no meaning in {}", self.holder))
+                    .at(place, format!("`{written}` has no meaning in {}", self.holder))
                     .help(did_you_mean(&written, &known)),
             );
         }

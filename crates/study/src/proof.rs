@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use miette::SourceSpan;
 use model::proof::{Expected, Proof, ProofSource};
 use regex::Regex;
 
@@ -31,6 +32,10 @@ pub(crate) fn proofs(
     let mut names = BTreeSet::new();
     let mut proofs = Vec::new();
     for keys in all {
+        if keys.name.trim().is_empty() {
+            let problem = Problem::new("a proof needs a name");
+            problems.add(problem.at(keys.name.place, "empty").help("say what is seen, as in `name = \"pool size\"`"));
+        }
         if !names.insert(keys.name.value.as_str()) {
             let problem = Problem::new(format!("two proofs are called `{}`", keys.name.value));
             problems.add(problem.at(keys.name.place, "again").help("give each its own name"));
@@ -64,22 +69,9 @@ fn source(
     placeholders: &Placeholders,
     problems: &mut Problems,
 ) -> Option<ProofSource> {
-    let place = keys.name.place;
-    let written = [keys.jmx.is_some(), keys.http.is_some(), keys.command.is_some(), keys.threads.is_some()];
-    if written.iter().filter(|is| **is).count() != 1 {
-        problems.add(
-            Problem::new(format!("proof `{}` has to be read in one way", keys.name.value))
-                .at(place, "one of `jmx`, `http`, `command` and `threads` is needed")
-                .help("as in `threads = \"^worker-\"` or `http = { get = \"/status\", json = \"$.pool\" }`"),
-        );
-        return None;
-    }
-    let pattern = keys.threads.as_ref().or(keys.regex.as_ref());
-    if let Some((pattern, error)) = pattern.and_then(|pattern| Some((pattern, Regex::new(pattern).err()?))) {
-        let problem = Problem::new(format!("`{}` is not a regular expression", pattern.value));
-        problems.add(
-            problem.at(pattern.place, error.to_string().replace('\n', " ")).help("see docs.rs/regex for the syntax"),
-        );
+    one_way(keys, problems)?;
+    if let Some(pattern) = keys.threads.as_ref().or(keys.regex.as_ref()) {
+        check_pattern(pattern, problems);
     }
     if let Some(regex) = keys.regex.as_ref().filter(|_| keys.command.is_none()) {
         let problem = Problem::new("`regex` reads what a command wrote");
@@ -95,23 +87,92 @@ fn source(
                     .help("read it by `http`, `command` or `threads`"),
             );
         }
-        if !jmx.bean.contains(':') {
+        if let Some(fault) = bean_fault(&jmx.bean) {
             let problem = Problem::new(format!("`{}` is no name of a bean", jmx.bean.value));
-            problems.add(problem.at(jmx.bean.place, "without a `:`").help("as in `java.lang:type=Memory`"));
+            problems
+                .add(problem.at(jmx.bean.place, fault).help("a domain and properties, as in `java.lang:type=Memory`"));
+        }
+        if jmx.attribute.split('.').any(|part| part.trim().is_empty()) {
+            let problem = Problem::new(format!("`{}` is no attribute of a bean", jmx.attribute.value));
+            problems
+                .add(problem.at(jmx.attribute.place, "empty, or a part of it is").help("as in `HeapMemoryUsage.max`"));
         }
         return Some(ProofSource::Jmx { bean: jmx.bean.value.clone(), attribute: jmx.attribute.value.clone() });
     }
     if let Some(http) = &keys.http {
         check_path(&http.get, problems);
+        Placeholders::of_request().check_text(&http.get, http.get.place, problems);
         check_json_path(&http.json, http.json.place, problems);
         return Some(ProofSource::Http { path: http.get.value.clone(), json: http.json.value.clone() });
     }
     if let Some(command) = &keys.command {
+        if command.trim().is_empty() {
+            let problem = Problem::new("an empty command says nothing");
+            problems
+                .add(problem.at(command.place, "no command").help("as in `command = \"cat {trial_dir}/pool.size\"`"));
+        }
         placeholders.check(command, problems);
         let regex = keys.regex.as_ref().map(|regex| regex.value.clone());
         return Some(ProofSource::Command { command: command.value.0.clone(), regex });
     }
     keys.threads.as_ref().map(|name| ProofSource::Threads(name.value.clone()))
+}
+
+/// Finds fault with a proof that is not read in one way.
+fn one_way(keys: &ProofKeys, problems: &mut Problems) -> Option<()> {
+    let written = [
+        ("jmx", keys.jmx.as_ref().map(|jmx| jmx.bean.place)),
+        ("http", keys.http.as_ref().map(|http| http.get.place)),
+        ("command", keys.command.as_ref().map(|command| command.place)),
+        ("threads", keys.threads.as_ref().map(|threads| threads.place)),
+    ];
+    let written: Vec<_> = written.into_iter().filter_map(|(way, place)| Some((way, place?))).collect();
+    if let [_] = written[..] {
+        return Some(());
+    }
+    let name = &keys.name;
+    let problem = Problem::new(format!("proof `{}` has to be read in one way", name.value));
+    problems.add(if written.is_empty() {
+        problem
+            .at(name.place, "one of `jmx`, `http`, `command` and `threads` is needed")
+            .help("as in `threads = \"^worker-\"` or `http = { get = \"/status\", json = \"$.pool\" }`")
+    } else {
+        let told = |problem: Problem, (way, place): (&str, SourceSpan)| problem.at(place, format!("`{way}` here"));
+        written.into_iter().fold(problem, told).help("leave one of them, and give the others proofs of their own")
+    });
+    None
+}
+
+/// Finds fault with a regular expression.
+fn check_pattern(pattern: &At<String>, problems: &mut Problems) {
+    let fault = match Regex::new(pattern) {
+        _ if pattern.is_empty() => Some("empty: it is found everywhere".to_owned()),
+        Ok(_) => None,
+        Err(error) => Some(error.to_string().replace('\n', " ")),
+    };
+    if let Some(fault) = fault {
+        let problem = Problem::new(format!("`{}` is not a regular expression that finds something", pattern.value));
+        problems.add(problem.at(pattern.place, fault).help("as in `^worker-`; see docs.rs/regex for the syntax"));
+    }
+}
+
+/// What keeps a text from being an object name of JMX, or a pattern for one: `domain:key=value,key=value`
+/// (`javax.management.ObjectName`).
+fn bean_fault(bean: &str) -> Option<&'static str> {
+    let Some((domain, properties)) = bean.split_once(':') else { return Some("without a `:`") };
+    if domain.trim().is_empty() {
+        return Some("no domain before the `:`");
+    }
+    // A `,` in quotes belongs to a value.
+    let mut is_quoted = false;
+    let mut parts = properties.split(|letter: char| {
+        is_quoted ^= letter == '"';
+        letter == ',' && !is_quoted
+    });
+    let is_property = |part: &str| {
+        part == "*" || part.split_once('=').is_some_and(|(key, value)| !key.trim().is_empty() && !value.is_empty())
+    };
+    (!parts.all(is_property)).then_some("needs `key=value` after the `:`, several with `,` between them")
 }
 
 fn expected(keys: &ProofKeys, subject: &Subject<'_>, problems: &mut Problems) -> Option<Expected> {
@@ -130,10 +191,19 @@ fn expected(keys: &ProofKeys, subject: &Subject<'_>, problems: &mut Problems) ->
             own
         }
     };
-    let expected = Expected::parse(text);
-    if expected.is_none() {
+    let Some(expected) = Expected::parse(text) else {
         let problem = Problem::new(format!("`{}` compares with no number", &**text));
-        problems.add(problem.at(keys.expect.place, "`>=` and `<=` are for numbers").help("as in `\">= 8\"`"));
+        problems.add(
+            problem
+                .at(keys.expect.place, "`>=` and a number, `<=` and a number, or the value itself")
+                .help("as in `\">= 8\"`, `\"<= 8\"` or `8`"),
+        );
+        return None;
+    };
+    if keys.threads.is_some() && !expected.fits_counts() {
+        let problem = Problem::new(format!("no number of threads is `{}`", expected.text()));
+        problems.add(problem.at(keys.expect.place, "can never hold").help("`threads` counts: as in `8` or `\">= 8\"`"));
+        return None;
     }
-    expected
+    Some(expected)
 }

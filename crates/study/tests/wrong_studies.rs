@@ -289,6 +289,11 @@ fn limits_that_limit_nothing() {
     shows("limits_that_limit_nothing", &text, &["memory", "\"512\""], "\"512m\"");
 }
 
+/// The good study with a proof of these keys.
+fn proof(keys: &str) -> String {
+    changed("[decide]", &format!("[[proof]]\nname = \"pool\"\n{keys}\n\n[decide]"))
+}
+
 #[test]
 fn a_misspelt_limit() {
     let text = changed("script = \"server.rb\"", "script = \"server.rb\"\nlimits = { cpu = \"1\" }");
@@ -297,20 +302,60 @@ fn a_misspelt_limit() {
 
 #[test]
 fn proofs_that_cannot_hold() {
-    let wrong = |proof: &str, told: &str| {
-        let text = rendered(&read(&changed("[decide]", &format!("[[proof]]\nname = \"pool\"\n{proof}\n\n[decide]"))));
-        assert!(text.contains(told), "{text}");
+    let wrong = |keys: &str, underlined: &[&str], told: &str| {
+        let (text, error) = (proof(keys), read(&proof(keys)));
+        let places = error.labels().into_iter().flatten();
+        let places: Vec<&str> = places.map(|label| &text[label.offset()..label.offset() + label.len()]).collect();
+        let shown = rendered(&error);
+        assert_eq!(places, underlined, "\n{shown}");
+        assert!(shown.contains(told), "no `{told}` in\n{shown}");
+        assert_eq!(error.problems(), 1, "\n{shown}");
     };
-    wrong("threads = \"^w\"\nexpect = { off = 1, onn = 2 }", "no level and no variant is called `onn`");
-    wrong("threads = \"^w\"\nexpect = { off = 1 }", "proof `pool` expects nothing of variant `on`");
-    wrong("threads = \"(\"\nexpect = 1", "is not a regular expression");
-    wrong("threads = \"^w\"\nexpect = \">= many\"", "compares with no number");
-    wrong("expect = 1", "one of `jmx`, `http`, `command` and `threads` is needed");
-    wrong("http = { get = \"s\", json = \"$.a\" }\nexpect = 1", "`s` is not a path");
-    wrong("http = { get = \"/s\", json = \"a\" }\nexpect = 1", "is not a JSONPath");
-    wrong("jmx = { bean = \"Pool\", attribute = \"Size\" }\nexpect = 1", "`Pool` is no name of a bean");
-    wrong("command = \"ask {prot}\"\nexpect = 1", "unknown placeholder `{prot}`");
-    wrong("threads = \"^w\"\nregex = \"x\"\nexpect = 1", "`regex` reads what a command wrote");
+    let both = "{ off = 1, on = 2, onn = 2 }";
+    wrong(&format!("threads = \"^w\"\nexpect = {both}"), &[both], "no level and no variant is called `onn`");
+    wrong("threads = \"^w\"\nexpect = { off = 1 }", &["{ off = 1 }"], "proof `pool` expects nothing of variant `on`");
+    wrong("threads = \"(\"\nexpect = 1", &["\"(\""], "is not a regular expression");
+    wrong("threads = \"\"\nexpect = 1", &["\"\""], "found everywhere");
+    wrong("command = \"a\"\nregex = \"\"\nexpect = 1", &["\"\""], "found everywhere");
+    wrong("threads = \"^w\"\nexpect = \">= many\"", &["\">= many\""], "compares with no number");
+    wrong("threads = \"^w\"\nexpect = \"> 8\"", &["\"> 8\""], "compares with no number");
+    wrong("threads = \"^w\"\nexpect = \"many\"", &["\"many\""], "no number of threads is `many`");
+    wrong("threads = \"^w\"\nexpect = -1", &["-1"], "can never hold");
+    wrong("expect = 1", &["\"pool\""], "one of `jmx`, `http`, `command` and `threads` is needed");
+    wrong("threads = \"^w\"\ncommand = \"ask\"\nexpect = 1", &["\"ask\"", "\"^w\""], "leave one of them");
+    wrong("http = { get = \"s\", json = \"$.a\" }\nexpect = 1", &["\"s\""], "`s` is not a path");
+    wrong("http = { get = \"/{port}\", json = \"$.a\" }\nexpect = 1", &["\"/{port}\""], "unknown placeholder `{port}`");
+    wrong("http = { get = \"/s\", json = \"a\" }\nexpect = 1", &["\"a\""], "is not a JSONPath");
+    wrong("http = { get = \"/s\", json = \"$.a[\" }\nexpect = 1", &["\"$.a[\""], "is not a JSONPath");
+    for bean in ["Pool", ":type=Pool", "a:", "a:type", "a:=Pool", "a:type=Pool,", "a:type=\"x,y\",z"] {
+        let written = format!("'{bean}'");
+        wrong(
+            &format!("jmx = {{ bean = {written}, attribute = \"Size\" }}\nexpect = 1"),
+            &[&written],
+            "no name of a bean",
+        );
+    }
+    wrong("jmx = { bean = \"a:b=c\", attribute = \"Heap.\" }\nexpect = 1", &["\"Heap.\""], "no attribute of a bean");
+    wrong("command = \" \"\nexpect = 1", &["\" \""], "an empty command says nothing");
+    wrong("command = \"ask {prot}\"\nexpect = 1", &["\"ask {prot}\""], "unknown placeholder `{prot}`");
+    wrong("threads = \"^w\"\nregex = \"x\"\nexpect = 1", &["\"x\""], "`regex` reads what a command wrote");
+    insta::assert_snapshot!(rendered(&read(&proof(
+        "jmx = { bean = \":type=Memory\", attribute = \"Heap\" }\nexpect = 1"
+    ))));
+}
+
+#[test]
+fn proofs_that_can_hold() {
+    for keys in [
+        "jmx = { bean = 'com.zaxxer.hikari:type=PoolConfig (main)', attribute = 'MaximumPoolSize' }\nexpect = 10",
+        "jmx = { bean = 'a:name=\"x,y\",type=*', attribute = 'Heap.max' }\nexpect = '>= 1'",
+        "jmx = { bean = 'a:*', attribute = 'B' }\nexpect = 'up'",
+        "http = { get = '/s?key={env.KEY}', json = '$.a[0]' }\nexpect = '<none>'",
+        "command = 'ask {port} $SERVER_PID'\nregex = 'is (\\d+)'\nexpect = ''",
+        "threads = '.'\nexpect = '<= 8'",
+    ] {
+        study::parse(&proof(keys), "study.toml", folder().path()).unwrap();
+    }
 }
 
 #[test]
