@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::study::Runtime;
-use model::{Mode, StudyRecord, VariantIndex};
+use model::{Mode, StudyRecord, VariantIndex, Withheld};
 
 use crate::next::Stop;
 use crate::pace;
@@ -19,14 +19,14 @@ pub fn wants_evidence(record: &StudyRecord) -> bool {
     record.study.evidence.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
 }
 
-/// The variants whose evidence launch has not been made, of a run that ended so. What could not be compared needs no
-/// explanation.
-pub fn missing_evidence(record: &StudyRecord, stop: &Stop) -> Vec<VariantIndex> {
+/// The variants whose evidence launch has not been made, of a run that ended so; or why none is made of it: what could not
+/// be compared needs no explanation.
+pub fn missing_evidence(record: &StudyRecord, stop: &Stop) -> Result<Vec<VariantIndex>, Withheld> {
     match stop {
-        Stop::Hopeless { .. } | Stop::Vetoed { .. } => Vec::new(),
+        Stop::Hopeless { .. } | Stop::Vetoed { .. } => Err(Withheld::NothingToExplain { because: stop.to_string() }),
         Stop::Decided | Stop::Exhausted => {
             let is_made = |variant| record.evidence.iter().any(|made| made.variant == variant);
-            (0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect()
+            Ok((0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect())
         }
     }
 }
@@ -63,9 +63,22 @@ mod tests {
     #[test]
     fn each_variant_is_launched_once() {
         let mut record = fixture::record(5, 0.0);
-        assert_eq!(missing_evidence(&record, &Stop::Decided), [0, 1]);
-        assert!(missing_evidence(&record, &Stop::Vetoed { findings: Vec::new() }).is_empty());
+        assert_eq!(missing_evidence(&record, &Stop::Decided), Ok(vec![0, 1]));
         record.evidence = vec![fixture::evidence(0, 100, 0.0)];
-        assert_eq!(missing_evidence(&record, &Stop::Exhausted), [1]);
+        assert_eq!(missing_evidence(&record, &Stop::Exhausted), Ok(vec![1]));
+    }
+
+    #[test]
+    fn what_could_not_be_compared_is_not_explained() {
+        let record = fixture::record(5, 0.0);
+        let told = |stop: Stop| missing_evidence(&record, &stop).unwrap_err().to_string();
+        assert_eq!(
+            told(Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
+            "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
+        );
+        assert_eq!(
+            told(Stop::Hopeless { variant: "on".to_owned() }),
+            "there is nothing to explain: the first 2 launches of on failed"
+        );
     }
 }

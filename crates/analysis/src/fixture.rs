@@ -104,6 +104,7 @@ pub fn empty(study: Study, mode: Mode) -> StudyRecord {
         warm_up_cut: None,
         trials: Vec::new(),
         evidence: Vec::new(),
+        withheld: None,
     }
 }
 
@@ -290,6 +291,7 @@ pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
         started: "2026-01-31T11:00:00Z".to_owned(),
         outcome: Outcome::Completed,
         load: "pages@20".to_owned(),
+        settings: vec![setting(["false", "true"][variant.min(1)])],
         seen: Some(Seen {
             requests,
             elapsed_s: 10.0,

@@ -1,5 +1,6 @@
 //! One number for each launch: requests and seconds are never replicates.
 
+use model::interval::Switches;
 use model::report::ServerTime;
 use model::{CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, TrialRecord, interval};
 
@@ -109,11 +110,24 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
         let good: u64 = read().map(|(_, good)| good).sum();
         (good > 0).then(|| read().map(|(value, _)| value).sum::<f64>() / good as f64)
     };
-    let paused = || cell.intervals.iter().filter_map(|interval| Some((gc_s(interval)?, interval.length_s)));
-    let seconds: f64 = paused().map(|(_, length_s)| length_s).sum();
+    let per_second = |of: &dyn Fn(&Interval) -> Option<f64>| {
+        let read = || cell.intervals.iter().filter_map(|interval| Some((of(interval)?, interval.length_s)));
+        let seconds: f64 = read().map(|(_, length_s)| length_s).sum();
+        (seconds > 0.0).then(|| read().map(|(value, _)| value).sum::<f64>() / seconds)
+    };
+    let cores = cell.intervals.iter().filter_map(|interval| Some(interval.host.as_ref()?.per_core.len())).max();
+    let busy =
+        |core: usize| per_second(&|interval| Some(interval.host.as_ref()?.per_core.get(core)? * interval.length_s));
+    let classes = || cell.intervals.iter().filter_map(|interval| Some(jvm(interval)?.counters.as_ref()?.classes));
     ServerTime {
+        cores: per_second(&|interval| Some(interval.server.as_ref()?.cpu_s)),
+        busiest_core: (0..cores.unwrap_or(0)).filter_map(busy).max_by(f64::total_cmp),
         system_cpu_per_request: per_request(|interval| Some(interval.server.as_ref()?.system_s? * 1e6)),
-        gc_share: (seconds > 0.0).then(|| paused().map(|(gc_s, _)| gc_s).sum::<f64>() / seconds),
+        waits_per_request: per_request(|interval| Some(switches(interval)?.voluntary as f64)),
+        preemptions_per_request: per_request(|interval| Some(switches(interval)?.involuntary as f64)),
+        gc_share: per_second(&gc_s),
+        safepoint_share: per_second(&|interval| Some(jvm(interval)?.counters.as_ref()?.safepoint_s)),
+        classes_loaded: classes().next().map(|_| classes().sum::<u64>() as f64),
         jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
         allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64))
             .filter(|_| collected_intervals(cell) >= 2),
@@ -152,6 +166,10 @@ fn collected_intervals(cell: &CellRecord) -> usize {
         gc.is_some_and(|gc| gc.heap_after_bytes.is_some())
     };
     cell.intervals.iter().filter(collected).count()
+}
+
+fn switches(interval: &Interval) -> Option<&Switches> {
+    interval.server.as_ref()?.switches.as_ref()
 }
 
 fn jvm(interval: &Interval) -> Option<&JvmUse> {
@@ -210,17 +228,27 @@ mod tests {
     fn the_servers_time_is_taken_apart() {
         let mut trial = fixture::trial(0, 0);
         trial.cells = vec![fixture::cell(0, 100.0)];
-        assert!(server_time(&trial.cells[0]).is_empty());
-        for interval in &mut trial.cells[0].intervals {
+        // 4 s in which the server used half a core.
+        let known = server_time(&trial.cells[0]);
+        assert!(close(known.cores, 0.5), "{known:?}");
+        assert!(ServerTime { cores: None, ..known }.is_empty(), "{known:?}");
+        for (second, interval) in trial.cells[0].intervals.iter_mut().enumerate() {
             let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: Some(1), allocated_bytes: 50_000 };
-            let counters = model::JvmCounters { jit_s: 0.2, ..model::JvmCounters::default() };
+            let counters =
+                model::JvmCounters { jit_s: 0.2, safepoint_s: 0.06, classes: 3, ..model::JvmCounters::default() };
+            // One core is busy at first, then the other, and a little more in all.
+            let per_core = if second < 2 { vec![0.9, 0.1] } else { vec![0.2, 1.0] };
+            interval.host = Some(model::HostUse { per_core, ..model::HostUse::default() });
             let server = interval.server.as_mut().unwrap();
             server.system_s = Some(0.1);
+            server.switches = Some(Switches { voluntary: 250, involuntary: 30 });
             server.jvm = Some(JvmUse { counters: Some(counters), gc: Some(gc) });
         }
         let time = server_time(&trial.cells[0]);
         assert!(close(time.system_cpu_per_request, 1_000.0), "{time:?}");
-        assert!(close(time.gc_share, 0.05), "{time:?}");
+        assert!(close(time.gc_share, 0.05) && close(time.safepoint_share, 0.06), "{time:?}");
+        assert!(close(time.waits_per_request, 2.5) && close(time.preemptions_per_request, 0.3), "{time:?}");
+        assert!(close(time.busiest_core, 0.55) && close(time.classes_loaded, 12.0), "{time:?}");
         assert!(close(time.jit_per_request, 2_000.0), "{time:?}");
         assert!(close(time.allocated_per_request, 500.0), "{time:?}");
         assert_eq!(time.exceptions_per_request, None);

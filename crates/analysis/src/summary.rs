@@ -105,8 +105,14 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
 fn typical(times: &[ServerTime]) -> ServerTime {
     let median = |of: fn(&ServerTime) -> Option<f64>| robust::median(&times.iter().filter_map(of).collect::<Vec<_>>());
     ServerTime {
+        cores: median(|time| time.cores),
+        busiest_core: median(|time| time.busiest_core),
         system_cpu_per_request: median(|time| time.system_cpu_per_request),
+        waits_per_request: median(|time| time.waits_per_request),
+        preemptions_per_request: median(|time| time.preemptions_per_request),
         gc_share: median(|time| time.gc_share),
+        safepoint_share: median(|time| time.safepoint_share),
+        classes_loaded: median(|time| time.classes_loaded),
         jit_per_request: median(|time| time.jit_per_request),
         allocated_per_request: median(|time| time.allocated_per_request),
         exceptions_per_request: median(|time| time.exceptions_per_request),

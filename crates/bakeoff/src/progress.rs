@@ -8,7 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::evidence::Recording;
 use model::{
     Effect, EvidenceRecord, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex,
-    interval, text,
+    interval,
+    text::{self, minutes},
 };
 
 use crate::conduct::{Ending, Event, Silent, Watcher};
@@ -205,11 +206,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
         }
         Event::EvidenceEnded(evidence) => Some(format!("{}: {}", names.evidence(evidence.variant), watched(evidence))),
-        Event::EvidenceSkipped { budget, time } => Some(format!(
-            "no launches to see why: they would take {}, and the budget is {}",
-            minutes(*time),
-            minutes(*budget)
-        )),
+        Event::EvidenceWithheld(why) => Some(format!("no launches to see why: {why}")),
         Event::Ended(ending) => Some(match ending {
             Ending::Finished(why) => why.to_string(),
             Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),
@@ -252,16 +249,6 @@ fn time_left(left: &Range<Duration>) -> String {
     if least == most { format!("{most} left") } else { format!("{least} to {most} left") }
 }
 
-/// A time as people say it: `40 s`, `6 min`, `1 h 20 min`.
-pub fn minutes(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
-    match seconds {
-        0..=89 => format!("{seconds} s"),
-        90..=5_399 => format!("{} min", (seconds + 30) / 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
-}
-
 /// A time as a schedule says it: nothing rounded but hundredths of a second: `90 s`, `2 min`, `1.5 s`.
 pub fn exactly(time: Duration) -> String {
     match time.as_secs() {
@@ -276,10 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_read_as_people_say_them() {
-        let said = |seconds| minutes(Duration::from_secs(seconds));
-        assert_eq!([said(0), said(89), said(90), said(360)], ["0 s", "89 s", "2 min", "6 min"]);
-        assert_eq!([said(5_399), said(5_400), said(9_000)], ["90 min", "1 h 30 min", "2 h 30 min"]);
+    fn schedules_round_nothing_away() {
         assert_eq!(
             [1_500, 90_000, 120_000, 150_000].map(|ms| exactly(Duration::from_millis(ms))),
             ["1.5 s", "90 s", "2 min", "150 s"]

@@ -1,11 +1,13 @@
 //! What one more launch of a variant showed, made after the verdict to explain it: no part of any verdict.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, VariantIndex};
+use crate::{Outcome, Setting, VariantIndex, text};
 
 /// One evidence launch that ended, well or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,8 +20,51 @@ pub struct EvidenceRecord {
     pub outcome: Outcome,
     /// What was asked for, and of how many users: `dashboard@20`.
     pub load: String,
+    /// Settings read back from the running process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
     /// What was seen while it was watched; absent when it failed before.
     pub seen: Option<Seen>,
+}
+
+/// Why no evidence launch was made although some were wanted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Withheld {
+    /// The run ended without anything to explain.
+    NothingToExplain {
+        /// How it ended.
+        because: String,
+    },
+    /// They would have taken longer than the budget allowed.
+    NoRoom {
+        /// The budget.
+        budget: Duration,
+        /// What all of them would have taken.
+        time: Duration,
+    },
+    /// The budget ended the run before the question was settled.
+    Unsettled {
+        /// The budget.
+        budget: Duration,
+    },
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingToExplain { because } => write!(f, "there is nothing to explain: {because}"),
+            Self::NoRoom { budget, time } => write!(
+                f,
+                "they would take about {}, more than was left of the budget of {}",
+                text::minutes(*time),
+                text::minutes(*budget)
+            ),
+            Self::Unsettled { budget } => {
+                write!(f, "the budget of {} ended the run before its verdict; --resume goes on", text::minutes(*budget))
+            }
+        }
+    }
 }
 
 /// What was seen of a server while it was watched: from a moment at which nothing was asked to another.

@@ -48,6 +48,8 @@ pub enum FindingId {
     SettingInert,
     /// A factor's setting could not be read back.
     SettingUnverified,
+    /// What the study wants to see in the running server was not seen there.
+    ProofFailed,
     /// A start script assigned an option variable again without its old value.
     OptionsOverwritten,
     /// Variants differ in more than the declared factors.
@@ -84,7 +86,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -94,6 +96,7 @@ impl FindingId {
         Self::SettingIsDefault,
         Self::SettingInert,
         Self::SettingUnverified,
+        Self::ProofFailed,
         Self::OptionsOverwritten,
         Self::Confounded,
         Self::ClientSaturated,
@@ -124,6 +127,7 @@ impl FindingId {
             Self::SettingIsDefault => "setting-is-default",
             Self::SettingInert => "setting-inert",
             Self::SettingUnverified => "setting-unverified",
+            Self::ProofFailed => "proof-failed",
             Self::OptionsOverwritten => "options-overwritten",
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",

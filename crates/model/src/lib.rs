@@ -36,7 +36,7 @@ pub mod why;
 
 pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
-pub use evidence::EvidenceRecord;
+pub use evidence::{EvidenceRecord, Withheld};
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, HostFacts, HostUse};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::study::SettingKind;
 use crate::{
     CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, Plan, RubyGc, Study,
-    TrialKey, VariantIndex, WarmUpCut,
+    TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -34,6 +34,9 @@ pub struct StudyRecord {
     /// Evidence launches that ended: at most one of each variant, no part of any verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<EvidenceRecord>,
+    /// Why they were not made although they were wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
 /// One trial that ended, well or not.

@@ -3,6 +3,8 @@
 //! A change is a percentage up to +400 %; above that it is a factor, as nobody feels what +6,294 % is: `×64`. Decreases
 //! are percentages always: they end at −100 %.
 
+use std::time::Duration;
+
 use crate::Effect;
 
 /// Stands where there is no number.
@@ -111,6 +113,16 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
+/// A time as people say it: `40 s`, `6 min`, `1 h 20 min`.
+pub fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds {
+        0..=89 => format!("{seconds} s"),
+        90..=5_399 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
 /// An amount of memory: `512 MiB`.
 pub fn bytes(n: f64) -> String {
     const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
@@ -208,6 +220,13 @@ mod tests {
             let [low, estimate, high] = ratios.map(f64::ln);
             assert_eq!(effect(&Effect { estimate, low, high, blocks: 5, confidence: 0.95 }), text);
         }
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        let said = |seconds| minutes(Duration::from_secs(seconds));
+        assert_eq!([said(0), said(89), said(90), said(360)], ["0 s", "89 s", "2 min", "6 min"]);
+        assert_eq!([said(5_399), said(5_400), said(9_000)], ["90 min", "1 h 30 min", "2 h 30 min"]);
     }
 
     #[test]

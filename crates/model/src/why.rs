@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::VariantIndex;
 
-/// What the evidence launches say. They explain the verdict; they are no part of it.
+/// What the evidence launches say, or why there are none. They explain the verdict; they are no part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// The launches, in the variants' order.
@@ -16,6 +16,9 @@ pub struct Why {
     pub explanations: Vec<Explanation>,
     /// The numbers, a table for each topic that has any.
     pub topics: Vec<Topic>,
+    /// Why no launch was made although some were wanted, a sentence; absent where all were made, or none was wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
 }
 
 /// An evidence launch, in short.
@@ -35,6 +38,10 @@ pub struct WatchedLaunch {
     pub recording: Option<PathBuf>,
     /// What is missing and why, a sentence; absent where nothing is.
     pub missing: Option<String>,
+    /// Settings that came out otherwise than in the launches measured, a sentence each: what was watched is another thing
+    /// than what was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<String>,
 }
 
 /// One variant against the baseline.

@@ -38,6 +38,12 @@ pub fn csv(report: &Report) -> String {
             ("jit-per-request", time.jit_per_request, us),
             ("allocated-per-request", time.allocated_per_request, Metric::Memory.unit()),
             ("gc-share", time.gc_share, "fraction"),
+            ("safepoint-share", time.safepoint_share, "fraction"),
+            ("classes-loaded", time.classes_loaded, "classes"),
+            ("waits-per-request", time.waits_per_request, "switches"),
+            ("preemptions-per-request", time.preemptions_per_request, "switches"),
+            ("cores-used", time.cores, "cores"),
+            ("busiest-core", time.busiest_core, "fraction"),
         ] {
             if let Some(value) = value {
                 put(metric, value, unit);

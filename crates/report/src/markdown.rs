@@ -81,7 +81,10 @@ fn scalability(text: &mut String, report: &Report) {
 
 fn why(text: &mut String, report: &Report) {
     let Some(why) = &report.why else { return };
-    let _ = writeln!(text, "## Why\n\n{}\n", words::WHY_NOTE);
+    text.push_str("## Why\n\n");
+    if !why.launches.is_empty() {
+        let _ = writeln!(text, "{}\n", words::WHY_NOTE);
+    }
     for explanation in &why.explanations {
         let _ = writeln!(text, "**{}**\n", escaped(&explanation.subject));
         for (index, difference) in explanation.differences.iter().enumerate() {
@@ -94,7 +97,7 @@ fn why(text: &mut String, report: &Report) {
             let _ = writeln!(text, "**!** {}\n", escaped(caution));
         }
     }
-    for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+    for lacking in words::lacking(report, why) {
         let _ = writeln!(text, "**!** {}\n", escaped(&lacking));
     }
     subtable(text, &tables::watched(why, report));

@@ -200,11 +200,17 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
 /// which nothing is known are left out.
 pub fn server_times(report: &Report) -> Table {
     type Written = fn(&ServerTime) -> Option<String>;
-    let columns: [(&str, Written); 8] = [
+    let columns: [(&str, Written); 14] = [
+        ("cores used", |time| time.cores.map(number::amount)),
+        ("busiest core", |time| time.busiest_core.map(number::share)),
         ("kernel CPU per request", |time| time.system_cpu_per_request.map(number::micros)),
+        ("waits per request", |time| time.waits_per_request.map(number::amount)),
+        ("preemptions per request", |time| time.preemptions_per_request.map(number::amount)),
         ("JIT per request", |time| time.jit_per_request.map(number::micros)),
         ("allocated per request", |time| time.allocated_per_request.map(number::bytes)),
         ("paused for GC", |time| time.gc_share.map(number::share)),
+        ("at safepoints", |time| time.safepoint_share.map(number::share)),
+        ("classes loaded", |time| time.classes_loaded.map(number::amount)),
         ("Ruby exceptions per request", |time| time.exceptions_per_request.map(number::amount)),
         ("JRuby compiled in the load", |time| time.jruby_compiled.map(number::amount)),
         ("collections per 1,000 requests", |time| time.collections_per_request.map(|each| number::amount(each * 1e3))),

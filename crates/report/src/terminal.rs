@@ -98,7 +98,9 @@ impl Page {
     fn why(&mut self, report: &Report) {
         let Some(why) = &report.why else { return };
         self.heading("Why");
-        self.wrapped("  ", 2, words::WHY_NOTE);
+        if !why.launches.is_empty() {
+            self.wrapped("  ", 2, words::WHY_NOTE);
+        }
         for explanation in &why.explanations {
             self.wrapped("  ", 2, &explanation.subject);
             for (index, difference) in explanation.differences.iter().enumerate() {
@@ -108,7 +110,7 @@ impl Page {
                 self.wrapped("  ! ", 4, caution);
             }
         }
-        for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+        for lacking in words::lacking(report, why) {
             self.wrapped("  ! ", 4, &lacking);
         }
         for topic in &why.topics {

@@ -6,7 +6,7 @@ use model::verdict::FEWEST_BLOCKS;
 use model::why::{Unit, WatchedLaunch};
 use model::{
     CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting, SettingResult,
-    SettingSource, Severity, VariantIndex, Verdict,
+    SettingSource, Severity, VariantIndex, Verdict, Why,
 };
 
 pub use model::text::{launches, plural};
@@ -135,7 +135,7 @@ pub fn decision_note(report: &Report) -> String {
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
 
 /// What the numbers of the table of the server's time are.
-pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kernel CPU is part of the CPU per request; JIT is the time of the JVM's compiler threads.";
+pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kernel CPU is part of the CPU per request; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else.";
 
 /// The heading of what is known of whole launches only.
 pub const WHOLE_LAUNCHES: &str = "whole launches, start-up and warm-up included";
@@ -158,9 +158,13 @@ pub fn per_request(unit: Unit, value: f64) -> String {
     }
 }
 
-/// What a watched launch lacks.
-pub fn lacks(report: &Report, launch: &WatchedLaunch) -> Option<String> {
-    Some(format!("{}: {}", variant_name(report, launch.variant), launch.missing.as_ref()?))
+/// What the evidence lacks, or what has to be known of it: a sentence each.
+pub fn lacking(report: &Report, why: &Why) -> Vec<String> {
+    let of_launch = |launch: &WatchedLaunch| {
+        let told = |sentence: &String| format!("{}: {sentence}", variant_name(report, launch.variant));
+        launch.missing.iter().chain(&launch.deviations).map(told).collect::<Vec<_>>()
+    };
+    why.withheld.iter().cloned().chain(why.launches.iter().flat_map(of_launch)).collect()
 }
 
 /// A metric as people read it.

@@ -10,7 +10,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{EvidenceRecord, Mode, Study, StudyRecord, TrialRecord, WarmUpCut};
+use model::{EvidenceRecord, Mode, Study, StudyRecord, TrialRecord, WarmUpCut, Withheld};
 use serde::Serialize;
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -160,6 +160,12 @@ impl Store {
         self.update(run, "UPDATE run SET warm_up_cut = $2 WHERE name = $1", &cut)
     }
 
+    /// Stores why no evidence launches were made; `None` where none are wanted, or they may be made yet.
+    pub fn set_withheld(&self, run: &str, withheld: Option<&Withheld>) -> Result<(), StoreError> {
+        let withheld = json(&withheld).map_err(unreadable(run))?;
+        self.update(run, "UPDATE run SET withheld = $2 WHERE name = $1", &withheld)
+    }
+
     /// Stores how far a run has come.
     pub fn set_status(&self, run: &str, status: Status) -> Result<(), StoreError> {
         self.update(run, "UPDATE run SET status = $2 WHERE name = $1", status.name())
@@ -228,12 +234,13 @@ impl Store {
     }
 
     fn insert(&self, record: &StudyRecord, status: Status) -> Result<(), StoreError> {
-        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut) \
-                           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, withheld) \
+                           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
         let run = &record.run;
         let written = (|| Ok((json(&record.study)?, json(&record.plan)?, json(&record.host)?)))();
         let (study, plan, host) = written.map_err(unreadable(run))?;
         let cut = record.warm_up_cut.map(|cut| json(&cut)).transpose().map_err(unreadable(run))?;
+        let withheld = record.withheld.as_ref().map(json).transpose().map_err(unreadable(run))?;
         let trials: Vec<TrialRow> =
             record.trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<_, _>>()?;
         let evidence: Vec<EvidenceRow> =
@@ -251,6 +258,7 @@ impl Store {
                 .bind(plan)
                 .bind(host)
                 .bind(cut)
+                .bind(withheld)
                 .execute(&mut *transaction)
                 .await?;
             for trial in &trials {
@@ -372,6 +380,7 @@ impl<'a> EvidenceRow<'a> {
 
 fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<StudyRecord, serde_json::Error> {
     let cut: Option<&str> = row.get("warm_up_cut");
+    let withheld: Option<&str> = row.get("withheld");
     Ok(StudyRecord {
         run: row.get("name"),
         version: row.get("version"),
@@ -382,6 +391,7 @@ fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<Stu
         warm_up_cut: cut.map(serde_json::from_str).transpose()?,
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
         evidence: evidence.iter().map(|evidence| serde_json::from_str(evidence)).collect::<Result<_, _>>()?,
+        withheld: withheld.map(serde_json::from_str).transpose()?.flatten(),
     })
 }
 

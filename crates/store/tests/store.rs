@@ -10,7 +10,7 @@ use std::{fs, thread};
 
 use common::{run, trial};
 use model::evidence::{Recording, Seen};
-use model::{EvidenceRecord, Outcome, WarmUpCut};
+use model::{EvidenceRecord, Outcome, WarmUpCut, Withheld};
 use store::{LATEST, Status, Store, StoreError};
 use tempfile::TempDir;
 
@@ -50,6 +50,7 @@ fn a_run_survives_closing() {
             started: "2026-01-31T13:00:00Z".to_owned(),
             outcome: Outcome::Completed,
             load: "front@1".to_owned(),
+            settings: Vec::new(),
             seen: Some(Seen {
                 requests: 7,
                 elapsed_s: 0.1 + 0.2,
@@ -59,6 +60,10 @@ fn a_run_survives_closing() {
         };
         store.add_evidence(&expected.run, &evidence).unwrap();
         expected.evidence.push(evidence);
+        let withheld = Withheld::NothingToExplain { because: "all is alike".to_owned() };
+        store.set_withheld(&expected.run, Some(&withheld)).unwrap();
+        assert_eq!(store.load(&expected.run).unwrap().withheld, Some(withheld));
+        store.set_withheld(&expected.run, None).unwrap();
         store.set_status(&expected.run, Status::Finished).unwrap();
     }
     let store = open(&file(&folder));

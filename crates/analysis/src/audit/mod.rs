@@ -11,6 +11,7 @@ pub mod not_replicated;
 pub mod not_steady;
 pub mod options_overwritten;
 pub mod out_of_ports;
+pub mod proof_failed;
 pub mod quick_mode;
 pub mod rate_not_kept;
 pub mod regime_change;
@@ -98,13 +99,14 @@ impl Found {
 pub type Rule = fn(&StudyRecord, &Context) -> Vec<Found>;
 
 /// Rules about what is the same in every launch. Their vetoes stop a run at once: no further block would lift them.
-const LASTING: [Rule; 7] = [
+const LASTING: [Rule; 8] = [
     responses_differ::rule,
     errors::always_unmet,
     setting_not_effective::rule,
     setting_refused::rule,
     setting_unknown::rule,
     setting_is_default::rule,
+    proof_failed::rule,
     confounded::rule,
 ];
 
@@ -180,6 +182,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SettingUnknown => page!("setting-unknown"),
         FindingId::SettingIsDefault => page!("setting-is-default"),
         FindingId::SettingUnverified => page!("setting-unverified"),
+        FindingId::ProofFailed => page!("proof-failed"),
         FindingId::OptionsOverwritten => page!("options-overwritten"),
         FindingId::Confounded => page!("confounded"),
         FindingId::ClientSaturated => page!("client-saturated"),

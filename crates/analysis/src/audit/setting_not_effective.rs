@@ -1,12 +1,15 @@
 //! A setting is not what the running process has.
 
-use model::{FindingId, SettingResult, StudyRecord};
+use model::study::SettingKind;
+use model::{FindingId, Setting, SettingResult, StudyRecord};
 
 use super::{Context, Found, name, settings};
 
 /// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
-    settings::shown(record, |setting| setting.result == SettingResult::Overridden)
+    // What the study wants to see beside its settings has a rule of its own.
+    let is_it = |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Proof;
+    settings::shown(record, is_it)
         .into_iter()
         .map(|shown| {
             let [there, read] = shown.launches;

@@ -1,7 +1,7 @@
 //! A factor's setting could not be read back.
 
 use model::study::SettingKind;
-use model::{FindingId, SettingResult, Severity, StudyRecord};
+use model::{FindingId, Setting, SettingResult, Severity, StudyRecord};
 
 use super::{Context, Found, launches, name, settings};
 
@@ -9,7 +9,11 @@ use super::{Context, Found, launches, name, settings};
 ///
 /// What runs (kind `runtime`) is exempt from the latter: the versions found in the process speak for it.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
-    let unread = settings::shown(record, |setting| matches!(setting.result, SettingResult::Unverified { .. }))
+    // What the study wants to see beside its settings has a rule of its own.
+    let is_unread = |setting: &Setting| {
+        matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Proof
+    };
+    let unread = settings::shown(record, is_unread)
         .into_iter()
         .filter(|shown| shown.launches[0] == shown.launches[1])
         .map(|shown| {

@@ -7,9 +7,11 @@
 
 mod topics;
 
+use std::mem;
+
 use model::evidence::{CpuUse, EvidenceRecord, Profile, Recording, Seen, Sum, Sums, ThrowableKind};
 use model::why::{Difference, Explanation, Unit, WatchedLaunch};
-use model::{Comparison, Metric, Outcome, StudyRecord, VariantIndex, Why, text};
+use model::{Comparison, Metric, Outcome, Setting, SettingResult, StudyRecord, VariantIndex, Why, text};
 
 use crate::compare::{BASELINE, Primary};
 
@@ -22,12 +24,13 @@ const TOLD_RATIO: f64 = 1.25;
 /// Requests, and samples, below which a launch says little.
 const FEW: u64 = 200;
 
-/// What the evidence launches of a record say; `None` where none was made.
+/// What the evidence launches of a record say, or why there are none; `None` where none was wanted.
 pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     let variants = 0..record.study.variants.len();
     let made = |variant| record.evidence.iter().find(|made| made.variant == variant);
-    let launches: Vec<WatchedLaunch> = variants.clone().filter_map(made).map(launch).collect();
-    if launches.is_empty() {
+    let launches: Vec<WatchedLaunch> = variants.clone().filter_map(made).map(|made| launch(record, made)).collect();
+    let withheld = record.withheld.as_ref().map(|why| format!("No launches were made to see why: {why}."));
+    if launches.is_empty() && withheld.is_none() {
         return None;
     }
     let watched: Vec<Option<Watched>> = variants.clone().map(|variant| Watched::of(made(variant)?)).collect();
@@ -36,10 +39,10 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
         Some(pair.explanation(comparisons))
     };
     let explanations = variants.skip(BASELINE + 1).filter_map(explanation).collect();
-    Some(Why { launches, explanations, topics: topics::topics(&watched) })
+    Some(Why { launches, explanations, topics: topics::topics(&watched), withheld })
 }
 
-fn launch(made: &EvidenceRecord) -> WatchedLaunch {
+fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
     let seen = made.seen.as_ref();
     let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
         (Outcome::Failed(failed), _) => (None, Some(format!("The launch failed: {}.", failed.reason))),
@@ -62,7 +65,28 @@ fn launch(made: &EvidenceRecord) -> WatchedLaunch {
         cpu_per_request: Watched::of(made).and_then(|watched| watched.cpu(CpuUse::without_recorder_s)),
         recording,
         missing,
+        deviations: made.settings.iter().filter_map(|setting| deviation(record, made.variant, setting)).collect(),
     }
+}
+
+/// What to say of a setting that came out otherwise than in any launch of the variant that was measured.
+fn deviation(record: &StudyRecord, variant: VariantIndex, setting: &Setting) -> Option<String> {
+    let is_it = |other: &&Setting| other.kind == setting.kind && other.name == setting.name;
+    let measured = record.trials.iter().filter(|trial| trial.variant == variant);
+    let mut readings = measured.flat_map(|trial| &trial.settings).filter(is_it).peekable();
+    let first = *readings.peek()?;
+    let is_read = |setting: &Setting| !matches!(setting.result, SettingResult::Unverified { .. });
+    let is_alike = |other: &Setting| mem::discriminant(&other.result) == mem::discriminant(&setting.result);
+    if !is_read(setting) || readings.any(is_alike) {
+        return None;
+    }
+    let value = |setting: &Setting| setting.live.clone().unwrap_or_else(|| "absent".to_owned());
+    Some(format!(
+        "{} is {} in this launch, and was {} in those measured: it shows something else than they did.",
+        setting.name,
+        value(setting),
+        value(first)
+    ))
 }
 
 /// A launch of which something was seen.
@@ -356,7 +380,9 @@ fn ratio([baseline, variant]: [f64; 2]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{Effect, Interpretation, Role};
+    use std::time::Duration;
+
+    use model::{Effect, Interpretation, Role, Withheld};
 
     use super::*;
     use crate::fixture;
@@ -473,5 +499,30 @@ mod tests {
         assert!(why.explanations[0].caution.as_ref().unwrap().contains("50 requests only"));
         record.evidence.clear();
         assert_eq!(super::why(&record, &[]), None);
+        record.withheld = Some(Withheld::NoRoom { budget: Duration::from_secs(100), time: Duration::from_secs(40) });
+        assert_eq!(
+            super::why(&record, &[]).unwrap().withheld.as_deref(),
+            Some(
+                "No launches were made to see why: they would take about 40 s, more than was left of the budget of 2 min."
+            )
+        );
+    }
+
+    #[test]
+    fn a_launch_with_another_setting_says_so() {
+        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
+        assert!(why(&record, &[]).unwrap().launches.iter().all(|launch| launch.deviations.is_empty()));
+        let setting = &mut record.evidence[1].settings[0];
+        setting.result = SettingResult::Unverified { reason: "jcmd did not answer".into() };
+        assert!(why(&record, &[]).unwrap().launches[1].deviations.is_empty(), "not read is not another value");
+        let setting = &mut record.evidence[1].settings[0];
+        (setting.live, setting.result) = (Some("false".into()), SettingResult::Overridden);
+        assert_eq!(
+            why(&record, &[]).unwrap().launches[1].deviations,
+            [
+                "compile.invokedynamic is false in this launch, and was true in those measured: it shows something else than they \
+              did."
+            ]
+        );
     }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::{Asks, WarmUp};
+use model::text::minutes;
 use model::{HostFacts, Study, StudyRecord};
 
 use crate::cli;
 use crate::output;
-use crate::progress::{exactly, minutes};
+use crate::progress::exactly;
 
 /// Blocks whose order is shown.
 const SHOWN: usize = 5;
@@ -33,6 +34,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         warm_up_cut: None,
         trials: Vec::new(),
         evidence: Vec::new(),
+        withheld: None,
     })
 }
 

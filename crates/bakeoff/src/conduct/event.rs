@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::plan::Trial;
-use model::{CellIndex, Effect, EvidenceRecord, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut};
+use model::{CellIndex, Effect, EvidenceRecord, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut, Withheld};
 
 use super::Ending;
 
@@ -61,13 +61,8 @@ pub enum Event<'a> {
     },
     /// That launch ended and is stored.
     EvidenceEnded(&'a EvidenceRecord),
-    /// Nothing is launched to be watched, since the budget has no room for it.
-    EvidenceSkipped {
-        /// The budget.
-        budget: Duration,
-        /// What all such launches would take.
-        time: Duration,
-    },
+    /// Nothing is launched to be watched, although that was wanted.
+    EvidenceWithheld(&'a Withheld),
     /// The run ended.
     Ended(&'a Ending),
 }

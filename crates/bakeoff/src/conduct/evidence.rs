@@ -1,6 +1,5 @@
 //! One more launch of a variant, watched and recorded: it explains what the others measured, and is no part of it.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -9,34 +8,21 @@ use model::evidence::{Recording, Seen};
 use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, interval};
 use server::Running;
 
-use super::trial::{Asking, Broken, Measured, Prepared, Purpose, RunningTrial};
-use super::{ConductError, Watcher};
+use super::ConductError;
+use super::asking::Asking;
+use super::prepared::Prepared;
+use super::running::{Broken, Measured, Purpose, Run, RunningTrial};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched; `None` when it was interrupted.
-    pub fn gather(
-        &self,
-        variant: VariantIndex,
-        record: &StudyRecord,
-        interrupted: &AtomicBool,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Option<EvidenceRecord>, ConductError> {
+    pub fn gather<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Option<EvidenceRecord>, ConductError> {
         let started = Timestamp::now().to_string();
-        let mut running = RunningTrial {
-            prepared: self,
-            purpose: Purpose::Evidence,
-            variant,
-            folder: self.folder.join(format!("evidence-{}", variant + 1)),
-            record,
-            interrupted,
-            watcher,
-            services: Vec::new(),
-            phase: Phase::Prepare,
-            measured: Measured::default(),
-        };
+        let load = load_name(run.record);
+        let folder = self.folder.join(format!("evidence-{}", variant + 1));
+        let mut running = RunningTrial::new(self, Purpose::Evidence, variant, folder, run);
         let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let seen = running.measured.seen;
-        Ok(Some(EvidenceRecord { variant, started, outcome, load: load_name(record), seen }))
+        let Measured { settings, seen, .. } = running.measured;
+        Ok(Some(EvidenceRecord { variant, started, outcome, load, settings, seen }))
     }
 }
 
@@ -57,10 +43,10 @@ fn load_name(record: &StudyRecord) -> String {
 impl RunningTrial<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
     /// meanwhile is counted, and no other.
-    pub(super) fn watch(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
-        let cell = decisive_cell(self.record);
+    pub fn watch(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
+        let cell = decisive_cell(self.run.record);
         self.enter(Phase::Watch, cell);
-        let window = analysis::evidence_window(self.record);
+        let window = analysis::evidence_window(self.run.record);
         let load = match cell {
             Some(cell) => self.cell_load(cell, target, asks, Stop::Told),
             None => self.mixed_load(target, asks, Stop::Told)?,

@@ -1,8 +1,11 @@
 //! Walks a plan: asks the analysis what is next, does it, stores it, asks again.
 
 mod answers;
+mod asking;
 mod event;
 mod evidence;
+mod prepared;
+mod running;
 mod trial;
 
 use std::ops::Range;
@@ -13,12 +16,14 @@ use std::time::{Duration, Instant};
 use analysis::{Boundaries, Next};
 use miette::Diagnostic;
 use model::plan::Trial;
-use model::{StudyRecord, TrialKey};
+use model::{StudyRecord, TrialKey, VariantIndex, Withheld};
 use server::Launcher;
 use store::{Status, Store};
 use thiserror::Error;
 
 pub use event::{Event, Silent, Watcher};
+use prepared::Prepared;
+use running::Run;
 
 /// What a run needs besides its record.
 pub struct Conductor<'a> {
@@ -121,8 +126,12 @@ impl Conductor<'_> {
     fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         let began = Instant::now();
         self.watcher.see(&Event::Began { record, left: self.time_left(record, began) });
+        if record.withheld.is_some() {
+            // They may be made yet.
+            self.withhold(record, None)?;
+        }
         let study = record.study.clone();
-        let prepared = trial::Prepared::new(self.launcher, &study, self.folder, self.watcher)?;
+        let prepared = Prepared::new(self.launcher, &study, self.folder, self.watcher)?;
         loop {
             if self.is_interrupted() {
                 return Ok(Ending::Interrupted);
@@ -138,6 +147,9 @@ impl Conductor<'_> {
                     if key.position == 0
                         && let Some(budget) = self.exceeded(began, analysis::block_time(record))
                     {
+                        if self.wants_evidence(record) {
+                            self.withhold(record, Some(Withheld::Unsettled { budget }))?;
+                        }
                         return Ok(Ending::Budget(budget));
                     }
                     let planned = planned(record, key).clone();
@@ -150,24 +162,27 @@ impl Conductor<'_> {
     /// Launches each variant once more, where that is wanted and has not been done: the question is answered, and this shows why.
     fn gather(
         &mut self,
-        prepared: &trial::Prepared,
+        prepared: &Prepared,
         record: &mut StudyRecord,
         began: Instant,
         why: analysis::Stop,
     ) -> Result<Ending, ConductError> {
-        let missing = if self.wants_evidence(record) { analysis::missing_evidence(record, &why) } else { Vec::new() };
-        // What only some of the variants show explains nothing.
-        let time = analysis::evidence_time(record) * missing.len() as u32;
-        if let Some(budget) = self.exceeded(began, time).filter(|_| !missing.is_empty()) {
-            self.watcher.see(&Event::EvidenceSkipped { budget, time });
+        if !self.wants_evidence(record) {
             return Ok(Ending::Finished(why));
         }
+        let missing = match self.evidence_to_gather(record, began, &why) {
+            Ok(missing) => missing,
+            Err(withheld) => {
+                self.withhold(record, Some(withheld))?;
+                return Ok(Ending::Finished(why));
+            }
+        };
         for variant in missing {
             if self.is_interrupted() {
                 return Ok(Ending::Interrupted);
             }
             self.watcher.see(&Event::EvidenceBegan { variant });
-            let Some(evidence) = prepared.gather(variant, record, self.interrupted, self.watcher)? else {
+            let Some(evidence) = prepared.gather(variant, self.run_of(record))? else {
                 return Ok(Ending::Interrupted);
             };
             self.store.add_evidence(&record.run, &evidence)?;
@@ -175,6 +190,32 @@ impl Conductor<'_> {
             record.evidence.push(evidence);
         }
         Ok(Ending::Finished(why))
+    }
+
+    /// The variants that are to be launched once more; or why none is.
+    fn evidence_to_gather(
+        &self,
+        record: &StudyRecord,
+        began: Instant,
+        why: &analysis::Stop,
+    ) -> Result<Vec<VariantIndex>, Withheld> {
+        let missing = analysis::missing_evidence(record, why)?;
+        // What only some of the variants show explains nothing.
+        let time = analysis::evidence_time(record) * missing.len() as u32;
+        match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
+            Some(budget) => Err(Withheld::NoRoom { budget, time }),
+            None => Ok(missing),
+        }
+    }
+
+    /// Stores and tells why no evidence is gathered; `None` that it may be.
+    fn withhold(&mut self, record: &mut StudyRecord, withheld: Option<Withheld>) -> Result<(), ConductError> {
+        self.store.set_withheld(&record.run, withheld.as_ref())?;
+        if let Some(withheld) = &withheld {
+            self.watcher.see(&Event::EvidenceWithheld(withheld));
+        }
+        record.withheld = withheld;
+        Ok(())
     }
 
     fn wants_evidence(&self, record: &StudyRecord) -> bool {
@@ -186,6 +227,10 @@ impl Conductor<'_> {
         self.budget.filter(|budget| began.elapsed() + time > *budget)
     }
 
+    fn run_of<'r>(&'r mut self, record: &'r StudyRecord) -> Run<'r> {
+        Run { record, interrupted: self.interrupted, watcher: &mut *self.watcher }
+    }
+
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -193,13 +238,13 @@ impl Conductor<'_> {
     /// Runs one trial and stores it, unless it was interrupted.
     fn conduct(
         &mut self,
-        prepared: &trial::Prepared,
+        prepared: &Prepared,
         planned: &Trial,
         record: &mut StudyRecord,
         began: Instant,
     ) -> Result<(), ConductError> {
         self.watcher.see(&Event::TrialBegan(planned));
-        let Some(trial) = prepared.run(planned, record, self.interrupted, self.watcher)? else { return Ok(()) };
+        let Some(trial) = prepared.run(planned, self.run_of(record))? else { return Ok(()) };
         self.store.add_trial(&record.run, &trial)?;
         record.trials.push(trial);
         let left = self.time_left(record, began);

@@ -102,5 +102,18 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
     // The table of the report has them, and the option that makes the log is no difference between the variants.
     let report = place.report();
     assert!(report.measurements.iter().all(|measurement| measurement.server.gc_share.is_some_and(|share| share > 0.0)));
+    for time in report.measurements.iter().map(|measurement| measurement.server) {
+        let cores = trials.iter().map(|trial| sum(trial, "/server/cpu_s") / sum(trial, "/length_s"));
+        let [least, most] = [f64::min, f64::max].map(|pick| cores.clone().reduce(pick).unwrap());
+        // The warm-up, which is in the trials' figures, takes more of it.
+        assert!(time.cores.is_some_and(|cores| cores > least / 2.0 && cores < most * 2.0), "{time:?}");
+        assert!(time.busiest_core.is_some_and(|busy| busy > 0.0 && busy <= 1.0), "{time:?}");
+        assert!(time.waits_per_request.is_some_and(|waits| waits > 0.0), "{time:?}");
+        assert!(time.preemptions_per_request.is_some() && time.classes_loaded.is_some(), "{time:?}");
+        assert!(time.safepoint_share.is_some_and(|share| share > 0.0 && share < 1.0), "{time:?}");
+    }
+    let table = place.run(&["report", "--md"]).ends_with(0);
+    table.says("| cores used | busiest core | kernel CPU per request | waits per request | preemptions per request |");
+    table.says("| at safepoints | classes loaded |");
     assert!(report.differences.iter().all(|difference| difference.factor.is_some()), "{:?}", report.differences);
 }

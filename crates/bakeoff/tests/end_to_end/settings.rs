@@ -146,14 +146,25 @@ fn a_proof_that_fails_vetoes() {
     let proofs =
         proof("seven dispatchers", "7", "before") + &proof("a dispatcher", "{ serial = 1, parallel = 1 }", "after");
     place.write("study.toml", &(JAVA.replace("LEVELS", levels) + &proofs));
-    place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("setting-not-effective");
+    let ran = place.run(&["run", "study.toml", "--evidence"]).ends_with(5);
+    ran.says("✗ INVALID").says("proof-failed (serial: seven dispatchers, seen 1, expected 7)");
+    ran.says("read from threads named /^HTTP-Dispatcher$/").says("Then mend what sets it, or what the proof expects");
     let report = place.report();
-    let failed = findings(&report, FindingId::SettingNotEffective);
+    let failed = findings(&report, FindingId::ProofFailed);
+    assert_eq!(failed.len(), 2, "{failed:#?}");
     assert!(failed.iter().all(|finding| told(finding).contains("seven dispatchers")), "{failed:#?}");
+    assert_eq!(findings(&report, FindingId::SettingNotEffective).len(), 0, "{report:#?}");
     let proofs: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Proof).collect();
     let results = [SettingResult::Overridden, SettingResult::InEffect];
     assert_eq!(proofs.iter().map(|proof| proof.result.clone()).collect::<Vec<_>>(), results, "{proofs:#?}");
     assert!(proofs.iter().all(|proof| proof.live.as_deref() == Some("1")), "{proofs:#?}");
+
+    // What was asked for and not done is told: as it happens, and in every form of the report.
+    let reason =
+        "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: proof-failed";
+    ran.complains(&format!("no launches {reason}")).says(&format!("No launches were made {reason}."));
+    assert_eq!(report.why.unwrap().withheld, Some(format!("No launches were made {reason}.")));
+    place.run(&["report", "--md"]).says(&format!("No launches were made {reason}."));
 }
 
 #[test]

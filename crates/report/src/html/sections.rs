@@ -226,7 +226,9 @@ fn concurrency(page: &mut Markup, report: &Report) {
 fn why(page: &mut Markup, report: &Report) {
     let Some(why) = &report.why else { return };
     section(page, "why", "Why", |section| {
-        section.leaf("p", &[("class", "muted")], words::WHY_NOTE);
+        if !why.launches.is_empty() {
+            section.leaf("p", &[("class", "muted")], words::WHY_NOTE);
+        }
         for explanation in &why.explanations {
             section.leaf("h3", &[], &explanation.subject);
             if !explanation.differences.is_empty() {
@@ -240,11 +242,12 @@ fn why(page: &mut Markup, report: &Report) {
                 section.leaf("p", &[], &format!("! {caution}"));
             }
         }
-        for lacking in why.launches.iter().filter_map(|launch| words::lacks(report, launch)) {
+        for lacking in words::lacking(report, why) {
             section.leaf("p", &[], &format!("! {lacking}"));
         }
         let topics = why.topics.iter().map(|topic| tables::topic(topic, report));
-        for table in std::iter::once(tables::watched(why, report)).chain(topics) {
+        let tables = std::iter::once(tables::watched(why, report)).chain(topics);
+        for table in tables.filter(|table| !table.is_empty()) {
             section.leaf("h3", &[], &table.caption);
             draw_table(section, &table, "prose");
         }

@@ -79,6 +79,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
         warm_up_cut: None,
         trials: Vec::new(),
         evidence: Vec::new(),
+        withheld: None,
     }
 }
 

@@ -1,0 +1,135 @@
+//! What the study says has to be seen in the running server was not seen there.
+
+use model::proof::Proof;
+use model::study::SettingKind;
+use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, text};
+
+use super::settings::{self, Shown};
+use super::{Context, Found, name};
+
+/// Characters of a value that is shown: a command may write much.
+const LONGEST_VALUE: usize = 80;
+
+/// Invalid for each proof that saw something else in any launch; a warning for each that no launch of a variant could read.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown)).collect()
+}
+
+fn is_missed(setting: &Setting) -> bool {
+    setting.kind == SettingKind::Proof
+        && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
+}
+
+fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
+    let Shown { variant, setting, launches: [missed, of] } = *shown;
+    let proof = record.study.variants.get(variant)?.proofs.iter().find(|proof| proof.name == setting.name);
+    let made = |severity, meaning: &str, remedy: &str| {
+        let subject = format!("{}: {}", name(record, variant), setting.name);
+        Found::new(FindingId::ProofFailed, severity, subject, meaning, remedy).about(variant)
+    };
+    let found = match &setting.result {
+        SettingResult::Unverified { .. } if missed < of => return None,
+        SettingResult::Unverified { reason } => made(
+            Severity::Warning,
+            "Nobody saw whether the server has what the study says has to be seen in it.",
+            "Read it by hand in the way that the proof does, and mend the proof; or remove it.",
+        )
+        .with("not read", reason)
+        .with("expected", &setting.asked),
+        _ => made(
+            Severity::Invalid,
+            "The study says what has to be seen in the running server, and something else was there: what was measured is \
+             not what the study describes.",
+            "Read it by hand in the way that the proof does. Then mend what sets it, or what the proof expects; what comes \
+             only under load is read with `when = \"after\"`.",
+        )
+        .with("seen", format!("{}, expected {}", value(setting), setting.asked)),
+    };
+    Some(found.with("read from", place(proof)).with("launches", format!("{missed} of {of}")))
+}
+
+fn value(setting: &Setting) -> String {
+    match setting.live.as_deref() {
+        None | Some("") => "nothing".to_owned(),
+        Some(live) => text::shortened(live, LONGEST_VALUE),
+    }
+}
+
+fn place(proof: Option<&Proof>) -> String {
+    proof.map_or_else(|| "?".to_owned(), |proof| text::shortened(&proof.read.to_string(), LONGEST_VALUE))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SettingSource;
+    use model::proof::{Expected, ProofSource};
+
+    use super::*;
+    use crate::audit::{setting_not_effective, setting_unverified, testing};
+    use crate::boundaries::Boundaries;
+    use crate::fixture;
+
+    /// A study that has to see 30 threads in each server of `on`, and what its launches saw.
+    fn record(live: Option<&str>, result: &SettingResult) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        record.study.variants[1].proofs = vec![Proof {
+            name: "workers".into(),
+            read: ProofSource::Threads("^w".into()),
+            expect: Expected::parse("30").unwrap(),
+            after: false,
+        }];
+        for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+            trial.settings.push(Setting {
+                kind: SettingKind::Proof,
+                name: "workers".into(),
+                asked: "30".into(),
+                live: live.map(str::to_owned),
+                default: None,
+                source: SettingSource::Proc,
+                result: result.clone(),
+                shared: false,
+            });
+        }
+        record
+    }
+
+    fn told(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
+        let found = rule(record, &Context::new(record, &Boundaries::standard()));
+        let evidence = |found: &Found| -> Vec<String> {
+            found.finding.evidence.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
+        };
+        found.iter().map(|found| (found.finding.severity, evidence(found))).collect()
+    }
+
+    #[test]
+    fn another_value_is_seen() {
+        assert_eq!(told(&record(Some("30"), &SettingResult::InEffect)), []);
+        let mut record = record(Some("12"), &SettingResult::Overridden);
+        let launches = record.trials.iter().filter(|trial| trial.variant == 1).count();
+        let evidence = [
+            "seen 12, expected 30".to_owned(),
+            "read from threads named /^w/".to_owned(),
+            format!("launches {launches} of {launches}"),
+        ];
+        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
+        // One launch is enough, and no other rule tells of it.
+        let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
+        on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
+        assert_eq!(testing::found(rule, &record), [(Severity::Invalid, "on: workers".to_owned())]);
+        assert_eq!(testing::found(setting_not_effective::rule, &record), []);
+    }
+
+    #[test]
+    fn what_no_launch_could_read_is_a_warning() {
+        let reason = SettingResult::Unverified { reason: "jcmd did not answer".into() };
+        let mut record = record(None, &reason);
+        let (severity, evidence) = told(&record).remove(0);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(evidence[..2], ["not read jcmd did not answer", "expected 30"]);
+        assert_eq!(testing::found(setting_unverified::rule, &record), []);
+        // A launch that could not be read is covered by the others.
+        let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
+        on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
+        assert_eq!(told(&record), []);
+    }
+}

@@ -1,0 +1,130 @@
+//! What a server is asked: the study's workloads, ready to be sent, one by one or as a load.
+
+use std::time::Duration;
+
+use load::{Ask, Asked, LengthRule, Load, Script, Stop, Target};
+use model::study::{Asks, Expect, Request, Workload};
+use model::{Arrivals, CellIndex, Scenarios, Shape};
+use server::{Running, Site};
+
+use super::running::{Broken, RunningTrial};
+use super::{ConductError, answers};
+
+/// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
+const WARM_UP_USERS: u32 = 10;
+/// How long one request may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// A workload that is ready to be asked.
+#[expect(clippy::large_enum_variant, reason = "a study has a handful of them")]
+pub(super) enum Asking {
+    Request {
+        ask: Ask,
+        request: Request,
+        expect: Expect,
+        /// The shortest and the longest length of a good answer, once they are known.
+        lengths: Option<(u64, u64)>,
+    },
+    Scenarios(Script),
+}
+
+impl RunningTrial<'_> {
+    /// The study's workloads, ready to be asked.
+    pub fn asks(&self, target: &Target, site: &Site) -> Result<Vec<Asking>, Broken> {
+        let asking = |workload: &Workload| match &workload.asks {
+            Asks::Request { request, expect } => {
+                let mut request = request.clone();
+                for (_, value) in &mut request.headers {
+                    *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
+                }
+                let ask = Ask::new(&request, expect, target, LengthRule::Any)
+                    .map_err(|source| ConductError::Request { workload: workload.name.clone(), source })?;
+                Ok(Asking::Request { ask, request, expect: expect.clone(), lengths: None })
+            }
+            Asks::Scenarios { scenarios } => {
+                let complete = |text: &str| site.complete_script(text).map_err(|error| self.broken(error.into()));
+                Ok(Asking::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, target)?))
+            }
+        };
+        self.prepared.study.workloads.iter().map(asking).collect()
+    }
+
+    /// Asks each workload once and keeps what the answers are like.
+    pub fn look_at_answers(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
+        for (index, (workload, asking)) in self.prepared.study.workloads.iter().zip(asks).enumerate() {
+            self.go_on()?;
+            let mask = |text: &str| self.prepared.launcher.mask(text);
+            match asking {
+                Asking::Request { ask, expect, .. } => {
+                    let answer = load::ask(target, ask, TIME_LIMIT)
+                        .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
+                    self.measured.answers.push(answers::sample(index, &answer, expect, mask));
+                }
+                Asking::Scenarios(script) => {
+                    let seen = script.look(target, TIME_LIMIT).map_err(|error| self.unasked(error, server))?;
+                    self.measured.answers.extend(seen.iter().map(|seen| answers::of_step(index, seen, mask)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All workloads mixed, by users who ask at once.
+    pub fn mixed_load(&self, target: &Target, asks: &[Asking], stop: Stop) -> Result<Load, Broken> {
+        let cells = self.run.record.plan.cells.iter();
+        Ok(Load {
+            connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
+            engine: self.run.record.host.engine,
+            ..Load::new(target.clone(), self.mixed(asks, target)?, stop)
+        })
+    }
+
+    /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
+    fn mixed(&self, asks: &[Asking], target: &Target) -> Result<Asked, Broken> {
+        let requests = asks.iter().map(|asking| match asking {
+            Asking::Request { ask, .. } => Some(ask.clone()),
+            Asking::Scenarios(_) => None,
+        });
+        if let Some(requests) = requests.collect::<Option<Vec<_>>>() {
+            return Ok(requests.into());
+        }
+        let as_script = |(workload, asking): (&Workload, &Asking)| match asking {
+            Asking::Request { request, expect, lengths, .. } => {
+                let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
+                script(&workload.name, &alone, target)
+            }
+            Asking::Scenarios(script) => Ok(script.clone()),
+        };
+        let scripts = self.prepared.study.workloads.iter().zip(asks).map(as_script).collect::<Result<Vec<_>, _>>()?;
+        Ok(scripts.into())
+    }
+
+    /// The load of one cell.
+    pub fn cell_load(&self, cell: CellIndex, target: &Target, asks: &[Asking], stop: Stop) -> Load {
+        let plan = &self.run.record.plan;
+        let planned = &plan.cells[cell];
+        let asked = match &asks[planned.workload] {
+            Asking::Request { ask, .. } => vec![ask.clone()].into(),
+            Asking::Scenarios(script) => Asked::Scenarios(vec![script.clone()]),
+        };
+        Load {
+            connections: planned.shape.connections,
+            arrivals: planned.shape.arrivals.clone(),
+            seed: plan.seed,
+            engine: self.run.record.host.engine,
+            ..Load::new(target.clone(), asked, stop)
+        }
+    }
+}
+
+fn script(workload: &str, scenarios: &Scenarios, target: &Target) -> Result<Script, ConductError> {
+    Script::new(scenarios, target).map_err(|source| ConductError::Script { workload: workload.to_owned(), source })
+}
+
+/// Users who warm up for a load: its own where they ask at once, else a few.
+fn warm_up_users(shape: &Shape) -> u32 {
+    match shape.arrivals {
+        Arrivals::Closed { think: None, .. } => shape.connections,
+        Arrivals::Closed { .. } | Arrivals::Open(_) => shape.connections.min(WARM_UP_USERS),
+    }
+}

@@ -1,0 +1,305 @@
+//! A launch of a variant that is running: services and server from their start to their end, and a load on it with what is
+//! seen of server and host meanwhile. What is done with it is `trial`'s or `evidence`'s.
+
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use load::{Flow, Load, LoadError};
+use model::evidence::Seen;
+use model::plan::Trial;
+use model::study::AskedSetting;
+use model::{
+    AnswerSample, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse, Setting,
+    StudyRecord, VariantIndex, WarmUpRecord,
+};
+use server::{Blame, HOOK_WITHIN, HostSampler, LaunchError, Pinned, ProcessTree, Running, ServerSampler, Site};
+
+use super::prepared::Prepared;
+use super::{ConductError, Event, Watcher};
+
+/// Bytes that have to be free beside the logs for a failure to count as a variant's.
+const ROOM: usize = 64 * 1024;
+
+/// Why a trial has no end.
+pub(super) enum Broken {
+    /// The variant could not be launched or measured: that is its result.
+    Variant(Failed),
+    /// Ctrl-C: there is no result.
+    Interrupted,
+    /// We failed: there is none either.
+    Ours(ConductError),
+}
+
+impl<E: Into<ConductError>> From<E> for Broken {
+    fn from(error: E) -> Self {
+        Self::Ours(error.into())
+    }
+}
+
+/// What has been measured so far of the trial that is running.
+#[derive(Default)]
+pub(super) struct Measured {
+    pub launch: Option<LaunchFacts>,
+    pub settings: Vec<Setting>,
+    pub answers: Vec<AnswerSample>,
+    pub warm_up: Option<WarmUpRecord>,
+    pub cells: Vec<CellRecord>,
+    pub seen: Option<Seen>,
+}
+
+/// What a launch is for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    /// A trial of the plan.
+    Trial(&'a Trial),
+    /// To be watched, not measured.
+    Evidence,
+}
+
+/// The run that a launch belongs to.
+pub struct Run<'a> {
+    /// What is stored of it so far.
+    pub record: &'a StudyRecord,
+    /// Raised by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+    /// Who watches.
+    pub watcher: &'a mut dyn Watcher,
+}
+
+/// A trial that is running.
+pub(super) struct RunningTrial<'a> {
+    pub prepared: &'a Prepared<'a>,
+    pub purpose: Purpose<'a>,
+    pub variant: VariantIndex,
+    pub run: Run<'a>,
+    pub measured: Measured,
+    /// Where it leaves its logs.
+    folder: PathBuf,
+    /// What the services use, for telling it from others' use of the host.
+    services: Vec<ProcessTree>,
+    phase: Phase,
+}
+
+impl<'a> RunningTrial<'a> {
+    /// One that has not begun, and will leave its logs in `folder`.
+    pub fn new(
+        prepared: &'a Prepared<'a>,
+        purpose: Purpose<'a>,
+        variant: VariantIndex,
+        folder: PathBuf,
+        run: Run<'a>,
+    ) -> Self {
+        let (services, phase, measured) = (Vec::new(), Phase::Prepare, Measured::default());
+        Self { prepared, purpose, variant, run, measured, folder, services, phase }
+    }
+
+    /// Runs it to its end; `None` when it was interrupted.
+    pub fn outcome(&mut self) -> Result<Option<Outcome>, ConductError> {
+        match self.in_its_network() {
+            Ok(()) => Ok(Some(Outcome::Completed)),
+            Err(Broken::Variant(failed)) => {
+                require_room(&self.folder)?;
+                Ok(Some(Outcome::Failed(failed)))
+            }
+            Err(Broken::Interrupted) => Ok(None),
+            Err(Broken::Ours(error)) => Err(error),
+        }
+    }
+
+    /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
+    /// has the client.
+    fn in_its_network(&mut self) -> Result<(), Broken> {
+        if !self.prepared.study.host.own_network {
+            return self.whole();
+        }
+        let apart = || {
+            server::own_network().map_err(|error| self.broken(error.into()))?;
+            self.whole()
+        };
+        thread::scope(|scope| scope.spawn(apart).join().unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    fn whole(&mut self) -> Result<(), Broken> {
+        let Prepared { launcher, study, .. } = self.prepared;
+        let site = launcher.site(&study.dir, &self.folder, &study.services).map_err(|error| self.broken(error))?;
+        let result = self.with_services(&site);
+        if let Some(cleanup) = &study.hooks.cleanup {
+            self.enter(Phase::Stop, None);
+            let cleaned = launcher.cleanup(cleanup, &site, HOOK_WITHIN).map_err(|error| self.broken(error));
+            return result.and(cleaned);
+        }
+        result
+    }
+
+    fn with_services(&mut self, site: &Site) -> Result<(), Broken> {
+        let Prepared { launcher, study, .. } = self.prepared;
+        self.enter(Phase::Prepare, None);
+        let mut services = Vec::new();
+        let mut result = Ok(());
+        for service in &study.services {
+            match launcher.service(service, site) {
+                Ok(running) => services.push((running, service.stop_within)),
+                Err(error) => {
+                    result = Err(self.broken(error));
+                    break;
+                }
+            }
+        }
+        self.services = services.iter().map(|(running, _)| running.tree()).collect();
+        if result.is_ok() {
+            result = self.launched(site);
+        }
+        self.enter(Phase::Stop, None);
+        for (service, within) in services.into_iter().rev() {
+            let stopped = service.stop(within).map_err(|error| self.broken(error.into()));
+            result = result.and(stopped.map(drop));
+        }
+        result
+    }
+
+    fn launched(&mut self, site: &Site) -> Result<(), Broken> {
+        let Prepared { launcher, study, installed, .. } = self.prepared;
+        if let Some(prepare) = &study.hooks.prepare {
+            launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(|error| self.broken(error))?;
+        }
+        self.enter(Phase::Launch, None);
+        let installed = &installed[self.variant];
+        let server = match launcher.server(installed, site) {
+            Ok(server) => server,
+            Err(error) => {
+                if error.blame() == Blame::Server {
+                    self.measured.settings = launcher.refused(installed, site, &self.asked());
+                }
+                return Err(self.broken(error));
+            }
+        };
+        self.measured.launch = Some(server.facts().clone());
+        let result = self.with_server(&server, site);
+        self.enter(Phase::Stop, None);
+        let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
+        result.and(stopped.map(drop))
+    }
+
+    /// All that the study asks of this variant's process: its treatment, and what all variants share.
+    pub fn asked(&self) -> Vec<AskedSetting> {
+        let variant = &self.prepared.study.variants[self.variant];
+        variant.treatment.iter().chain(&variant.shared).cloned().collect()
+    }
+
+    /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
+    pub fn unasked(&self, error: LoadError, server: &Running) -> Broken {
+        match error {
+            LoadError::SetUp(_) | LoadError::Look(_) => {
+                self.failed(self.prepared.launcher.mask(&error.to_string()), server)
+            }
+            error => error.into(),
+        }
+    }
+
+    /// Makes a load; every interval gets the server's and the host's view added. What was seen is returned even when
+    /// the load ended badly.
+    pub fn load(
+        &mut self,
+        load: &Load,
+        server: &Running,
+        judge: &mut dyn FnMut(&Interval) -> Flow,
+    ) -> (Vec<Interval>, Result<(), Broken>) {
+        let pinned = match Pinned::to(&self.prepared.study.host.client_cpus) {
+            Ok(pinned) => pinned,
+            Err(error) => return (Vec::new(), Err(self.broken(error.into()))),
+        };
+        let mut intervals = Vec::new();
+        let mut probe = Probe::new(server, &self.services);
+        let mut died = false;
+        let made = load::run(load, self.run.interrupted, &mut |mut interval| {
+            (interval.server, interval.host) = probe.sample();
+            self.run.watcher.see(&Event::Progressed {
+                rate: interval.tally.good as f64 / interval.length_s,
+                failed: interval.tally.failed(),
+            });
+            died = !server.is_alive();
+            let flow = judge(&interval);
+            interval.pack();
+            intervals.push(interval);
+            if died { Flow::Stop } else { flow }
+        });
+        if let Some(used) = intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
+            used.pss_bytes = probe.server.pss_bytes();
+        }
+        drop(pinned);
+        let ended = match made {
+            Err(error) => Err(self.unasked(error, server)),
+            Ok(_) if died => {
+                Err(self.failed(format!("the server ended by itself under load ({})", server.ending()), server))
+            }
+            Ok(_) => self.go_on(),
+        };
+        (intervals, ended)
+    }
+
+    pub fn enter(&mut self, phase: Phase, cell: Option<CellIndex>) {
+        self.phase = phase;
+        self.run.watcher.see(&Event::PhaseBegan { phase, cell });
+    }
+
+    pub fn go_on(&self) -> Result<(), Broken> {
+        if self.run.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
+    }
+
+    pub fn failed(&self, reason: String, server: &Running) -> Broken {
+        Broken::Variant(Failed { phase: self.phase, reason, log_tail: server.log_tail() })
+    }
+
+    /// What an error of a launch or of an end means for the trial.
+    pub fn broken(&self, error: LaunchError) -> Broken {
+        match error.blame() {
+            Blame::Ours => Broken::Ours(ConductError::launch(error)),
+            Blame::Interrupted => Broken::Interrupted,
+            Blame::Server => Broken::Variant(Failed {
+                phase: self.phase,
+                reason: error.to_string(),
+                log_tail: error.log_tail().to_owned(),
+            }),
+        }
+    }
+}
+
+/// Programs fail in any way where they cannot write their logs: a full disk is no fault of a variant's.
+fn require_room(folder: &Path) -> Result<(), ConductError> {
+    let path = folder.join("room");
+    let written = fs::write(&path, vec![0; ROOM]);
+    let _ = fs::remove_file(&path);
+    let full = |source| LaunchError::Io { doing: "write to", path, source };
+    written.map_err(|source| ConductError::Launch(Box::new(full(source))))
+}
+
+/// The server's and the host's view of each interval.
+struct Probe {
+    server: ServerSampler,
+    services: Vec<ProcessTree>,
+    host: HostSampler,
+    ours_s: f64,
+}
+
+impl Probe {
+    fn new(server: &Running, services: &[ProcessTree]) -> Self {
+        let mut services = services.to_vec();
+        for tree in &mut services {
+            tree.sample();
+        }
+        Self { server: server.sampler(), services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
+    }
+
+    /// What was used since the last sample.
+    fn sample(&mut self) -> (Option<ServerUse>, Option<HostUse>) {
+        let server = self.server.sample();
+        let services = self.services.iter_mut().filter_map(ProcessTree::sample).map(|used| used.cpu_s).sum::<f64>();
+        let ours_s = server::own_cpu_s();
+        let own = server.as_ref().map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
+        self.ours_s = ours_s;
+        (server, Some(self.host.sample(own)))
+    }
+}
