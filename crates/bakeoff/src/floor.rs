@@ -9,26 +9,42 @@ use std::time::Duration;
 
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use miette::IntoDiagnostic as _;
-use model::study::{Expect, Request};
-use model::{ClientFloor, Engine};
+use model::study::{Expect, Isolation, Request};
+use model::{ClientFloor, Engine, Interval};
+use server::Pinned;
 
-/// How long each of the two loads takes.
-const EACH: Duration = Duration::from_millis(500);
+/// Answers to one user, enough for the 99th percentile.
+const ANSWERS: u64 = 10_500;
+/// How long one user waits for them: on a host that is busy otherwise they take their time.
+const LONGEST_S: f64 = 3.0;
+/// How long many users ask.
+const MANY: Duration = Duration::from_millis(500);
 /// Users who ask for as much as there is.
 const USERS: u32 = 32;
+/// Name of the threads of the server that does next to nothing.
+const RESPONDER: &str = "floor-responder";
 
-/// Measures it, in about a second. `None` when it was interrupted, or the host is so slow that p99 has no support.
-pub fn measure(engine: Option<Engine>, interrupted: &AtomicBool) -> miette::Result<Option<ClientFloor>> {
+/// Measures it, in about a second (four where the host is busy), on the processors that a study's server and client are kept to. `None` when it was
+/// interrupted, or the host is so slow that p99 has no support.
+pub fn measure(
+    engine: Option<Engine>,
+    host: &Isolation,
+    interrupted: &AtomicBool,
+) -> miette::Result<Option<ClientFloor>> {
+    let pinned = Pinned::to(&host.server_cpus).into_diagnostic()?;
     let server = Responder::start().into_diagnostic()?;
+    // The responder's threads stay where they began.
+    drop(pinned);
+    let _pinned = Pinned::to(&host.client_cpus).into_diagnostic()?;
     let target = Target::from(server.address);
     let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
     let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).into_diagnostic()?;
-    let load = |connections| -> miette::Result<Summary> {
-        let asks = vec![ask.clone()];
-        let load = Load { connections, engine, ..Load::new(target.clone(), asks, Stop::After(EACH)) };
-        load::run(&load, interrupted, &mut |_| Flow::Continue).into_diagnostic()
+    let load = |connections, stop| -> miette::Result<Summary> {
+        let load = Load { connections, engine, ..Load::new(target.clone(), vec![ask.clone()], stop) };
+        let judge = |seen: Interval| if seen.start_s + seen.length_s < LONGEST_S { Flow::Continue } else { Flow::Stop };
+        load::run(&load, interrupted, &mut |seen| judge(seen)).into_diagnostic()
     };
-    let (one, many) = (load(1)?, load(USERS)?);
+    let (one, many) = (load(1, Stop::Count(ANSWERS))?, load(USERS, Stop::After(MANY))?);
     let quantiles = one.service.supported_quantile(0.5).zip(one.service.supported_quantile(0.99));
     Ok(quantiles.filter(|_| !interrupted.load(Ordering::Relaxed)).map(|(p50_us, p99_us)| ClientFloor {
         p50_us,
@@ -58,10 +74,11 @@ impl Responder {
                     break;
                 }
                 // A client that is gone ends its thread.
-                thread::spawn(move || answer(stream));
+                let _ = thread::Builder::new().name(RESPONDER.to_owned()).spawn(move || answer(stream));
             }
         };
-        Ok(Self { address, over, thread: Some(thread::spawn(accept)) })
+        let thread = thread::Builder::new().name(RESPONDER.to_owned()).spawn(accept)?;
+        Ok(Self { address, over, thread: Some(thread) })
     }
 }
 
@@ -90,13 +107,42 @@ mod tests {
 
     #[test]
     fn the_floor_is_a_small_time_and_a_high_rate() {
-        let floor = measure(None, &AtomicBool::new(false)).unwrap().unwrap();
+        let floor = measure(None, &Isolation::default(), &AtomicBool::new(false)).unwrap().unwrap();
         assert!(floor.p50_us > 0 && floor.p50_us <= floor.p99_us, "{floor:?}");
         assert!(floor.rate > 100.0 && floor.client_cores > 0.0, "{floor:?}");
     }
 
     #[test]
     fn an_interrupt_leaves_no_figure() {
-        assert_eq!(measure(None, &AtomicBool::new(true)).unwrap(), None);
+        assert_eq!(measure(None, &Isolation::default(), &AtomicBool::new(true)).unwrap(), None);
+    }
+
+    #[test]
+    fn it_is_measured_on_the_studys_processors() {
+        let processors = |list: &str| format!("Cpus_allowed_list:\t{list}");
+        if thread::available_parallelism().map_or(1, usize::from) < 2 {
+            println!("skipped: one processor");
+            return;
+        }
+        let host = Isolation { server_cpus: vec![1], client_cpus: vec![0], own_network: false };
+        let measuring = thread::Builder::new().name("floor-client".to_owned());
+        let measuring = measuring.spawn(move || measure(None, &host, &AtomicBool::new(false)).unwrap()).unwrap();
+        // Each thread by its name and the processors that it may use, as long as it measures.
+        let mut seen = std::collections::BTreeSet::new();
+        while !measuring.is_finished() {
+            for task in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
+                let read = |file: &str| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+                let (name, status) = (read("comm").trim_end().to_owned(), read("status"));
+                let allowed = status.lines().find(|line| line.starts_with("Cpus_allowed_list")).map(str::to_owned);
+                seen.extend(allowed.map(|allowed| (name, allowed)));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        measuring.join().unwrap();
+        let of =
+            |name: &str| seen.iter().filter(|(own, _)| own == name).map(|(_, cpus)| cpus.clone()).collect::<Vec<_>>();
+        // Other tests measure, too, at the same time.
+        assert!(of(RESPONDER).contains(&processors("1")), "{seen:?}");
+        assert!(of("floor-client").contains(&processors("0")), "{seen:?}");
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
-use model::study::{Asks, WarmUp};
-use model::text::minutes;
-use model::{HostFacts, Study, StudyRecord};
+use model::study::{Asks, Isolation, Limits, WarmUp};
+use model::text::{self, minutes};
+use model::{HostFacts, Study, StudyRecord, VariantIndex};
 
 use crate::cli;
 use crate::output;
@@ -61,16 +61,30 @@ fn describe(record: &StudyRecord, typed: &cli::Planned, store: &str) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_plan(&mut text, record);
-    let doubts = doubts(&record.study).into_iter().map(|doubt| format!("! {doubt}\n")).collect::<Vec<_>>().concat();
+    let doubts = doubts(&record.study, &record.host)
+        .into_iter()
+        .map(|doubt| format!("! {doubt}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let study = output::word(&typed.study);
     let quick = if typed.quick { " --quick" } else { "" };
     format!("{text}\n{doubts}run it: bakeoff run {study} --seed {}{quick}{store}\n", record.plan.seed)
 }
 
 /// What would spoil a run that began here and now.
-fn doubts(study: &Study) -> Vec<String> {
-    let mut doubts = Vec::new();
+fn doubts(study: &Study, host: &HostFacts) -> Vec<String> {
+    let limits = study.variants.iter().map(|variant| &variant.server.limits);
+    let mut doubts: Vec<String> = server::unavailable(&study.host, limits).iter().map(ToString::to_string).collect();
     for (index, variant) in study.variants.iter().enumerate() {
+        let Limits { cpus, memory_bytes } = variant.server.limits;
+        if let Some(cpus) = cpus.filter(|cpus| *cpus >= f64::from(host.cpus)) {
+            let there = text::plural(host.cpus.into(), "processor");
+            doubts.push(format!("{}: a limit of {cpus} cores is none here: there are {there} only", variant.name));
+        }
+        if let Some(bytes) = memory_bytes.filter(|bytes| *bytes >= host.memory_bytes) {
+            let [limit, there] = [bytes, host.memory_bytes].map(|bytes| text::bytes(bytes as f64));
+            doubts.push(format!("{}: a limit of {limit} is none here: there are {there} only", variant.name));
+        }
         if let Some(lacking) = server::lacking(&variant.server, &study.dir) {
             doubts.push(format!("{}: {lacking}", variant.name));
         }
@@ -117,6 +131,8 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         let length = exactly(cell.length(schedule.measure));
         writeln!(out, "  {:<24} {asked}, {length}", cell.name(&study.workloads))?;
     }
+    write_host(out, study)?;
+    write_proofs(out, study)?;
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),
         WarmUp::Pilot { cap } => format!(
@@ -162,6 +178,56 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+/// What of the machine the processes get, where the study says anything of it.
+fn write_host(out: &mut String, study: &Study) -> std::fmt::Result {
+    let Isolation { server_cpus, client_cpus, own_network } = &study.host;
+    let numbers = |cpus: &[usize]| cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut lines = Vec::new();
+    for (name, cpus) in [("server_cpus", server_cpus), ("client_cpus", client_cpus)] {
+        if !cpus.is_empty() {
+            lines.push((name, numbers(cpus)));
+        }
+    }
+    if *own_network {
+        lines.push(("network", "own: each trial has a loopback interface of its own".to_owned()));
+    }
+    let limits = |limits: &Limits| {
+        let cpus = limits.cpus.map(|cpus| format!("{cpus} cores"));
+        let memory = limits.memory_bytes.map(|bytes| text::bytes(bytes as f64));
+        let both: Vec<String> = cpus.into_iter().chain(memory).collect();
+        if both.is_empty() { "none".to_owned() } else { both.join(", ") }
+    };
+    if study.variants.iter().any(|variant| !variant.server.limits.is_none()) {
+        lines.push(("limits", of_each(study, |index| limits(&study.variants[index].server.limits))));
+    }
+    if !lines.is_empty() {
+        writeln!(out, "\nhost")?;
+    }
+    lines.into_iter().try_for_each(|(name, value)| writeln!(out, "  {name:<12} {value}"))
+}
+
+/// What has to be seen in the running servers.
+fn write_proofs(out: &mut String, study: &Study) -> std::fmt::Result {
+    let Some(first) = study.variants.first().filter(|first| !first.proofs.is_empty()) else { return Ok(()) };
+    writeln!(out, "\nproofs")?;
+    for (number, proof) in first.proofs.iter().enumerate() {
+        let when = if proof.after { "after the loads" } else { "before the loads" };
+        let expected = |index: usize| study.variants[index].proofs[number].expect.text().to_owned();
+        writeln!(out, "  {:<24} {}, {when}; expected {}", proof.name, proof.read, of_each(study, expected))?;
+    }
+    Ok(())
+}
+
+/// A value once where all variants have the same, else each variant's.
+fn of_each(study: &Study, value: impl Fn(VariantIndex) -> String) -> String {
+    let values: Vec<String> = (0..study.variants.len()).map(value).collect();
+    if values.iter().all(|other| *other == values[0]) {
+        return values[0].clone();
+    }
+    let named = study.variants.iter().zip(values).map(|(variant, value)| format!("{}: {value}", variant.name));
+    named.collect::<Vec<_>>().join("; ")
 }
 
 fn range(time: &Range<Duration>) -> String {

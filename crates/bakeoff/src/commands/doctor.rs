@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use miette::IntoDiagnostic as _;
 use model::HostFacts;
 use model::fitness::{Examination, Fitness};
+use model::study::Isolation;
 
 use crate::{cli, exit, floor, interrupt, output};
 
@@ -13,7 +14,7 @@ pub fn run(typed: &cli::Doctor) -> miette::Result<ExitCode> {
     let interrupted = interrupt::flag().into_diagnostic()?;
     let engine = load::engine();
     // Before the host is watched: it takes the processors to their limit for a moment.
-    let floor = floor::measure(Some(engine), &interrupted)?;
+    let floor = floor::measure(Some(engine), &Isolation::default(), &interrupted)?;
     let checks = server::examine(typed.watch, &interrupted);
     if interrupted.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED.into());

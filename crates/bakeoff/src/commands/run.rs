@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use analysis::Boundaries;
 use miette::{Context as _, IntoDiagnostic as _};
-use model::StudyRecord;
+use model::{Study, StudyRecord};
 use server::Launcher;
 use store::{Store, StoreError};
 
@@ -22,9 +22,10 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     if let Some(html) = &typed.html {
         output::require_writable(html)?;
     }
+    require_isolation(&record.study)?;
     let interrupted = interrupt::flag().into_diagnostic()?;
     if !typed.resume {
-        record.host.floor = floor::measure(record.host.engine, &interrupted)?;
+        record.host.floor = floor::measure(record.host.engine, &record.study.host, &interrupted)?;
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;
@@ -75,6 +76,12 @@ fn require_room(record: &StudyRecord, budget: Option<Duration>) -> Result<(), Us
         Some(budget) if budget < block => Err(UsageError::SmallBudget { budget, block }),
         _ => Ok(()),
     }
+}
+
+/// Refuses a study whose processes cannot be kept apart here as it asks.
+fn require_isolation(study: &Study) -> miette::Result<()> {
+    let limits = study.variants.iter().map(|variant| &variant.server.limits);
+    server::unavailable(&study.host, limits).into_iter().next().map_or(Ok(()), Err).into_diagnostic()
 }
 
 /// Stores a new run before anything is launched. Of several that begin within a second the later ones get a number.

@@ -21,7 +21,7 @@ fn same_twice() -> Place {
 
 #[test]
 fn a_port_that_is_taken_outside_is_free_in_a_network_of_its_own() {
-    if !Command::new("unshare").args(["-n", "true"]).status().is_ok_and(|status| status.success()) {
+    if !networks_are_permitted() {
         println!("skipped: no network namespace can be made here");
         return;
     }
@@ -72,6 +72,11 @@ fn is_of_nobody(group: &str) -> bool {
     pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
 }
 
+/// Whether this process may make networks of its own.
+fn networks_are_permitted() -> bool {
+    Command::new("unshare").args(["-n", "true"]).status().is_ok_and(|status| status.success())
+}
+
 /// Whether this process may make control groups that limit.
 fn groups_are_permitted() -> bool {
     let probe = |kind: &str| {
@@ -107,9 +112,46 @@ fn the_server_keeps_to_its_processors() {
 fn processors_that_are_not_there_are_refused() {
     let place = same_twice();
     place.change("[decide]", "[host]\nclient_cpus = \"1000\"\n\n[decide]");
+    // A check says so before anything is launched.
+    let checked = place.run(&["check", "study.toml"]).ends_with(0);
+    checked.says("client_cpus 1000").says("! processors [1000] of [host] cannot be used here").says("`nproc` and");
     place.run(&RUN).ends_with(1).complains("processors [1000] of [host] cannot be used here");
     place.change("client_cpus = \"1000\"", "server_cpus = \"0,1000\"");
     place.run(&RUN).ends_with(1).complains("processors [0, 1000] of [host] cannot be used here");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
+    let place = same_twice();
+    place.change("one = {", "one = { limits = { cpus = \"0.5\", memory = \"512m\" },");
+    place.change(
+        "[decide]",
+        "[host]\nserver_cpus = \"0\"\nnetwork = \"own\"\n\n[[proof]]\nname = \"threads\"\nthreads = \"known\"\n\
+         expect = { one = 1, two = \">= 1\" }\n\n[decide]",
+    );
+    let shown = place.run(&["check", "study.toml"]).ends_with(0);
+    shown.says("host server_cpus 0 network own: each trial has a loopback interface of its own");
+    shown.says("limits one: 0.5 cores, 512 MiB; two: none");
+    shown.says("proofs threads threads named /known/, before the loads; expected one: 1; two: >= 1");
+    // As this process may, so says the check.
+    let lacks = |what: &str| shown.stdout.contains(what);
+    assert_eq!(lacks("! `limits` cannot be kept here"), !groups_are_permitted(), "{}", shown.stdout);
+    assert_eq!(lacks("! a network of its own"), !networks_are_permitted(), "{}", shown.stdout);
+    assert!(!lacks("! processors"), "{}", shown.stdout);
+
+    place.change("\"0.5\"", "\"500\"");
+    place.run(&["check", "study.toml"]).ends_with(0).says("! one: a limit of 500 cores is none here");
+
+    let mut powerless = Command::new("setpriv");
+    powerless.arg("--bounding-set=-all");
+    if !Command::new("setpriv").args(["--bounding-set=-all", "true"]).status().is_ok_and(|status| status.success()) {
+        println!("skipped: capabilities cannot be given up here");
+        return;
+    }
+    powerless.arg(env!("CARGO_BIN_EXE_bakeoff")).args(["check", "study.toml"]).current_dir(place.path("."));
+    let told = place.start(&mut powerless).end().ends_with(0);
+    told.says("! a network of its own (`[host] network = \"own\"`) cannot be made for a trial").says("unshare -Ur");
     place.assert_nothing_is_left();
 }
 

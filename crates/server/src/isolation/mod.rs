@@ -5,7 +5,10 @@ mod group;
 mod network;
 
 use std::io;
+use std::panic::resume_unwind;
+use std::thread;
 
+use model::study::{Isolation, Limits};
 use thiserror::Error;
 
 pub use cpus::Pinned;
@@ -44,4 +47,32 @@ pub enum IsolationError {
         /// The kernel's reason.
         source: io::Error,
     },
+}
+
+/// What of this cannot be had on this host. All of it is tried as a trial does it, and given back.
+pub fn unavailable<'a>(host: &Isolation, mut limits: impl Iterator<Item = &'a Limits>) -> Vec<IsolationError> {
+    let cpus = [&host.server_cpus, &host.client_cpus].map(|cpus| Pinned::to(cpus).err());
+    let group = limits.find_map(|limits| Group::new(limits).err());
+    // There is no way back from a network: for a thread that ends.
+    let tried = || thread::scope(|scope| scope.spawn(own_network).join().unwrap_or_else(|panic| resume_unwind(panic)));
+    let network = host.own_network.then(tried).and_then(Result::err);
+    cpus.into_iter().chain([group, network]).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asks_for_is_not_lacking() {
+        assert!(unavailable(&Isolation::default(), [Limits::default()].iter()).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_once_for_each() {
+        let host = Isolation { server_cpus: vec![0, 1_000], client_cpus: vec![2_000], own_network: false };
+        let told: Vec<String> = unavailable(&host, [].iter()).iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("[0, 1000]") && told[1].contains("[2000]"), "{told:?}");
+    }
 }
