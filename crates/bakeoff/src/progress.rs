@@ -192,6 +192,9 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::TrialEnded { trial, left } => {
             Some(format!("{}: {} ({})", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
         }
+        Event::TearDownsFailed { failed, reason } => {
+            Some(format!("{} failed, the first: {reason}", text::plural(*failed, "tear-down")))
+        }
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",
             exactly(Duration::from_secs_f64(cut.seconds)),

@@ -36,6 +36,13 @@ pub enum Event<'a> {
         /// Requests that failed in this second.
         failed: u64,
     },
+    /// Users of a load could not go through their tear-down: what they leave behind may burden what follows.
+    TearDownsFailed {
+        /// How many.
+        failed: u64,
+        /// Why the first did.
+        reason: &'a str,
+    },
     /// A trial ended and is stored.
     TrialEnded {
         /// What it gave.

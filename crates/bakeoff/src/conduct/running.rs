@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use load::{Flow, Load, LoadError};
+use load::{Flow, Load, LoadError, Summary};
 use model::evidence::Seen;
 use model::plan::Trial;
 use model::study::AskedSetting;
@@ -230,6 +230,10 @@ impl<'a> RunningTrial<'a> {
             used.pss_bytes = probe.server.pss_bytes();
         }
         drop(pinned);
+        if let Ok(Summary { teardowns_failed: failed @ 1.., teardown_failure: Some(reason), .. }) = &made {
+            let reason = &self.prepared.launcher.mask(reason);
+            self.run.watcher.see(&Event::TearDownsFailed { failed: *failed, reason });
+        }
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {

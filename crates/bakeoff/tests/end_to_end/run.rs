@@ -111,6 +111,9 @@ headers = { Authorization = "bearer ${token}" }
 [[workload.step]]
 name = "other"
 get = "/other"
+[[workload.teardown]]
+name = "log out"
+post = "/nobody-is-here"
 
 [warmup]"#;
     let place = |one: &str, two: &str| {
@@ -126,7 +129,9 @@ get = "/other"
 
     let slower = place("delay = \"2ms\"", "delay = \"40ms\"");
     slower.run(&["check", "study.toml"]).ends_with(0).says("walk@2").says("steps front, other");
-    run(&slower).ends_with(0).says("▼ WORSE two is").complains("the question is answered");
+    let ran = run(&slower).ends_with(0);
+    ran.says("▼ WORSE two is").complains("the question is answered");
+    ran.complains("2 tear-downs failed, the first: step `log out` failed: ");
     slower.assert_nothing_is_left();
     let trial = &slower.trials()[0];
     let steps: Vec<_> = trial["answers"].as_array().unwrap().iter().map(|answer| &answer["step"]).collect();
