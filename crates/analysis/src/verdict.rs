@@ -9,6 +9,7 @@ use model::{
 use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
+use crate::outlook::outlook;
 use crate::{blocks, factorial, next, scalability, sequential, summary, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
@@ -37,6 +38,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         cells: summary::cells(record),
         primary: record.study.decide.primary,
         rope: record.study.decide.rope,
+        outlook: outlook(record, boundaries),
         measurements: summary::measurements(record, &context.blocks),
         attribution: factorial::attribution(record, &context.blocks, boundaries),
         scalability: scalability::scalability(record, &context.blocks),
@@ -84,7 +86,7 @@ fn judge(
     let more = match &verdict {
         // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
-        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| outlook(record, blocks, state.is_over)),
+        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| way_out(record, blocks, state.is_over)),
         _ => None,
     };
     let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
@@ -195,7 +197,7 @@ fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
 }
 
 /// What would settle an undecided question: about how many blocks, and how they are to be had.
-fn outlook(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
+fn way_out(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let (schedule, full) = (&record.plan.schedule, &record.study.timing);
     let is_quick = record.plan.mode == Mode::Quick;
     let allowed = full.max_blocks;
@@ -411,7 +413,7 @@ mod tests {
     fn an_undecided_run_says_what_would_settle_it() {
         let mut quick = fixture::empty(fixture::study(), Mode::Quick);
         assert_eq!(quick.plan.schedule.max_blocks, 6);
-        let way = |record: &StudyRecord, blocks| outlook(record, blocks, true);
+        let way = |record: &StudyRecord, blocks| way_out(record, blocks, true);
         assert_eq!(
             way(&quick, 14),
             "To settle it would take about 14 blocks: run without --quick, which allows up to 30."
@@ -427,7 +429,7 @@ mod tests {
 
         let mut full = fixture::empty(fixture::study(), Mode::Full);
         assert_eq!(
-            outlook(&full, 21, false),
+            way_out(&full, 21, false),
             "To settle it would take about 21 blocks: go on with `bakeoff run study.toml --resume`."
         );
         assert_eq!(way(&full, 21), "To settle it would take about 21 blocks.");

@@ -205,6 +205,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             let lines: Vec<String> = known.map(|(variant, effect)| names.look(variant, effect)).collect();
             (!lines.is_empty()).then(|| lines.join("; "))
         }
+        Event::Foreseen(outlook) => Some(text::outlook(outlook)),
         Event::SetAside { block, reason } => {
             Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
         }

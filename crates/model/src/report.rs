@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Scalability, Setting, TrialKey,
-    VariantIndex, Verdict, WarmUpCut, Why,
+    Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability, Setting,
+    TrialKey, VariantIndex, Verdict, WarmUpCut, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -41,6 +41,9 @@ pub struct Report {
     pub primary: Metric,
     /// Region of practical equivalence, a fraction.
     pub rope: f64,
+    /// What it takes to tell the difference that the study cares about from none; absent while nothing is known of the noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outlook: Option<Outlook>,
     /// Comparisons, the primary first.
     pub comparisons: Vec<Comparison>,
     /// What one more launch of each variant says about why they differ; absent where none was made.

@@ -422,6 +422,18 @@ pub struct Decide {
     pub cell: Option<String>,
     /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
     pub rope: f64,
+    /// The difference that the study cares to find, a fraction: it says how many blocks that takes, and decides nothing.
+    #[serde(default = "usual_detect")]
+    pub detect: f64,
+}
+
+fn usual_detect() -> f64 {
+    Decide::DETECT
+}
+
+impl Decide {
+    /// The difference that a study cares to find where it does not say.
+    pub const DETECT: f64 = 0.05;
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::Effect;
+use crate::{Effect, Outlook};
 
 /// Stands where there is no number.
 pub const NONE: &str = "–";
@@ -76,6 +76,18 @@ pub fn percent_digits(log_ratio: f64) -> String {
 /// A number with the sign of per cent.
 pub fn with_percent(number: String) -> String {
     if number == NONE { number } else { number + " %" }
+}
+
+/// What it takes to see a difference: `to tell a difference of 3 % from none takes about 9 blocks (6 to 24)`.
+pub fn outlook(outlook: &Outlook) -> String {
+    let most = |blocks: Option<u32>| blocks.map_or_else(|| "more than a study can have".to_owned(), |n| n.to_string());
+    let what = format!("to tell a difference of {} from none takes", margin(outlook.detect));
+    match (outlook.blocks, outlook.range) {
+        (Some(blocks), [Some(few), Some(many)]) if few == many => format!("{what} about {blocks} blocks"),
+        (Some(blocks), [few, many]) => format!("{what} about {blocks} blocks ({} to {})", most(few), most(many)),
+        (None, [Some(few), _]) => format!("{what} more blocks than a study can have, or {few} with luck"),
+        (None, _) => format!("{what} more blocks than a study can have"),
+    }
 }
 
 /// `value` to `digits` significant digits, but never fewer than its whole part has.

@@ -114,6 +114,20 @@ pub struct Needs {
     pub blocks: Option<u32>,
 }
 
+/// What it takes to tell the difference that the study cares about from none, with a power of 80 %, as noisy as the run has been
+/// so far. Absent numbers are of more blocks than a study can have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outlook {
+    /// The difference, a fraction.
+    pub detect: f64,
+    /// Standard deviation of a block's difference, a log ratio.
+    pub spread: f64,
+    /// Blocks it takes.
+    pub blocks: Option<u32>,
+    /// Fewest and most, since the noise itself is known by a few blocks only: 80 % of such runs lie between them.
+    pub range: [Option<u32>; 2],
+}
+
 /// What a comparison is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -9,6 +9,7 @@ use model::{
     SettingSource, Severity, VariantIndex, Verdict, Why,
 };
 
+use model::text;
 pub use model::text::{launches, plural};
 
 use crate::number;
@@ -154,7 +155,7 @@ pub fn per_request(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Micros => number::micros(value),
         Unit::Bytes => number::bytes(value),
-        Unit::Count => model::text::trimmed(model::text::significant(value, 3)),
+        Unit::Count => text::trimmed(text::significant(value, 3)),
     }
 }
 
@@ -233,6 +234,7 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
         && let Some(smallest) = needs.smallest_effect
     {
         facts.push(format!("the smallest difference that it could have told from none: {}", number::size(smallest)));
+        facts.extend(report.outlook.as_ref().map(text::outlook));
     }
     let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
     if aside > 0 {
@@ -296,7 +298,7 @@ pub fn steadiness(variant: &VariantSummary) -> String {
 /// A change of level: `1,000/s → 850/s after 14 s (−15.0 %)`.
 pub fn level_change(metric: Metric, change: &LevelChange) -> String {
     let [before, after] = [change.before, change.after].map(|level| number::value(metric, level));
-    let size = model::text::change(change.log_ratio());
+    let size = text::change(change.log_ratio());
     format!("{before} → {after} after {} ({size})", number::round(&number::seconds(change.at_s)))
 }
 

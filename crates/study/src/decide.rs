@@ -142,11 +142,17 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
             }
         }
     }
-    Decide {
-        primary,
-        cell: keys.cell.as_ref().map(|cell| cell.value.clone()),
-        rope: keys.rope.as_ref().map_or(ROPE, |rope| rope.value.0),
+    let rope = keys.rope.as_ref().map_or(ROPE, |rope| rope.value.0);
+    // Where the margin is wide, five percent may lie within it.
+    let detect = keys.detect.as_ref().map_or(Decide::DETECT.max(2.0 * rope), |detect| detect.value.0);
+    if let Some(wanted) = keys.detect.as_ref().filter(|_| detect <= rope) {
+        problems.add(
+            Problem::new("a difference that counts as none cannot be what the study is after")
+                .at(wanted.place, format!("not above the margin of equivalence, {}", text::margin(rope)))
+                .help("write a larger `detect`, or a smaller `rope`"),
+        );
     }
+    Decide { primary, cell: keys.cell.as_ref().map(|cell| cell.value.clone()), rope, detect }
 }
 
 /// Why a metric cannot decide in a closed loop.

@@ -153,7 +153,7 @@ fn everything_else_has_a_default() {
         study.quick,
         words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 5, max_blocks: 5 }
     );
-    assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02 });
+    assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02, detect: 0.05 });
     assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
     assert_eq!(*asked(&study).1, words::Expect::default());
     assert_eq!(study.hooks, words::Hooks::default());

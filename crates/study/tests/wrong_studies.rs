@@ -120,6 +120,8 @@ wrong! {
         underlines ["\"1/3\""], suggests "`1/2`";
     a_single_variant: "[[workload]]\nname" => "[design]\nvariants = [\"off\", \"off\"]\n\n[[workload]]\nname",
         underlines ["\"off\""], suggests "remove one of them";
+    detect_within_the_rope: "rope = \"2%\"" => "rope = \"2%\"\ndetect = \"1%\"",
+        underlines ["\"1%\""], suggests "larger `detect`";
     no_name: "name = \"Threads\"\n" => "",
         underlines [""], suggests "add `name";
     no_runtime: "runtime = \"jruby\"\n" => "",

@@ -154,6 +154,11 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         (min, max) if min == max => max.to_string(),
         (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),
     };
+    let detect = text::margin(decide.detect);
+    writeln!(
+        out,
+        "detect   {detect}: how many blocks that takes is said when the pilot, or three blocks, have shown the noise"
+    )?;
     writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
     writeln!(out, "seed     {}", plan.seed)?;
     if analysis::wants_evidence(record) {

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::plan::Trial;
-use model::{CellIndex, Effect, EvidenceRecord, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut, Withheld};
+use model::{
+    CellIndex, Effect, EvidenceRecord, Outlook, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut, Withheld,
+};
 
 use super::Ending;
 
@@ -54,6 +56,8 @@ pub enum Event<'a> {
     CutDecided(WarmUpCut),
     /// A block is complete and the interval was looked at, for each variant but the baseline.
     Looked(&'a [Option<Effect>]),
+    /// What it will take to see what the study cares about, as far as is known by now.
+    Foreseen(&'a Outlook),
     /// A block was set aside; another one takes its place.
     SetAside {
         /// Its index in the plan.

@@ -142,6 +142,7 @@ impl Conductor<'_> {
                     self.store.set_warm_up_cut(&record.run, cut)?;
                     record.warm_up_cut = Some(cut);
                     self.watcher.see(&Event::CutDecided(cut));
+                    self.foresee(record);
                 }
                 Next::Run(key) => {
                     if key.position == 0
@@ -254,12 +255,20 @@ impl Conductor<'_> {
         let ends_block = planned.key.position as usize + 1 == record.study.variants.len();
         if ends_block && !planned.key.pilot {
             let block = planned.key.block;
-            match analysis::set_aside(record).into_iter().find(|(index, _)| *index == block) {
-                Some((block, reason)) => self.watcher.see(&Event::SetAside { block, reason: &reason }),
-                None => self.watcher.see(&Event::Looked(&analysis::looks(record, self.boundaries))),
+            if let Some((block, reason)) = analysis::set_aside(record).into_iter().find(|(index, _)| *index == block) {
+                self.watcher.see(&Event::SetAside { block, reason: &reason });
+            } else {
+                self.watcher.see(&Event::Looked(&analysis::looks(record, self.boundaries)));
+                self.foresee(record);
             }
         }
         Ok(())
+    }
+
+    fn foresee(&mut self, record: &StudyRecord) {
+        if let Some(outlook) = analysis::outlook(record, self.boundaries) {
+            self.watcher.see(&Event::Foreseen(&outlook));
+        }
     }
 
     /// Least and most time that is left, by the plan and by the budget.

@@ -1,0 +1,180 @@
+//! How many blocks it takes to tell the difference that the user cares about from none.
+
+use model::{Metric, Outlook, StudyRecord, TrialRecord, interval};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::blocks::{self, BlockState};
+use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, normal};
+use crate::compare::{self, BASELINE, Primary};
+use crate::metrics;
+
+/// Blocks whose differences say more of the noise than the pilots do.
+const ENOUGH: usize = 3;
+/// Part of the studies that are to see the effect.
+const POWER: f64 = 0.8;
+/// Quantile of the normal distribution for the ends of the range: 80 % of samples have a variance between them.
+const RANGE: f64 = 1.281_6;
+/// Studies that are simulated, and their seed: fixed, so that the same run always has the same outlook.
+const STUDIES: usize = 400;
+const SEED: u64 = 0x006f_7574_6c6f_6f6b;
+
+/// From the differences of at least three used blocks; before that from the pilots, whose last half shows how the throughput of a
+/// variant's launches varies. `None` while neither is known.
+pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
+    let (spread, freedom) = of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
+    let effect = record.study.decide.detect.ln_1p();
+    let blocks = |spread| blocks_needed(spread, effect, boundaries).map(|n| n.max(record.plan.schedule.min_blocks));
+    let [quiet, noisy] = [-RANGE, RANGE].map(|z| spread / chi_square_share(freedom, -z).sqrt());
+    Some(Outlook {
+        detect: record.study.decide.detect,
+        spread,
+        blocks: blocks(spread),
+        range: [blocks(quiet), blocks(noisy)],
+    })
+}
+
+/// Standard deviation of the within-block differences, of the variant where it is largest, and its degrees of freedom.
+fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<(f64, usize)> {
+    let primary = Primary::of(record);
+    let value = |trial: &TrialRecord| metrics::value(trial, primary.metric, primary.cell);
+    (BASELINE + 1..record.study.variants.len())
+        .map(|variant| compare::logs(&compare::differences(record, states, variant, value)))
+        .filter(|differences| differences.len() >= ENOUGH)
+        .map(|differences| ((squares(&differences) / (differences.len() - 1) as f64).sqrt(), differences.len() - 1))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The same as the pilots' launches let expect it: √2 times that of one launch, whichever block it was in.
+fn of_pilots(record: &StudyRecord) -> Option<(f64, usize)> {
+    if record.study.decide.primary != Metric::Throughput {
+        return None;
+    }
+    let of_variant = |variant: usize| -> Vec<f64> {
+        let pilots = record.trials.iter().filter(|trial| trial.key.pilot && trial.variant == variant);
+        pilots.filter_map(late_rate).map(f64::ln).collect()
+    };
+    let samples: Vec<Vec<f64>> = (0..record.study.variants.len()).map(of_variant).collect();
+    let freedom: usize = samples.iter().map(|sample| sample.len().saturating_sub(1)).sum();
+    let sum: f64 = samples.iter().map(|sample| squares(sample)).sum();
+    (freedom > 0 && sum > 0.0).then(|| ((2.0 * sum / freedom as f64).sqrt(), freedom))
+}
+
+/// Good answers per second of the last half of a launch's warm-up.
+fn late_rate(trial: &TrialRecord) -> Option<f64> {
+    let intervals = &trial.warm_up.as_ref()?.intervals;
+    let late = &intervals[intervals.len() / 2..];
+    let rate = interval::tally(late).good as f64 / interval::seconds(late);
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
+/// Sum of the squared distances from the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// χ²/ν at a normal quantile (Wilson & Hilferty 1931), not below a thousandth.
+fn chi_square_share(freedom: usize, z: f64) -> f64 {
+    let part = 2.0 / (9.0 * freedom as f64);
+    (1.0 - part + z * part.sqrt()).max(0.1).powi(3)
+}
+
+/// Blocks within which four of five simulated studies with normal noise of this `spread` (σ of a difference) tell an effect of this size
+/// (log ratio) from none; `None` where the most that a study can have would not do.
+fn blocks_needed(spread: f64, effect: f64, boundaries: &Boundaries) -> Option<u32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut ends: Vec<usize> = (0..STUDIES)
+        .map(|_| {
+            let differences: Vec<f64> = (0..LAST_LOOK).map(|_| effect + spread * normal(&mut rng)).collect();
+            (FIRST_LOOK..=LAST_LOOK).find(|n| rejects(&differences[..*n], boundaries)).unwrap_or(usize::MAX)
+        })
+        .collect();
+    ends.sort_unstable();
+    let needed = ends[(POWER * STUDIES as f64) as usize];
+    (needed <= LAST_LOOK).then_some(needed as u32)
+}
+
+/// Whether the interval of this look excludes zero, without making the interval.
+fn rejects(differences: &[f64], boundaries: &Boundaries) -> bool {
+    let n = differences.len();
+    if n < FIRST_RANK_LOOK {
+        let mean = differences.iter().sum::<f64>() / n as f64;
+        let error = (squares(differences) / (n * (n - 1)) as f64).sqrt();
+        return boundaries.t(n).is_some_and(|critical| mean.abs() > critical * error);
+    }
+    let Some(critical) = boundaries.rank(n) else { return false };
+    let mut by_size: Vec<f64> = differences.to_vec();
+    by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let positive: u32 = (1..).zip(by_size).filter(|(_, value)| *value > 0.0).map(|(rank, _)| rank).sum();
+    positive.min((n * (n + 1) / 2) as u32 - positive) <= critical
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::boundaries::normal;
+    use crate::fixture;
+    use crate::sequential::{self, Decision};
+
+    #[test]
+    fn what_is_foretold_comes_true() {
+        let boundaries = Boundaries::standard();
+        for spread in [0.02, 0.03, 0.05] {
+            let foretold = blocks_needed(spread, 0.05, &boundaries).unwrap() as usize;
+            let mut rng = ChaCha8Rng::seed_from_u64(17);
+            let found = (0..500)
+                .filter(|_| {
+                    let differences: Vec<f64> = (0..foretold).map(|_| 0.05 + spread * normal(&mut rng)).collect();
+                    let decided = sequential::settle(&differences, &boundaries, sequential::margin(0.001), 5).unwrap();
+                    decided.1 == Decision::Different
+                })
+                .count();
+            assert!((365..=450).contains(&found), "{found} of 500 within {foretold} blocks of noise {spread}");
+        }
+        assert_eq!(blocks_needed(0.2, 0.01, &boundaries), None);
+        assert_eq!(blocks_needed(0.001, 0.05, &boundaries), Some(5));
+    }
+
+    #[test]
+    fn the_range_holds_the_truth_as_often_as_it_says() {
+        let mut rng = ChaCha8Rng::seed_from_u64(18);
+        for freedom in [2_usize, 6, 20] {
+            let held = (0..1_000)
+                .filter(|_| {
+                    let variance = (0..freedom).map(|_| normal(&mut rng).powi(2)).sum::<f64>() / freedom as f64;
+                    let [low, high] = [RANGE, -RANGE].map(|z| variance / chi_square_share(freedom, z));
+                    (low..=high).contains(&1.0)
+                })
+                .count();
+            assert!((760..=850).contains(&held), "{held} of 1,000 with {freedom}");
+        }
+    }
+
+    #[test]
+    fn pilots_first_then_blocks() {
+        let boundaries = Boundaries::standard();
+        let mut record = fixture::record(8, 0.0);
+        record.study.decide.detect = 0.03;
+        let whole = outlook(&record, &boundaries).unwrap();
+        // Noise of 1 % a launch: √2 % a difference, as eight of them tell it.
+        assert!((0.006..0.025).contains(&whole.spread), "{whole:?}");
+        let [least, most] = whole.range.map(Option::unwrap);
+        let blocks = whole.blocks.unwrap();
+        assert!(least <= blocks && blocks <= most && most < 20, "{whole:?}");
+
+        record.trials.truncate(4);
+        // The fixture's pilots are all alike: nothing is known of the noise.
+        assert_eq!(outlook(&record, &boundaries), None);
+        for (trial, length_s) in record.trials.iter_mut().zip([1.0, 1.02, 1.03, 1.0]) {
+            trial.warm_up.as_mut().unwrap().intervals[0].length_s = length_s;
+        }
+        let foretold = outlook(&record, &boundaries).unwrap();
+        assert!(foretold.spread > 0.005 && foretold.range[0] < foretold.range[1].or(Some(99)), "{foretold:?}");
+        record.study.decide.primary = Metric::Memory;
+        assert_eq!(outlook(&record, &boundaries), None);
+    }
+}
