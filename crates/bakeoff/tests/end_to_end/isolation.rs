@@ -68,8 +68,8 @@ fn limits_are_a_treatment_that_is_read_back() {
 
 /// Whether this is the group of a bakeoff that has ended.
 fn is_of_nobody(group: &str) -> bool {
-    let pid = group.strip_prefix("bakeoff-").and_then(|rest| rest.split('-').next());
-    pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+    let pid = group.strip_prefix("bakeoff-").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+    pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
 /// Whether this process may make networks of its own.

@@ -112,8 +112,8 @@ fn parent(controller: Controller, wanted: &[Controller]) -> Result<cgroup::Group
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix("bakeoff-")?.split_once('-'));
-        if pid.is_some_and(|(pid, _)| !Path::new("/proc").join(pid).exists()) {
+        let pid = name.to_str().and_then(|name| name.strip_prefix("bakeoff-")?.split_once('-')?.0.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
             // One that still holds processes stays.
             let _ = fs::remove_dir(entry.path());
         }
