@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use model::study::WarmUp;
 use model::{
     Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
     VariantIndex,
@@ -109,7 +110,10 @@ pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Bou
     let primary = Primary::of(record);
     let numbers: HashMap<TrialKey, Numbers> =
         record.trials.iter().map(|trial| (trial.key, Numbers::of(trial))).collect();
-    let whole_launch = Metric::ALL.into_iter().map(|metric| (metric, None));
+    // A fixed warm-up ends whether a launch is warm or not: those that are would be a selection.
+    let is_fixed = matches!(record.plan.schedule.warm_up, WarmUp::Fixed(_));
+    let is_shown = |metric: &Metric| !(is_fixed && metric.is_of_warm_up()) || *metric == primary.metric;
+    let whole_launch = Metric::ALL.into_iter().filter(is_shown).map(|metric| (metric, None));
     let single_cells = (0..record.plan.cells.len())
         .filter(|_| record.plan.cells.len() > 1)
         .flat_map(|cell| Metric::ALL.into_iter().filter(|m| m.is_per_cell()).map(move |metric| (metric, Some(cell))));

@@ -245,6 +245,25 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
     CellRecord { intervals: good.iter().enumerate().map(second).collect(), ..cell(index, 0.0) }
 }
 
+/// A warm-up with these good answers second by second, found steady after so many seconds.
+pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
+    WarmUpRecord { intervals: series(0, good).intervals, steady_at_s }
+}
+
+/// 100 s: `cold` answers in each of the first so many seconds, then `full`.
+pub fn step(seconds: u32, cold: u64, full: u64) -> Vec<u64> {
+    (0..100).map(|second| if second < seconds { cold } else { full }).collect()
+}
+
+/// A study of so many blocks in which each launch is ready after 8 s and warms up as `curve` of variant and block says.
+pub fn warming(blocks: usize, curve: impl Fn(usize, u32) -> Vec<u64>) -> StudyRecord {
+    let mut record = record(blocks, 0.0);
+    for trial in &mut record.trials {
+        trial.warm_up = Some(warm_up(&curve(trial.variant, trial.key.block), Some(90.0)));
+    }
+    record
+}
+
 /// One second at `rate` good answers per second, of which the client needs a tenth and the server half a core.
 fn interval(second: u32, rate: f64) -> Interval {
     let good = rate.round() as u64;

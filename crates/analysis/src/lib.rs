@@ -30,7 +30,9 @@ mod scalability;
 mod sequential;
 mod steady;
 mod summary;
+mod total_work;
 mod verdict;
+mod warm_up;
 mod why;
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use model::interval::Switches;
 use model::report::ServerTime;
 use model::{CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, TrialRecord, interval};
 
+use crate::warm_up::{self, Warm};
+
 /// The metric of one launch, in its unit ([`Metric::unit`]): of `cell`, or over all its cells together (the geometric
 /// mean). Metrics of the launch ([`Metric::is_per_cell`] is false) take no notice of `cell`.
 ///
@@ -12,6 +14,8 @@ use model::{CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, T
 pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<f64> {
     let value = match metric {
         Metric::StartUp => trial.launch.as_ref().map(|launch| launch.ready_s),
+        Metric::WarmUpTime => warm(trial).map(|warm| warm.seconds),
+        Metric::WarmUpRequests => warm(trial).map(|warm| warm.requests),
         Metric::Memory => peak_memory(trial).map(|bytes| bytes as f64),
         _ => match cell {
             Some(cell) => in_cell(trial.cells.iter().find(|record| record.cell == cell)?, metric),
@@ -19,6 +23,10 @@ pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Op
         },
     };
     value.filter(|value| value.is_finite() && *value > 0.0)
+}
+
+fn warm(trial: &TrialRecord) -> Option<Warm> {
+    warm_up::warm(trial.warm_up.as_ref()?)
 }
 
 fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<f64> {

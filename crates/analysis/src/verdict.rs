@@ -10,7 +10,7 @@ use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
 use crate::outlook::outlook;
-use crate::{blocks, factorial, next, scalability, sequential, summary, why};
+use crate::{blocks, factorial, next, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -44,6 +44,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         scalability: scalability::scalability(record, &context.blocks),
         blocks: summary::blocks(record, &context.blocks),
         warm_ups: summary::warm_ups(record),
+        warming_up: warm_up::warming_up(record, &context.blocks, boundaries),
         warm_up_cut: record.warm_up_cut,
         changed: context.changed(record).to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
@@ -251,8 +252,13 @@ fn difference(metric: Metric, latency: &str, effect: &Effect, [name, baseline]: 
         Metric::P99 => {
             format!("the 99th percentile of {latency} of {name} is {size} {word} than that of {baseline}")
         }
+        Metric::P99_9 => {
+            format!("the 99.9th percentile of {latency} of {name} is {size} {word} than that of {baseline}")
+        }
         Metric::CpuPerRequest => format!("{name} needs {size} {word} CPU per request than {baseline}"),
         Metric::StartUp => format!("{name} is ready {size} {word} than {baseline}"),
+        Metric::WarmUpTime => format!("{name} takes {size} {word} to warm up than {baseline}"),
+        Metric::WarmUpRequests => format!("{name} takes {size} {word} requests to warm up than {baseline}"),
         Metric::Memory => format!("{name} needs {size} {word} memory than {baseline}"),
     }
 }
@@ -280,7 +286,7 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
     }
     let shown = |metric| comparisons.iter().any(|comparison| comparison.metric == metric);
     let shapes = || record.plan.cells.iter().map(|cell| &cell.shape.arrivals);
-    if shapes().any(|shape| !shape.is_open()) && (shown(Metric::P90) || shown(Metric::P99)) {
+    if shapes().any(|shape| !shape.is_open()) && (shown(Metric::P90) || shown(Metric::P99) || shown(Metric::P99_9)) {
         limits.push(
             "In a closed loop percentiles are of service time, and no verdict on tail latency is given, because while the server \
              stalls its users wait and ask nothing."

@@ -32,6 +32,7 @@ pub mod study;
 pub mod template;
 pub mod text;
 pub mod verdict;
+pub mod warm_up;
 pub mod why;
 
 pub use attribution::Attribution;
@@ -58,4 +59,5 @@ pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use template::{Template, TemplateError};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Role, Verdict};
+pub use warm_up::WarmingUp;
 pub use why::Why;

@@ -27,18 +27,35 @@ pub enum Metric {
     P90,
     /// 99th percentile of that latency, µs.
     P99,
+    /// 99.9th percentile of that latency, µs.
+    #[serde(rename = "p99.9")]
+    P99_9,
     /// CPU time of the server's whole process tree per good answer, µs.
     CpuPerRequest,
     /// Seconds from launch to the first correct answer.
     StartUp,
+    /// Seconds of the warm-up's load until a launch is warm; of launches that were found steady.
+    WarmUpTime,
+    /// Good answers of the warm-up until a launch is warm; of launches that were found steady.
+    WarmUpRequests,
     /// Peak resident memory of the server's process tree, bytes.
     Memory,
 }
 
 impl Metric {
     /// Every metric, in the order reports list them.
-    pub const ALL: [Self; 7] =
-        [Self::Throughput, Self::P50, Self::P90, Self::P99, Self::CpuPerRequest, Self::StartUp, Self::Memory];
+    pub const ALL: [Self; 10] = [
+        Self::Throughput,
+        Self::P50,
+        Self::P90,
+        Self::P99,
+        Self::P99_9,
+        Self::CpuPerRequest,
+        Self::StartUp,
+        Self::WarmUpTime,
+        Self::WarmUpRequests,
+        Self::Memory,
+    ];
 
     /// The name a study file uses.
     pub fn name(self) -> &'static str {
@@ -47,8 +64,11 @@ impl Metric {
             Self::P50 => "p50",
             Self::P90 => "p90",
             Self::P99 => "p99",
+            Self::P99_9 => "p99.9",
             Self::CpuPerRequest => "cpu-per-request",
             Self::StartUp => "start-up",
+            Self::WarmUpTime => "warm-up-time",
+            Self::WarmUpRequests => "warm-up-requests",
             Self::Memory => "memory",
         }
     }
@@ -62,8 +82,9 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Throughput => "requests/s",
-            Self::P50 | Self::P90 | Self::P99 | Self::CpuPerRequest => "µs",
-            Self::StartUp => "s",
+            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 | Self::CpuPerRequest => "µs",
+            Self::StartUp | Self::WarmUpTime => "s",
+            Self::WarmUpRequests => "requests",
             Self::Memory => "bytes",
         }
     }
@@ -82,27 +103,39 @@ impl Metric {
             Self::P50 => Some(0.5),
             Self::P90 => Some(0.9),
             Self::P99 => Some(0.99),
-            Self::Throughput | Self::CpuPerRequest | Self::StartUp | Self::Memory => None,
+            Self::P99_9 => Some(0.999),
+            Self::Throughput
+            | Self::CpuPerRequest
+            | Self::StartUp
+            | Self::WarmUpTime
+            | Self::WarmUpRequests
+            | Self::Memory => None,
         }
     }
 
     /// Whether it speaks of the slow tail, which a closed loop cannot judge: while the server stalls, its users wait, and
     /// the requests that would have suffered are never sent.
     pub fn is_tail(self) -> bool {
-        matches!(self, Self::P90 | Self::P99)
+        matches!(self, Self::P90 | Self::P99 | Self::P99_9)
     }
 
     /// Whether a launch yields one value per cell (else one per launch).
     pub fn is_per_cell(self) -> bool {
-        !matches!(self, Self::StartUp | Self::Memory)
+        !(self.is_of_warm_up() || matches!(self, Self::StartUp | Self::Memory))
+    }
+
+    /// Whether it is of the warm-up, which a launch has that was found steady.
+    pub fn is_of_warm_up(self) -> bool {
+        matches!(self, Self::WarmUpTime | Self::WarmUpRequests)
     }
 
     /// The words for a change upwards and downwards, as in "4.8 % faster".
     pub fn comparatives(self) -> (&'static str, &'static str) {
         match self {
             Self::Throughput => ("faster", "slower"),
-            Self::P50 | Self::P90 | Self::P99 => ("longer", "shorter"),
+            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 | Self::WarmUpTime => ("longer", "shorter"),
             Self::CpuPerRequest | Self::Memory => ("more", "less"),
+            Self::WarmUpRequests => ("more", "fewer"),
             Self::StartUp => ("later", "earlier"),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability, Setting,
-    TrialKey, VariantIndex, Verdict, WarmUpCut, Why,
+    TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -61,6 +61,9 @@ pub struct Report {
     pub blocks: Vec<BlockSummary>,
     /// Warm-up series of every launch.
     pub warm_ups: Vec<WarmUpSeries>,
+    /// What warming up costs, and when it has paid; absent where no warm-up was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warming_up: Option<WarmingUp>,
     /// The cut in force.
     pub warm_up_cut: Option<WarmUpCut>,
     /// Launches whose speed changed while it was measured, as series with their changes.

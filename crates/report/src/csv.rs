@@ -6,7 +6,7 @@ use crate::words;
 
 const COLUMNS: [&str; 9] = ["run", "of", "block", "variant", "cell", "metric", "value", "unit", "set_aside"];
 
-/// Measurements (`of` is `cell`) and blocks (`of` is `block`) as CSV (RFC 4180, but lines end in LF).
+/// Measurements (`of` is `cell`), warm-ups (`of` is `variant`, medians over launches) and blocks (`of` is `block`) as CSV (RFC 4180, but lines end in LF).
 ///
 /// A cell's rows are over all used launches; a block's row is the primary metric of one launch. Numbers have nine
 /// significant digits. Blocks count from one, as in every other report.
@@ -47,6 +47,22 @@ pub fn csv(report: &Report) -> String {
         ] {
             if let Some(value) = value {
                 put(metric, value, unit);
+            }
+        }
+    }
+    for cost in report.warming_up.iter().flat_map(|warming_up| &warming_up.variants) {
+        let variant = words::variant_name(report, cost.variant);
+        let (time, requests) = (Metric::WarmUpTime, Metric::WarmUpRequests);
+        for (metric, spread, unit) in [
+            (time.name(), cost.seconds, time.unit()),
+            (requests.name(), cost.requests, requests.unit()),
+            ("warm-up-steady-rate", cost.steady_rate, Metric::Throughput.unit()),
+            ("warm-up-first-second", cost.first_second, "fraction"),
+            ("warm-up-first-ten-seconds", cost.first_ten_seconds, "fraction"),
+            ("warm-up-cost", cost.lost_s, time.unit()),
+        ] {
+            if let Some(spread) = spread {
+                sheet.value(["variant", "", variant, "", metric], spread.median, unit, "");
             }
         }
     }

@@ -25,8 +25,9 @@ pub fn tick_seconds(s: f64) -> String {
 pub fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => rate(value),
-        Metric::P50 | Metric::P90 | Metric::P99 | Metric::CpuPerRequest => micros(value),
-        Metric::StartUp => seconds(value),
+        Metric::P50 | Metric::P90 | Metric::P99 | Metric::P99_9 | Metric::CpuPerRequest => micros(value),
+        Metric::StartUp | Metric::WarmUpTime => seconds(value),
+        Metric::WarmUpRequests => count(value.round() as u64),
         Metric::Memory => bytes(value),
     }
 }

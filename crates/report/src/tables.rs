@@ -4,6 +4,7 @@ pub mod attribution;
 pub mod scalability;
 
 use model::report::{Measurement, ServerTime};
+use model::warm_up::{Lifetime, Spread, WarmUpCost};
 use model::why::{Row, Topic, WatchedLaunch};
 use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Report, Why};
 
@@ -265,6 +266,71 @@ pub fn variants(report: &Report) -> Table {
         ]
     };
     table.groups.push(Group { head: None, rows: report.variants.iter().map(row).collect() });
+    table
+}
+
+/// How each variant warms up.
+pub fn warm_ups(report: &Report, detail: Detail) -> Table {
+    let full = detail == Detail::Full;
+    let mut table = Table::new("Warm-up").names("variant").numbers("warm after").numbers("requests until warm");
+    if full {
+        table = table.noted(words::WARM_UP_NOTE).numbers("steady rate").numbers("speed in the first second");
+    }
+    table = table.numbers(if full { "speed in the first 10 s" } else { "first 10 s" });
+    if full {
+        table = table.numbers("costs, at steady speed");
+    }
+    table = table.numbers("settled");
+    let written = |spread: Option<Spread>, write: fn(f64) -> String| {
+        or_none(spread, |spread| if full { words::spread(&spread, write) } else { write(spread.median) })
+    };
+    let row = |cost: &WarmUpCost| {
+        let mut cells: Vec<Cell> = vec![
+            words::variant_name(report, cost.variant).into(),
+            written(cost.seconds, number::seconds),
+            written(cost.requests, |n| number::count(n.round() as u64)),
+        ];
+        if full {
+            cells.push(written(cost.steady_rate, number::rate));
+            cells.push(written(cost.first_second, number::share));
+        }
+        cells.push(written(cost.first_ten_seconds, number::share));
+        if full {
+            cells.push(written(cost.lost_s, number::seconds));
+        }
+        let [settled, of] = cost.settled;
+        let tone = if settled < of { Tone::Unsure } else { Tone::Plain };
+        cells.push(Cell { text: format!("{settled} of {of}"), tone });
+        cells
+    };
+    let costs = report.warming_up.iter().flat_map(|warming_up| &warming_up.variants);
+    // Without any steady launch there is nothing that it would cost.
+    let rows: Vec<_> = costs.map(row).collect();
+    let is_known = report.warming_up.iter().flat_map(|all| &all.variants).any(|cost| cost.settled[0] > 0);
+    table.groups.push(Group { head: None, rows: if is_known { rows } else { Vec::new() } });
+    table
+}
+
+/// Which variant serves more in its life, for services that are redeployed every so often.
+pub fn lives(report: &Report) -> Table {
+    let several = report.variants.len() > 2;
+    let mut table = Table::new("Redeployed every so often: who serves more")
+        .noted(words::LIVES_NOTE)
+        .words("redeployed every")
+        .numbers(words::variant_name(report, 0))
+        .numbers(if several { "variant" } else { words::variant_name(report, 1) })
+        .numbers("change [interval]")
+        .names("reading");
+    for work in report.warming_up.iter().flat_map(|warming_up| &warming_up.work) {
+        let row = |life: &Lifetime| {
+            let (text, tone) = words::life_reading(report, work.variant, life);
+            let [baseline, variant] = life.served.map(|served| number::count(served.round() as u64).into());
+            let effect = or_none(life.effect.as_ref(), number::effect);
+            vec![words::life(life.seconds).into(), baseline, variant, effect, Cell { text, tone }]
+        };
+        let head = several.then(|| words::variant_name(report, work.variant).to_owned());
+        table.groups.push(Group { head, rows: work.lifetimes.iter().map(row).collect() });
+    }
     table
 }
 

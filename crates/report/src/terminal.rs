@@ -1,10 +1,11 @@
 //! The report for a terminal, 80 columns or more.
 
+use model::warm_up::Lifetime;
 use model::{Finding, Report};
 
-use crate::squeezed;
 use crate::tables::{self, Detail, Holds, Table};
 use crate::words::{self, Tone};
+use crate::{number, squeezed};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.attribution(report);
     page.table(&tables::measurements(report, Detail::Brief));
     page.crossings(report);
+    page.warming_up(report);
     page.why(report);
     page.findings(&words::findings(report));
     page.text
@@ -92,6 +94,22 @@ impl Page {
             for sentence in sentences {
                 self.wrapped("  ", 2, sentence);
             }
+        }
+    }
+
+    fn warming_up(&mut self, report: &Report) {
+        let costs = tables::warm_ups(report, Detail::Brief);
+        self.table(&costs);
+        let lives = report.warming_up.iter().flat_map(|warming_up| &warming_up.work).filter(|_| !costs.is_empty());
+        for work in lives {
+            self.wrapped("  ", 2, &work.sentence);
+            let told = |life: &Lifetime| {
+                let change = life.effect.as_ref().map_or_else(|| number::NONE.into(), number::effect);
+                let (reading, _) = words::life_reading(report, work.variant, life);
+                format!("every {}: {reading} ({change})", words::life(life.seconds))
+            };
+            let all: Vec<_> = work.lifetimes.iter().map(told).collect();
+            self.wrapped("  Redeployed ", 4, &all.join("; "));
         }
     }
 

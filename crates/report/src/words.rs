@@ -3,6 +3,7 @@
 use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::verdict::FEWEST_BLOCKS;
+use model::warm_up::{Lifetime, Spread};
 use model::why::{Unit, WatchedLaunch};
 use model::{
     CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting, SettingResult,
@@ -123,7 +124,7 @@ pub fn decision_note(report: &Report) -> String {
     if short.is_empty() {
         return values;
     }
-    let is_percentile = |of: &&Comparison| matches!(of.metric, Metric::P50 | Metric::P90 | Metric::P99);
+    let is_percentile = |of: &&Comparison| of.metric.quantile().is_some();
     let percentile = if short.iter().any(is_percentile) {
         format!("; a launch has a percentile when {LEAST_BEYOND} requests lie beyond it")
     } else {
@@ -175,8 +176,11 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::P50 => "p50",
         Metric::P90 => "p90",
         Metric::P99 => "p99",
+        Metric::P99_9 => "p99.9",
         Metric::CpuPerRequest => "CPU/req",
         Metric::StartUp => "start-up",
+        Metric::WarmUpTime => "until warm",
+        Metric::WarmUpRequests => "req until warm",
         Metric::Memory => "memory",
     }
 }
@@ -300,6 +304,43 @@ pub fn level_change(metric: Metric, change: &LevelChange) -> String {
     let [before, after] = [change.before, change.after].map(|level| number::value(metric, level));
     let size = text::change(change.log_ratio());
     format!("{before} → {after} after {} ({size})", number::round(&number::seconds(change.at_s)))
+}
+
+/// What the numbers of the table of warm-ups are.
+pub const WARM_UP_NOTE: &str = "Medians over launches found steady, [95 % interval of the median]; of the warm-up's own load: users \
+                                who ask all workloads at once. Warm: from when on the rate is no more than 5 % below its steady \
+                                one.";
+
+/// What the numbers of the table of lives are.
+pub const LIVES_NOTE: &str = "All that a launch answers well from its launch to the next, start-up and warm-up included, median \
+                              launch; beyond what was seen it goes on at its steady rate.";
+
+/// A number over launches, with its interval where it has one.
+pub fn spread(spread: &Spread, write: impl Fn(f64) -> String) -> String {
+    match spread.interval {
+        Some([low, high]) => format!("{} [{}, {}]", write(spread.median), write(low), write(high)),
+        None => write(spread.median),
+    }
+}
+
+/// Which of the two serves more in a life.
+pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> (String, Tone) {
+    let more = |index| format!("{} serves more", variant_name(report, index));
+    match life.reading {
+        Interpretation::Better => (more(variant), Tone::Plain),
+        Interpretation::Worse => (more(0), Tone::Plain),
+        Interpretation::Equivalent => ("= equivalent".into(), Tone::Same),
+        Interpretation::Undecided => ("? undecided".into(), Tone::Unsure),
+    }
+}
+
+/// A life from launch to launch: `5 min`, `1 h`, `1 day`.
+pub fn life(seconds: f64) -> String {
+    match seconds {
+        s if s < 3_600.0 => number::seconds(s),
+        s if s < 86_400.0 => format!("{} h", number::amount(s / 3_600.0)),
+        s => plural((s / 86_400.0).round() as u64, "day"),
+    }
 }
 
 /// What the table of changes is.

@@ -142,6 +142,15 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
             }
         }
     }
+    if let (Some(metric), Some(fixed)) = (keys.primary.as_ref().filter(|_| primary.is_of_warm_up()), &file.warmup.fixed)
+    {
+        problems.add(
+            Problem::new(format!("a fixed warm-up gives no verdict on `{primary}`"))
+                .at(metric.place, "of launches that are warmed until they are steady")
+                .at(fixed.place, "ends whether they are or not")
+                .help("remove `fixed`: a pilot then finds out how long every variant takes"),
+        );
+    }
     let rope = keys.rope.as_ref().map_or(ROPE, |rope| rope.value.0);
     // Where the margin is wide, five percent may lie within it.
     let detect = keys.detect.as_ref().map_or(Decide::DETECT.max(2.0 * rope), |detect| detect.value.0);
@@ -163,7 +172,15 @@ fn of_closed(metric: &At<Metric>) -> Option<Problem> {
             .help(format!(
                 "reports show {} anyway; to decide by it, write `rate` in place of `concurrency`, or use one of {}",
                 metric.value,
-                quoted(&["throughput", "p50", "cpu-per-request", "start-up", "memory"])
+                quoted(&[
+                    "throughput",
+                    "p50",
+                    "cpu-per-request",
+                    "start-up",
+                    "warm-up-time",
+                    "warm-up-requests",
+                    "memory"
+                ])
             ))
     })
 }
@@ -174,7 +191,9 @@ fn of_open(file: &StudyFile, cell: &str, shape: &Shape, metric: &At<Metric>) -> 
         return Some(
             Problem::new("an open loop gives no verdict on `throughput`")
                 .at(metric.place, format!("the rate of `{cell}` is the study's, whatever the server does"))
-                .help("use `p50`, `p90`, `p99` or `cpu-per-request`; or write `concurrency` in place of `rate`"),
+                .help(
+                    "use `p50`, `p90`, `p99`, `p99.9` or `cpu-per-request`; or write `concurrency` in place of `rate`",
+                ),
         );
     }
     let Arrivals::Open(profile) = &shape.arrivals else { return None };

@@ -244,6 +244,8 @@ wrong! {
         underlines ["\"front@2\""], suggests "did you mean `front@20`?";
     tail_decides: "primary = \"throughput\"" => "primary = \"p99\"",
         underlines ["\"p99\""], suggests "`throughput`, `p50`, `cpu-per-request`";
+    warm_up_decides: "[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "[warmup]\nfixed = \"20s\"\n\n[decide]\nprimary = \"warm-up-requests\"",
+        underlines ["\"warm-up-requests\"", "\"20s\""], suggests "a pilot then finds out";
     cell_of_launch_metric: "primary = \"throughput\"" => "primary = \"start-up\"",
         underlines ["\"start-up\"", "\"front@20\""], suggests "remove `cell`";
 }

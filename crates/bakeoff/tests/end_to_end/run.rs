@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::common::{Place, Ran, findings, page, script, told};
-use model::{FindingId, Report, Severity, Verdict};
+use model::warm_up::Overtaking;
+use model::{FindingId, Interpretation, Report, Severity, Verdict};
 
 #[test]
 fn a_difference_is_found_told_and_kept() {
@@ -22,6 +23,10 @@ fn a_difference_is_found_told_and_kept() {
     assert!(effect.high < 0.0 && effect.estimate < -0.5 && effect.blocks == 5, "{effect:?}");
     assert!(!report.findings.iter().any(|finding| finding.severity == Severity::Invalid), "{:#?}", report.findings);
     assert!(report.reproduce.command.contains("--seed 7"), "{}", report.reproduce.command);
+    let work = &report.warming_up.as_ref().unwrap().work[0];
+    let break_even = work.break_even.unwrap();
+    assert_eq!((break_even.leader, break_even.estimate), (0, Overtaking::AtOnce), "{work:#?}");
+    assert!(work.lifetimes.iter().all(|life| life.reading == Interpretation::Worse), "{work:#?}");
     assert_eq!(report.variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>(), ["fast", "slow"]);
 
     let sentence = &report.judgements[0].sentence;
@@ -45,6 +50,25 @@ fn a_difference_is_found_told_and_kept() {
     assert_eq!(there(&["report", "--json"]).ends_with(0).stdout, place.run(&["report", "--json"]).ends_with(0).stdout);
     there(&["import", "run.json"]).ends_with(1).complains("in the store already");
     there(&["import", "study.toml"]).ends_with(1).complains("is not what `bakeoff export` writes");
+}
+
+/// It comes three seconds later, and is twice as fast then: ahead after six seconds, not at once, and for good.
+#[test]
+fn who_starts_later_and_runs_faster_overtakes() {
+    let late = script("start-delay = \"3s\"", "body = { size = 2000 }\ndelay = \"20ms\"");
+    let place = Place::with_study(&[("early", &page("40ms")), ("late", &late)]);
+    place.change("fixed = \"200ms\"", "fixed = \"1s\"");
+    place.run(&["run", "study.toml"]).ends_with(0);
+    let report = place.report();
+    let work = &report.warming_up.as_ref().unwrap().work[0];
+    let break_even = work.break_even.unwrap();
+    assert_eq!(break_even.leader, 1, "{work:#?}");
+    for moment in [break_even.low, break_even.estimate, break_even.high] {
+        assert!(matches!(moment, Overtaking::After { .. }), "{work:#?}");
+    }
+    assert!(work.curve[0].high < 0.0, "behind at first: {work:#?}");
+    assert!(work.lifetimes.iter().all(|life| life.extrapolated && life.reading == Interpretation::Better), "{work:#?}");
+    assert!(work.sentence.contains("not steady when their warm-up ended"), "{}", work.sentence);
 }
 
 /// Two runs at once with one store: they do not hinder each other.

@@ -8,6 +8,7 @@ mod forest;
 mod latency;
 mod plot;
 mod scale;
+mod total_work;
 mod warm_up;
 
 pub use blocks::blocks;
@@ -15,6 +16,7 @@ pub use changes::changes;
 pub use concurrency::concurrency;
 pub use forest::forest;
 pub use latency::latency;
+pub use total_work::total_work;
 pub use warm_up::{warm_up, warm_up_lanes};
 
 use crate::markup::Markup;

@@ -13,7 +13,7 @@ const MOST: usize = 240;
 /// Room for the numbers of an axis, px: the same for all lanes, unless one needs more.
 const ROOM: f64 = 64.0;
 
-/// A thin line for each launch; `None` when nothing was recorded.
+/// A thin line for each launch, a thick one for the mean of each variant; `None` when nothing was recorded.
 pub fn warm_up(report: &Report) -> Option<Chart> {
     let lane = Lane {
         label: "good answers per second",
@@ -23,6 +23,9 @@ pub fn warm_up(report: &Report) -> Option<Chart> {
         write: number::rate,
     };
     let mut plot = lane.draw(report)?;
+    for cost in report.warming_up.iter().flat_map(|warming_up| &warming_up.variants) {
+        plot.line(&thinned(&cost.curve), cost.variant, 2.5, "1");
+    }
     for series in &report.warm_ups {
         if let Some((at, rate)) = steady_point(series) {
             let name = words::variant_name(report, series.variant);

@@ -145,16 +145,47 @@ fn launches(page: &mut Markup, report: &Report) {
                 wide(section, lane, &caption);
             }
         }
+        warming_up(section, report);
         for variant in report.variants.iter().filter(|variant| !variant.failed.is_empty()) {
             failed_trials(section, variant);
         }
     });
 }
 
+/// What the warm-up costs, and when it has paid.
+fn warming_up(section: &mut Markup, report: &Report) {
+    let costs = tables::warm_ups(report, Detail::Full);
+    if !costs.is_empty() {
+        section.leaf("h3", &[], "What it costs");
+        draw_table(section, &costs, "");
+    }
+    let Some(warming_up) = &report.warming_up else { return };
+    let lives = tables::lives(report);
+    if lives.is_empty() {
+        return;
+    }
+    section.leaf("h3", &[], "When it has paid");
+    for work in &warming_up.work {
+        section.leaf("p", &[], &format!("{}.", work.sentence));
+    }
+    if let Some(chart) = charts::total_work(report) {
+        wide(
+            section,
+            chart,
+            "All that was answered well since launch, start-up included, against the baseline: above zero a variant has served \
+             more. Thin lines are the ends of the interval; a marker shows the break-even.",
+        );
+    }
+    section.leaf("h3", &[], &lives.caption);
+    draw_table(section, &lives, "");
+}
+
 fn warm_up_caption(report: &Report) -> String {
     let changed = report.changed.iter().any(|series| series.cell.is_none());
     let hollow = if changed { " A hollow marker: its level changed after that." } else { "" };
-    let lines = format!("A line is one launch; a marker shows when it was found steady.{hollow}");
+    let lines = format!(
+        "A thin line is one launch, a thick one the mean of a variant; a marker shows when a launch was found steady.{hollow}"
+    );
     match report.warm_up_cut {
         None => lines,
         Some(cut) => {
