@@ -2,8 +2,8 @@
 
 use model::study::WarmUp;
 use model::{Block, Cell, Mode, Plan, Schedule, Study, Trial, TrialKey};
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Blocks that find the warm-up cut.
@@ -13,8 +13,8 @@ pub(crate) const SPARE: f64 = 0.2;
 
 /// The whole schedule of a study. The same study, mode and seed give the same plan.
 ///
-/// Over every K blocks of K variants each variant stands at each position once (AB and BA for two), in random order;
-/// cells are ordered likewise over blocks, the same for all variants of a block.
+/// Over every K blocks of K > 2 variants each variant stands at each position once, in random order; of two, over every
+/// four blocks each twice ([`two_by_two`]). Cells are ordered over blocks as many variants are, the same for all variants of a block.
 pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
     let timing = match mode {
         Mode::Full => &study.timing,
@@ -39,7 +39,10 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let variants = study.variants.len();
     let pilot_orders = balanced_orders(variants, pilots, &mut rng);
-    let variant_orders = balanced_orders(variants, blocks, &mut rng);
+    let variant_orders = match variants {
+        2 => two_by_two(blocks, &mut rng),
+        _ => balanced_orders(variants, blocks, &mut rng),
+    };
     let cell_orders = balanced_orders(cells.len(), blocks, &mut rng);
     Plan {
         seed,
@@ -63,6 +66,27 @@ fn blocks_of(pilot: bool, variant_orders: Vec<Vec<usize>>, cell_orders: Vec<Vec<
             trials: (0..).zip(variants).map(|(position, variant)| trial(block, position, variant, &cells)).collect(),
         })
         .collect()
+}
+
+/// `rows` orders of two variants: of every four, two are AB and two BA, and neighbours are alike a little more often than not.
+///
+/// AB and BA in turns would put two launches of one variant next to each other in every other place, so that where
+/// neighbours resemble each other (a host that is fast for a while) the differences of neighbouring blocks would too, and
+/// equal variants would be told apart more often than promised (`docs/calibration.md`, ADR 10). So AB AB BA BA is drawn seven
+/// times as often as AB BA AB BA: what blocks of one order and of the other add to the variance then cancels.
+fn two_by_two(rows: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+    let mut orders = Vec::new();
+    while orders.len() < rows {
+        let first = usize::from(rng.random_bool(0.5));
+        let firsts = if rng.random_bool(0.875) {
+            [first, first, 1 - first, 1 - first]
+        } else {
+            [first, 1 - first, first, 1 - first]
+        };
+        orders.extend(firsts.map(|first| vec![first, 1 - first]));
+    }
+    orders.truncate(rows);
+    orders
 }
 
 /// `rows` orders of `items` things: every run of `items` rows is a Latin square (each thing at each place once), and
@@ -126,8 +150,9 @@ mod tests {
         #[test]
         fn every_variant_stands_everywhere_equally_often(variants in 2_usize..8, seed: u64) {
             let plan = plan(&study(variants, vec![1, 20]), Mode::Full, seed);
-            for square in plan.blocks.chunks_exact(variants) {
-                prop_assert_eq!(places(square, variants), vec![vec![1; variants]; variants]);
+            let (blocks, times) = if variants == 2 { (4, 2) } else { (variants, 1) };
+            for square in plan.blocks.chunks_exact(blocks) {
+                prop_assert_eq!(places(square, variants), vec![vec![times; variants]; variants]);
             }
         }
 
@@ -172,6 +197,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn two_variants_are_often_in_the_same_order_again() {
+        let study = study(2, vec![1]);
+        let again = |seed| {
+            let blocks = plan(&study, Mode::Full, seed).blocks;
+            let firsts: Vec<usize> = blocks.iter().map(|block| block.trials[0].variant).collect();
+            firsts.windows(2).filter(|pair| pair[0] == pair[1]).count()
+        };
+        let neighbours = 2_000 * 35;
+        let alike: usize = (0..2_000).map(again).sum();
+        // Of 35 neighbours 27 are of one four: alike in two of three places, seven times of eight; the others by chance.
+        let expected = (27.0 * 7.0 / 12.0 + 8.0 * 0.5) / 35.0;
+        assert!((alike as f64 / f64::from(neighbours) - expected).abs() < 0.01, "{alike} of {neighbours}");
     }
 
     #[test]

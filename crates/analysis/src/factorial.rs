@@ -363,7 +363,7 @@ mod tests {
     fn planted_effects_come_out_with_their_intervals() {
         let factors = [RUBY, ("server", &["thin", "puma"] as &[&str])];
         let study = study(&factors, &["mri/thin", "mri/puma", "jruby/thin", "jruby/puma"]);
-        let boundaries = Boundaries::generate(0.05 / 3.0, 30, 50_000, 1);
+        let boundaries = Boundaries::for_variants(4);
         // Each variant is faster than the one before by 0.1: ruby is worth 0.2, the server 0.1, together nothing more.
         let record = fixture::record_of(study, 12, 0.1, 0.01, 7);
         let attribution = attribution(&record, &blocks::blocks(&record), &boundaries).unwrap();

@@ -7,13 +7,14 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the rest is private.
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test is open to its calibration
+//! (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
 
 mod audit;
 mod blocks;
-mod boundaries;
+pub mod boundaries;
 mod changepoint;
 mod compare;
 mod design;
@@ -27,7 +28,7 @@ mod pace;
 mod regimes;
 mod robust;
 mod scalability;
-mod sequential;
+pub mod sequential;
 mod steady;
 mod summary;
 mod total_work;

@@ -118,7 +118,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::boundaries::normal;
+    use crate::boundaries::{Spending, normal};
 
     fn close(left: f64, right: f64) -> bool {
         (left - right).abs() < 1e-12
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn five_blocks_by_hand() {
-        // Mean 3, sd √2.5, half = 6.272 · √2.5 / √5 = 6.272 · √0.5.
+        // Mean 3, sd √2.5, half = 6.289 · √2.5 / √5 = 6.289 · √0.5.
         let effect = interval(&[1.0, 2.0, 3.0, 4.0, 5.0], &Boundaries::standard()).unwrap();
         assert!(close(effect.estimate, 3.0));
-        assert!(close(effect.low, 3.0 - 6.272 * 0.5_f64.sqrt()));
-        assert!(close(effect.high, 3.0 + 6.272 * 0.5_f64.sqrt()));
+        assert!(close(effect.low, 3.0 - 6.289 * 0.5_f64.sqrt()));
+        assert!(close(effect.high, 3.0 + 6.289 * 0.5_f64.sqrt()));
         assert_eq!(effect.blocks, 5);
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let many: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(interval(&many, &boundaries), interval(&many[..30], &boundaries));
         // With a seventh of α not even eight equal signs are rare enough: the look at seven stands.
-        let seventh = Boundaries::generate(0.05 / 7.0, 30, 200_000, 1);
+        let seventh = Boundaries::generate(0.05 / 7.0, Spending::STANDARD);
         assert_eq!(seventh.rank(8), None);
         assert_eq!(interval(&many[..8], &seventh).unwrap().blocks, 7);
     }
