@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known probes bench bench-long fuzz deny schema
+.PHONY: demo test known calibrate probes bench bench-long fuzz deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -20,6 +20,9 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 	cargo build --release --locked --bin bakeoff --bin knownserver
 	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
 	$(BAKEOFF) run studies/known/same-twice.toml
+
+calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: 10 to 20 minutes.
+	cargo run --release --locked --bin calibrate figures
 
 probes: ## What the always-on probes cost the server that they look at: about 12 minutes.
 	scripts/setup.sh probes

@@ -1,0 +1,67 @@
+//! A slice of `make calibrate`, small enough for every change: the same simulations, fewer studies, wider bounds.
+
+use analysis::Boundaries;
+use calibration::ablation::{self, Method};
+use calibration::errors::{self, Level};
+use calibration::noise::{Disturbance, Noise, Shape};
+use calibration::rate::Rate;
+use calibration::{Studies, record, speed};
+
+const STUDIES: Studies = Studies { count: 200, seed: 2, kind: 0 };
+
+/// Whether chance alone makes a rate of `wanted` look like this one, seldom as it may be (four standard errors: there are
+/// hundreds of rates here).
+fn is_within(rate: Rate, wanted: f64) -> bool {
+    rate.share() <= wanted + 4.0 * (wanted * (1.0 - wanted) / rate.of as f64).sqrt()
+}
+
+fn scale(shape: Shape) -> f64 {
+    speed::noisy_scale(shape, Studies { count: 3_000, ..STUDIES })
+}
+
+#[test]
+fn verdicts_are_as_seldom_wrong_as_promised() {
+    let (study, boundaries) = (record::study(1), Boundaries::standard());
+    let mut differences = 0;
+    for (kind, (level, noise)) in (0..).zip(errors::hosts(scale)) {
+        let place = format!("{}, {}, {}", noise.shape, noise.disturbance, level.name());
+        let outcomes = errors::simulate(&study, &noise, &errors::effects(), &boundaries, STUDIES.of_kind(kind));
+        let [none, _, margin, large @ ..] = &outcomes[..] else { panic!("six effects") };
+        assert!(is_within(none.different, 0.05), "{place}: false differences {}", none.different);
+        assert!(is_within(margin.equivalent, 0.05), "{place}: equivalent at the margin {}", margin.equivalent);
+        for of in large {
+            assert!(is_within(of.wrong, 0.005), "{place}, {}: wrong direction {}", of.effect, of.wrong);
+        }
+        for of in &outcomes {
+            assert!(is_within(of.missed, 0.05), "{place}, {}: missed {}", of.effect, of.missed);
+        }
+        differences += none.different.events;
+    }
+    // What is never wrong decides nothing: some noise is let through, as promised.
+    assert!(differences > 30, "{differences}");
+}
+
+#[test]
+fn five_percent_is_found_where_a_fixed_design_would_find_it() {
+    let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: scale(Shape::Jvm) };
+    let outcomes =
+        errors::simulate(&record::study(1), &noise, &[0.05_f64.ln_1p()], &Boundaries::standard(), STUDIES)[0];
+    assert!(outcomes.power().share() > 0.85, "{}", outcomes.power());
+    assert!(outcomes.mean_blocks() < 18.0, "{}", outcomes.mean_blocks());
+}
+
+#[test]
+fn what_is_left_out_is_missed() {
+    let (study, boundaries) = (record::study(1), Boundaries::standard());
+    let host =
+        |disturbance, level: Level| Noise { shape: Shape::Jvm, disturbance, scale: scale(Shape::Jvm) * level.part() };
+    let quiet = host(Disturbance::None, Level::Quiet);
+    let drift = host(Disturbance::Drift, Level::Quiet);
+    let noisy = host(Disturbance::None, Level::Noisy);
+    let errs = |method, noise| ablation::false_differences(method, &study, noise, &boundaries, STUDIES).share();
+    assert!(errs(Method::WithoutBlocks, &drift) > 0.5);
+    assert!(errs(Method::WithoutTable, &noisy) > 0.15);
+    let warm_up = |cut| ablation::slower_warm_up(cut, &study, &quiet, &boundaries, STUDIES);
+    assert!(warm_up(false).share() > 0.5 && is_within(warm_up(true), 0.05), "{}, {}", warm_up(false), warm_up(true));
+    assert!(ablation::seconds_as_replicates(5, &noisy, STUDIES).share() > 0.5);
+}
