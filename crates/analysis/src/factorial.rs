@@ -17,6 +17,9 @@ use crate::{linear, metrics, sequential};
 /// Lengths and parts below this are rounding.
 const NOTHING: f64 = 1e-9;
 
+/// Ends the name of effects that cannot be taken apart.
+const TOGETHER: &str = " together";
+
 /// What a set of variants can say of the factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -42,7 +45,22 @@ struct Column {
     term: String,
     /// With its levels.
     name: String,
+    /// The same with its levels the other way round.
+    reversed: String,
+    /// Whether it is an effect of its own, which can be shown.
+    is_told: bool,
     values: Vec<f64>,
+}
+
+impl Column {
+    /// Takes note of a column that is this one, or this one times minus one.
+    fn join(&mut self, other: &Self, is_opposite: bool) {
+        let alone = |name: &str| name.strip_suffix(TOGETHER).unwrap_or(name).to_owned();
+        let [same, opposite] =
+            if is_opposite { [&other.reversed, &other.name] } else { [&other.name, &other.reversed] };
+        self.name = format!("{} and {same}{TOGETHER}", alone(&self.name));
+        self.reversed = format!("{} and {opposite}{TOGETHER}", alone(&self.reversed));
+    }
 }
 
 impl Design {
@@ -57,16 +75,13 @@ impl Design {
         for column in mains.iter().flatten().cloned() {
             match combination(&column, &kept) {
                 None => kept.push(column),
-                Some(others) => {
-                    aliases.mains(&column, &others);
-                    let together = others.first().filter(|_| others.len() == 1).map(|other| other.name.clone());
-                    match together {
+                Some(parts) => {
+                    aliases.mains(&column, parts.iter().map(|(index, _)| &kept[*index]));
+                    match parts[..] {
                         // What moved as one is told as one.
-                        Some(name) => kept
-                            .iter_mut()
-                            .filter(|kept| kept.name == name)
-                            .for_each(|kept| kept.name = format!("{} and {} together", kept.name, column.name)),
-                        None => kept.retain(|kept| !others.iter().any(|other| other.name == kept.name)),
+                        [(index, part)] => kept[index].join(&column, part < 0.0),
+                        // They stay in the model, or others would be taken for them; but none of them can be told.
+                        _ => parts.iter().for_each(|(index, _)| kept[*index].is_told = false),
                     }
                 }
             }
@@ -75,7 +90,7 @@ impl Design {
             for column in mains[index + 1..].iter().flat_map(|second| interactions(first, second)) {
                 match combination(&column, &kept) {
                     None => kept.push(column),
-                    Some(others) => aliases.interaction(&column, &others),
+                    Some(parts) => aliases.interaction(&column, parts.iter().map(|(index, _)| &kept[*index])),
                 }
             }
         }
@@ -91,6 +106,8 @@ fn main_effects(factor: &Factor, variants: &[Variant]) -> Vec<Column> {
         kind: ContributionKind::Main,
         term: factor.name.clone(),
         name: format!("{}: {level} against {}", factor.name, factor.levels[0]),
+        reversed: format!("{}: {} against {level}", factor.name, factor.levels[0]),
+        is_told: true,
         values: variants.iter().map(|variant| f64::from(u8::from(has(variant, level))) - even).collect(),
     };
     factor.levels[1..].iter().map(column).collect()
@@ -106,13 +123,15 @@ fn interactions(first: &[Column], second: &[Column]) -> Vec<Column> {
         kind: ContributionKind::Interaction,
         term: format!("{} × {}", a.term, b.term),
         name: format!("{} × {}", level(a), level(b)),
+        reversed: format!("less {} × {}", level(a), level(b)),
+        is_told: true,
         values: a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect(),
     };
     first.iter().flat_map(|a| second.iter().map(move |b| product(a, b))).collect()
 }
 
-/// The kept columns that, with a constant, add up to this one; `None` where it is one of its own.
-fn combination(column: &Column, kept: &[Column]) -> Option<Vec<Column>> {
+/// The kept columns that, with a constant, add up to this one, by index, with how much of each; `None` where it is one of its own.
+fn combination(column: &Column, kept: &[Column]) -> Option<Vec<(usize, f64)>> {
     let length = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
     let size = length(&centred(&column.values));
     if size < NOTHING {
@@ -128,7 +147,7 @@ fn combination(column: &Column, kept: &[Column]) -> Option<Vec<Column>> {
         .zip(&column.values)
         .map(|(row, value)| value - row.iter().zip(&parts).map(|(x, part)| x * part).sum::<f64>())
         .collect();
-    let others = kept.iter().zip(&parts[1..]).filter(|(_, part)| part.abs() > NOTHING).map(|(other, _)| other.clone());
+    let others = parts[1..].iter().copied().enumerate().filter(|(_, part)| part.abs() > NOTHING);
     (length(&rest) < 1e-6 * size).then(|| others.collect())
 }
 
@@ -153,6 +172,7 @@ fn estimable(kept: &[Column], variants: usize) -> Vec<Estimable> {
     let Some(by_variant) = by_variant else { return Vec::new() };
     kept.iter()
         .enumerate()
+        .filter(|(_, column)| column.is_told)
         .map(|(index, column)| Estimable {
             kind: column.kind,
             name: column.name.clone(),
@@ -169,11 +189,11 @@ struct Aliases {
 }
 
 impl Aliases {
-    fn mains(&mut self, column: &Column, others: &[Column]) {
+    fn mains<'a>(&mut self, column: &Column, others: impl IntoIterator<Item = &'a Column>) {
         note(&mut self.mains, column, others);
     }
 
-    fn interaction(&mut self, column: &Column, others: &[Column]) {
+    fn interaction<'a>(&mut self, column: &Column, others: impl IntoIterator<Item = &'a Column>) {
         note(&mut self.interactions, column, others);
     }
 
@@ -203,7 +223,7 @@ impl Aliases {
 }
 
 /// Adds to what a column's term cannot be told from; a factor of several levels has several columns.
-fn note(known: &mut Vec<(String, Vec<String>)>, column: &Column, others: &[Column]) {
+fn note<'a>(known: &mut Vec<(String, Vec<String>)>, column: &Column, others: impl IntoIterator<Item = &'a Column>) {
     let index = known.iter().position(|(term, _)| *term == column.term).unwrap_or_else(|| {
         known.push((column.term.clone(), Vec::new()));
         known.len() - 1
@@ -243,7 +263,14 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
             .filter(|_| compare::is_judged(record, primary.metric, primary.cell));
         let decided = interval.as_ref().map(|interval| (interval, sequential::decide(interval, primary.margin)));
         let interpretation = compare::interpret(decided, primary.metric);
-        Contribution { kind: effect.kind, name: effect.name, effect: interval, interpretation }
+        let variants = effect.weights.iter().enumerate().filter(|(_, weight)| weight.abs() > NOTHING);
+        Contribution {
+            variants: variants.map(|(index, _)| index).collect(),
+            kind: effect.kind,
+            name: effect.name,
+            effect: interval,
+            interpretation,
+        }
     };
     Some(Attribution { contributions: design.effects.into_iter().map(contribution).collect(), aliases: design.aliases })
 }
@@ -335,6 +362,35 @@ mod tests {
             aliases(&study)[0],
             "json and money moved together in every variant: their effects cannot be told apart."
         );
+    }
+
+    #[test]
+    fn what_moved_oppositely_is_told_so() {
+        let levels: &[&str] = &["1", "2"];
+        let study = study(&[("json", levels), ("money", levels)], &["1/2", "2/1"]);
+        assert_eq!(
+            effects(&study, &[1.0, 1.25]),
+            [("json: 2 against 1 and money: 1 against 2 together".to_owned(), 0.25)]
+        );
+    }
+
+    /// `size` is on wherever `cpu` is not at its first level: nothing of either can be told, and nothing else is taken for it.
+    #[test]
+    fn a_factor_that_follows_several_levels_hides_them_all() {
+        let cpu: &[&str] = &["1", "2", "3"];
+        let study_of = |variants: &[&str]| study(&[("cpu", cpu), ("size", &["off", "on"])], variants);
+        let confused = study_of(&["1/off", "2/on", "3/on"]);
+        assert_eq!(effects(&confused, &[0.0, 0.1, 0.4]), []);
+        assert_eq!(
+            aliases(&confused)[0],
+            "cpu and size moved together in every variant: their effects cannot be told apart."
+        );
+        assert!(aliases(&confused)[1].starts_with("The interaction cpu × size cannot be told from cpu"));
+
+        let levels: &[&str] = &["x", "y"];
+        let of_three =
+            study(&[("cpu", cpu), ("size", &["off", "on"]), ("c", levels)], &["1/off/x", "2/on/x", "3/on/y"]);
+        assert_eq!(effects(&of_three, &[0.0, 0.1, 0.4]), []);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Effect, Interpretation};
+use crate::{Effect, Interpretation, VariantIndex};
 
 /// The primary metric's difference shared out among the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,8 @@ pub struct Contribution {
     pub kind: ContributionKind,
     /// It in words: `ruby: jruby against mri`, `ruby jruby × server webrick`.
     pub name: String,
+    /// The variants that it rests on.
+    pub variants: Vec<VariantIndex>,
     /// A log ratio: of a main effect, level against level; of an interaction, what the first factor's effect is more at that
     /// level of the second. Absent with fewer blocks than an interval needs.
     pub effect: Option<Effect>,

@@ -124,7 +124,7 @@ pub struct Outlook {
     pub spread: f64,
     /// Blocks it takes.
     pub blocks: Option<u32>,
-    /// Fewest and most, since the noise itself is known by a few blocks only: 80 % of such runs lie between them.
+    /// Fewest and most, since the noise itself is known by a few blocks only: 80 % of samples of it have a spread between those two.
     pub range: [Option<u32>; 2],
 }
 

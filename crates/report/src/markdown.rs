@@ -77,8 +77,8 @@ fn attribution(text: &mut String, report: &Report) {
 fn scalability(text: &mut String, report: &Report) {
     for scaling in &report.scalability {
         table(text, &tables::scalability::laws(scaling, report));
-        for crossing in &scaling.crossings {
-            let _ = writeln!(text, "{}\n", escaped(&crossing.sentence));
+        for sentence in words::crossings(report, scaling) {
+            let _ = writeln!(text, "{}\n", escaped(&sentence));
         }
         table(text, &tables::scalability::use_of_cores(scaling, report));
     }

@@ -87,12 +87,12 @@ impl Page {
     }
 
     fn crossings(&mut self, report: &Report) {
-        let crossings = report.scalability.iter().flat_map(|scaling| &scaling.crossings);
-        let sentences: Vec<&str> = crossings.map(|crossing| crossing.sentence.as_str()).collect();
+        let sentences: Vec<String> =
+            report.scalability.iter().flat_map(|scaling| words::crossings(report, scaling)).collect();
         if !sentences.is_empty() {
             self.heading("Over concurrency");
             for sentence in sentences {
-                self.wrapped("  ", 2, sentence);
+                self.wrapped("  ", 2, &sentence);
             }
         }
     }

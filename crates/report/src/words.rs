@@ -2,6 +2,7 @@
 
 use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
+use model::scalability::{Crossing, Scalability};
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{Lifetime, Spread};
 use model::why::{Unit, WatchedLaunch};
@@ -70,8 +71,7 @@ impl Tone {
 /// Sign and word for how a comparison reads, and its tone. Where the verdict is vetoed, no number of that variant
 /// reads as anything.
 pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone) {
-    let vetoed = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Invalid { .. });
-    if report.judgements.iter().any(|judgement| judgement.variant == comparison.variant && vetoed(judgement)) {
+    if is_vetoed(report, comparison.variant) {
         return ("✗ not valid", Tone::Bad);
     }
     match comparison.interpretation {
@@ -81,6 +81,23 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
         Interpretation::Equivalent => ("= equivalent", Tone::Same),
         Interpretation::Undecided => ("? undecided", Tone::Unsure),
     }
+}
+
+/// Whether what a variant's numbers say is vetoed.
+pub fn is_vetoed(report: &Report, variant: VariantIndex) -> bool {
+    let vetoed = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Invalid { .. });
+    report.judgements.iter().any(|judgement| judgement.variant == variant && vetoed(judgement))
+}
+
+/// Where the curves of variants cross, a sentence each, with the workload's name where there are several. Nothing of a variant
+/// that is vetoed.
+pub fn crossings(report: &Report, scaling: &Scalability) -> Vec<String> {
+    let valid = scaling.crossings.iter().filter(|crossing| !is_vetoed(report, crossing.variant));
+    let sentence = |crossing: &Crossing| match report.scalability.len() {
+        0 | 1 => crossing.sentence.clone(),
+        _ => format!("{}: {}", scaling.workload, crossing.sentence),
+    };
+    valid.map(sentence).collect()
 }
 
 /// Sign of a severity; its word stands beside it.
@@ -326,6 +343,9 @@ pub fn spread(spread: &Spread, write: impl Fn(f64) -> String) -> String {
 /// Which of the two serves more in a life.
 pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> (String, Tone) {
     let more = |index| format!("{} serves more", variant_name(report, index));
+    if is_vetoed(report, variant) {
+        return ("✗ not valid".into(), Tone::Bad);
+    }
     match life.reading {
         Interpretation::Better => (more(variant), Tone::Plain),
         Interpretation::Worse => (more(0), Tone::Plain),

@@ -12,6 +12,9 @@ pub(crate) type Choice<'a> = (&'a str, &'a str, &'a ServerKeys);
 /// A level of each factor.
 pub(crate) type Combination<'a> = Vec<Choice<'a>>;
 
+/// Factors that the others follow, at most: each doubles the number of variants.
+const MOST_LEADING: usize = 5;
+
 /// Fractions by the number of factors that they make follow the others.
 const FRACTIONS: [(&str, usize); 4] = [("1/2", 1), ("1/4", 2), ("1/8", 3), ("1/16", 4)];
 
@@ -121,6 +124,10 @@ fn fraction<'a>(file: &'a StudyFile, wanted: &At<String>, problems: &mut Problem
                 .at(factor.place, format!("has {} levels", levels.len()))
                 .help("name the variants instead: `variants = [\"…\", \"…\"]`"),
         );
+        return all;
+    }
+    // More are more variants than a study can have, which is told there.
+    if file.factor.len() > MOST_LEADING + following {
         return all;
     }
     let Some(generators) = generators(file.factor.len(), *following) else {

@@ -496,7 +496,7 @@ pub(crate) struct DecideKeys {
     pub cell: Option<At<String>>,
     /// Differences smaller than this do not matter (region of practical equivalence). Default: 2%.
     pub rope: Option<At<Share>>,
-    /// The difference that you care to find, larger than `rope`: a run says how many blocks that takes. It decides nothing. Default: 5%.
+    /// The difference that you care to find, larger than `rope`: a run says how many blocks that takes. It decides nothing. Default: 5%, or twice `rope` where that is more.
     pub detect: Option<At<Share>>,
     /// How often every variant is launched.
     pub blocks: BlockKeys,

@@ -220,7 +220,8 @@ fn say(
         _ => {
             let places: Vec<String> = meets.iter().map(|users| text::significant(*users, 2)).collect();
             format!(
-                "The curves of {name} and {baseline} cross at about {} users: they are nearly the same.",
+                "{first} is ahead of {second} with the fewest users; the curves cross at about {} users, where each time the other \
+                 one gets ahead.",
                 places.join(" and ")
             )
         }
@@ -311,6 +312,19 @@ mod tests {
         assert_eq!(fitted.crossings[0].users, None);
         assert_eq!(fitted.crossings[0].sentence, "on is ahead of off with 1 to 100 users alike.");
         assert_eq!(fitted.curves[0].peak.filter(|peak| peak.is_measured), None);
+    }
+
+    #[test]
+    fn curves_may_cross_twice() {
+        let contended = Usl { lambda: 100.0, sigma: 0.1, kappa: 0.0 };
+        let falling = Usl { lambda: 80.0, sigma: 0.0, kappa: 0.001 };
+        let fitted = fitted(&record([contended, falling], 0.001, 6));
+        assert_eq!(fitted.crossings[0].users, None);
+        assert_eq!(
+            fitted.crossings[0].sentence,
+            "off is ahead of on with the fewest users; the curves cross at about 3.6 and 77 users, where each time the other one \
+             gets ahead."
+        );
     }
 
     #[test]

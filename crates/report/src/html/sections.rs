@@ -246,8 +246,8 @@ fn concurrency(page: &mut Markup, report: &Report) {
                     section.leaf("h3", &[], &table.caption);
                     draw_table(section, &table, "");
                 }
-                for crossing in &scaling.crossings {
-                    section.leaf("p", &[], &crossing.sentence);
+                for sentence in words::crossings(report, scaling) {
+                    section.leaf("p", &[], &sentence);
                 }
             }
         });

@@ -15,6 +15,7 @@ pub fn contributions(attribution: &Attribution, report: &Report) -> Table {
         .names("effect")
         .numbers(&format!("{metric} [interval]"))
         .words("reading");
+    let row = |one: &Contribution| row(report, one);
     let of_kind = |kind| attribution.contributions.iter().filter(move |one| one.kind == kind).map(row).collect();
     for (head, kind) in [("alone", ContributionKind::Main), ("on each other", ContributionKind::Interaction)] {
         let rows: Vec<Vec<Cell>> = of_kind(kind);
@@ -25,9 +26,10 @@ pub fn contributions(attribution: &Attribution, report: &Report) -> Table {
     table
 }
 
-fn row(one: &Contribution) -> Vec<Cell> {
+fn row(report: &Report, one: &Contribution) -> Vec<Cell> {
     let is_main = one.kind == ContributionKind::Main;
     let (text, tone) = match one.interpretation {
+        _ if one.variants.iter().any(|variant| words::is_vetoed(report, *variant)) => ("✗ not valid", Tone::Bad),
         _ if one.effect.is_none() => ("? too few blocks", Tone::Unsure),
         Interpretation::Better if is_main => ("▲ better", Tone::Good),
         Interpretation::Worse if is_main => ("▼ worse", Tone::Bad),
