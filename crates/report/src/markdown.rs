@@ -28,7 +28,7 @@ pub fn markdown(report: &Report) -> String {
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::variants(report));
     table(&mut text, &tables::warm_ups(report, Detail::Full));
-    for work in report.warming_up.iter().flat_map(|warming_up| &warming_up.work) {
+    for work in words::total_works(report) {
         let _ = writeln!(text, "{}.\n", escaped(&work.sentence));
     }
     table(&mut text, &tables::lives(report));

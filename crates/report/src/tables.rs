@@ -321,7 +321,7 @@ pub fn lives(report: &Report) -> Table {
         .numbers(if several { "variant" } else { words::variant_name(report, 1) })
         .numbers("change [interval]")
         .names("reading");
-    for work in report.warming_up.iter().flat_map(|warming_up| &warming_up.work) {
+    for work in words::total_works(report) {
         let row = |life: &Lifetime| {
             let (text, tone) = words::life_reading(report, work.variant, life);
             let [baseline, variant] = life.served.map(|served| number::count(served.round() as u64).into());

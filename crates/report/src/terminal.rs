@@ -100,7 +100,7 @@ impl Page {
     fn warming_up(&mut self, report: &Report) {
         let costs = tables::warm_ups(report, Detail::Brief);
         self.table(&costs);
-        let lives = report.warming_up.iter().flat_map(|warming_up| &warming_up.work).filter(|_| !costs.is_empty());
+        let lives = words::total_works(report).filter(|_| !costs.is_empty());
         for work in lives {
             self.wrapped("  ", 2, &work.sentence);
             let told = |life: &Lifetime| {

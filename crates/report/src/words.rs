@@ -4,7 +4,7 @@ use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::scalability::{Crossing, Scalability};
 use model::verdict::FEWEST_BLOCKS;
-use model::warm_up::{Lifetime, Spread};
+use model::warm_up::{Lifetime, Spread, TotalWork};
 use model::why::{Unit, WatchedLaunch};
 use model::{
     CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting, SettingResult,
@@ -87,6 +87,12 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
 pub fn is_vetoed(report: &Report, variant: VariantIndex) -> bool {
     let vetoed = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Invalid { .. });
     report.judgements.iter().any(|judgement| judgement.variant == variant && vetoed(judgement))
+}
+
+/// What was served in all, of every variant that is not vetoed.
+pub fn total_works(report: &Report) -> impl Iterator<Item = &TotalWork> {
+    let works = report.warming_up.iter().flat_map(|warming_up| &warming_up.work);
+    works.filter(|work| !is_vetoed(report, work.variant))
 }
 
 /// Where the curves of variants cross, a sentence each, with the workload's name where there are several. Nothing of a variant
@@ -343,9 +349,6 @@ pub fn spread(spread: &Spread, write: impl Fn(f64) -> String) -> String {
 /// Which of the two serves more in a life.
 pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> (String, Tone) {
     let more = |index| format!("{} serves more", variant_name(report, index));
-    if is_vetoed(report, variant) {
-        return ("✗ not valid".into(), Tone::Bad);
-    }
     match life.reading {
         Interpretation::Better => (more(variant), Tone::Plain),
         Interpretation::Worse => (more(0), Tone::Plain),

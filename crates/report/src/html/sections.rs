@@ -159,13 +159,12 @@ fn warming_up(section: &mut Markup, report: &Report) {
         section.leaf("h3", &[], "What it costs");
         draw_table(section, &costs, "");
     }
-    let Some(warming_up) = &report.warming_up else { return };
     let lives = tables::lives(report);
     if lives.is_empty() {
         return;
     }
     section.leaf("h3", &[], "When it has paid");
-    for work in &warming_up.work {
+    for work in words::total_works(report) {
         section.leaf("p", &[], &format!("{}.", work.sentence));
     }
     if let Some(chart) = charts::total_work(report) {
