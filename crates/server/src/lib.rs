@@ -27,7 +27,7 @@ mod tool;
 
 pub use doctor::examine;
 pub use evidence::{CpuWatch, Recorder};
-pub use isolation::{IsolationError, Pinned, own_network, unavailable};
+pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use probe::{HostSampler, ProcessTree, ServerSampler, canary_ns, host_facts, own_cpu_s, ruby_gc};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking};

@@ -75,16 +75,11 @@ fn describe(record: &StudyRecord, typed: &cli::Planned, store: &str) -> String {
 fn doubts(study: &Study, host: &HostFacts) -> Vec<String> {
     let limits = study.variants.iter().map(|variant| &variant.server.limits);
     let mut doubts: Vec<String> = server::unavailable(&study.host, limits).iter().map(ToString::to_string).collect();
+    let kept_to = study.host.server_cpus.len();
+    let allowed = if kept_to == 0 { host.cpus as usize } else { kept_to };
     for (index, variant) in study.variants.iter().enumerate() {
-        let Limits { cpus, memory_bytes } = variant.server.limits;
-        if let Some(cpus) = cpus.filter(|cpus| *cpus >= f64::from(host.cpus)) {
-            let there = text::plural(host.cpus.into(), "processor");
-            doubts.push(format!("{}: a limit of {cpus} cores is none here: there are {there} only", variant.name));
-        }
-        if let Some(bytes) = memory_bytes.filter(|bytes| *bytes >= host.memory_bytes) {
-            let [limit, there] = [bytes, host.memory_bytes].map(|bytes| text::bytes(bytes as f64));
-            doubts.push(format!("{}: a limit of {limit} is none here: there are {there} only", variant.name));
-        }
+        let beyond = server::beyond(&variant.server.limits, allowed, host.memory_bytes);
+        doubts.extend(beyond.into_iter().map(|(_, reason)| format!("{}: {reason}", variant.name)));
         if let Some(lacking) = server::lacking(&variant.server, &study.dir) {
             doubts.push(format!("{}: {lacking}", variant.name));
         }

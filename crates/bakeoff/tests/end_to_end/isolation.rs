@@ -51,12 +51,16 @@ fn limits_are_a_treatment_that_is_read_back() {
     let work = script("", "body = { size = 2000 }\ncpu = \"5ms\"");
     let place = Place::with_study(&[("whole", &work), ("fifth", &work)]);
     place.change("fifth = { args", "fifth = { limits = { cpus = \"0.2\", memory = \"256m\" }, args");
+    place.change("whole = { args", "whole = { limits = { cpus = \"500\" }, args");
     place.run(&RUN).ends_with(0);
     let trials = place.trials();
     let limits = trials.iter().flat_map(|trial| trial["settings"].as_array().unwrap());
     let limits: Vec<_> = limits.filter(|setting| setting["kind"] == "limit").collect();
-    assert_eq!(limits.len(), trials.len(), "two in every other trial: {limits:?}");
-    assert!(limits.iter().all(|setting| setting["result"]["kind"] == "in-effect"), "{limits:?}");
+    assert_eq!(2 * limits.len(), 3 * trials.len(), "one in every other trial, two in the rest: {limits:?}");
+    for limit in limits {
+        let expected = if limit["asked"] == "500" { "inert" } else { "in-effect" };
+        assert_eq!(limit["result"]["kind"], expected, "{limit:?}");
+    }
     let judgement = &place.report().judgements[0];
     assert!(judgement.sentence.contains("slower"), "{}", judgement.sentence);
     place.assert_nothing_is_left();
@@ -142,6 +146,10 @@ fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
 
     place.change("\"0.5\"", "\"500\"");
     place.run(&["check", "study.toml"]).ends_with(0).says("! one: a limit of 500 cores is none here");
+    // Of the host's processors it has one.
+    place.change("\"500\"", "\"1.5\"");
+    let shown = place.run(&["check", "study.toml"]).ends_with(0);
+    shown.says("! one: a limit of 1.5 cores is none here: the server may use 1 processor only");
 
     let mut powerless = Command::new("setpriv");
     powerless.arg("--bounding-set=-all");

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::IsolationError;
@@ -22,6 +23,12 @@ pub(crate) fn pin(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// How many processors process `pid` may run on; `None` when it is gone.
+pub(crate) fn count(pid: u32) -> Option<usize> {
+    let pid = Pid::from_raw(pid.cast_signed())?;
+    Some(sched_getaffinity(Some(pid)).ok()?.count() as usize)
+}
+
 /// Keeps the calling thread to some processors until it is dropped, and the threads that it starts meanwhile for good.
 #[derive(Debug)]
 pub struct Pinned {
@@ -38,13 +45,26 @@ impl Pinned {
         }
         let before = sched_getaffinity(None).map_err(|error| failed(error.into()))?;
         let pinned = Self { before: Some(before) };
-        pin(cpus).map_err(failed)?;
-        let now = sched_getaffinity(None).map_err(|error| failed(error.into()))?;
-        if cpus.iter().all(|cpu| now.is_set(*cpu)) {
-            Ok(pinned)
-        } else {
-            Err(failed(io::ErrorKind::InvalidInput.into()))
+        let mut absent = Vec::new();
+        for cpu in cpus {
+            if !is_to_be_had(*cpu).map_err(failed)? {
+                absent.push(cpu.to_string());
+            }
         }
+        match &absent[..] {
+            [] => pin(cpus).map(|()| pinned).map_err(failed),
+            [one] => Err(failed(io::Error::other(format!("there is no processor {one} here")))),
+            several => Err(failed(io::Error::other(format!("there are no processors {} here", several.join(", "))))),
+        }
+    }
+}
+
+/// Whether the calling thread, which it moves, may run on this processor.
+fn is_to_be_had(cpu: usize) -> io::Result<bool> {
+    match pin(&[cpu]) {
+        Ok(()) => Ok(sched_getaffinity(None)?.is_set(cpu)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -79,7 +99,8 @@ mod tests {
     #[test]
     fn a_processor_that_is_not_there_is_refused() {
         let error = Pinned::to(&[0, 1_000]).unwrap_err().to_string();
-        assert!(error.contains("[0, 1000]"), "{error}");
-        assert!(Pinned::to(&[1 << 20]).is_err());
+        assert!(error.contains("[0, 1000]") && error.contains("there is no processor 1000 here"), "{error}");
+        let error = Pinned::to(&[1_000, 1 << 20]).unwrap_err().to_string();
+        assert!(error.contains("there are no processors 1000, 1048576 here"), "{error}");
     }
 }

@@ -9,10 +9,11 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use model::study::{Isolation, Limits};
+use model::text;
 use thiserror::Error;
 
 pub use cpus::Pinned;
-pub(crate) use cpus::pin;
+pub(crate) use cpus::{count, pin};
 pub(crate) use group::{Group, live};
 pub use network::own_network;
 
@@ -59,9 +60,37 @@ pub fn unavailable<'a>(host: &Isolation, mut limits: impl Iterator<Item = &'a Li
     cpus.into_iter().chain([group, network]).flatten().collect()
 }
 
+/// Those of these limits that limit nothing, by their key in `limits`, and why: a server that may use so many processors of a
+/// host with so much memory cannot get beyond them.
+pub fn beyond(limits: &Limits, cpus: usize, memory_bytes: u64) -> Vec<(&'static str, String)> {
+    let cores = limits.cpus.filter(|cores| *cores >= cpus as f64).map(|cores| {
+        let there = text::plural(cpus as u64, "processor");
+        ("cpus", format!("a limit of {cores} cores is none here: the server may use {there} only"))
+    });
+    let memory = limits.memory_bytes.filter(|bytes| *bytes >= memory_bytes).map(|bytes| {
+        let [limit, there] = [bytes, memory_bytes].map(|bytes| text::bytes(bytes as f64));
+        ("memory", format!("a limit of {limit} is none here: there are {there} only"))
+    });
+    cores.into_iter().chain(memory).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_server_cannot_get_beyond_is_no_limit() {
+        let named = |cpus: f64, memory_bytes: u64, allowed: usize| {
+            let limits = Limits { cpus: Some(cpus), memory_bytes: Some(memory_bytes) };
+            beyond(&limits, allowed, 4 << 30).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(named(1.9, (4 << 30) - 1, 2), [""; 0]);
+        assert_eq!(named(2.0, 1 << 30, 2), ["cpus"]);
+        assert_eq!(named(1.5, 4 << 30, 1), ["cpus", "memory"]);
+        assert!(beyond(&Limits::default(), 1, 1).is_empty());
+        let told = beyond(&Limits { cpus: Some(1.5), memory_bytes: None }, 1, 1);
+        assert_eq!(told[0].1, "a limit of 1.5 cores is none here: the server may use 1 processor only");
+    }
 
     #[test]
     fn what_nobody_asks_for_is_not_lacking() {

@@ -22,6 +22,7 @@ use model::study::{AskedSetting, Limits, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
 use crate::isolation;
+use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
 use crate::site::Site;
@@ -287,7 +288,17 @@ impl<'a> Reader<'a> {
         let same = asked.zip(live).is_some_and(|(asked, live)| (asked / live - 1.0).abs() < 1e-3);
         let text = |number: f64| number.to_string();
         let asked = asked.map(text).unwrap_or_default();
-        Found::value(&asked, live.map(text), None, SettingSource::Proc, |_, _| same)
+        let mut found = Found::value(&asked, live.map(text), None, SettingSource::Proc, |_, _| same);
+        if found.result == SettingResult::InEffect {
+            let Target { pid, installed, .. } = self.target;
+            let allowed = isolation::count(*pid).unwrap_or(usize::MAX);
+            let beyond = isolation::beyond(&installed.limits, allowed, probe::host_facts().memory_bytes);
+            if let Some((_, reason)) = beyond.into_iter().find(|(limit, _)| *limit == name) {
+                let source = "the server's processors (sched_getaffinity) and /proc/meminfo".to_owned();
+                found.result = SettingResult::Inert { reason, source };
+            }
+        }
+        found
     }
 
     fn jvm(&self) -> Result<&runtime::Jvm, String> {
