@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use common::{RUBY_SERVER, command, launcher, on_jdk, ruby, spec, study, toolbox};
 use model::proof::{Expected, Proof, ProofSource};
 use model::study::{JavaProgram, Runtime, ServerSpec};
@@ -146,7 +149,7 @@ fn what_other_programs_show() {
     assert_eq!(told(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
 
-    // Of the JVMs that a start script runs the one that answers is asked.
+    // Of the JVMs that a start script runs the one that answers is asked; the names of the other's threads tells the kernel.
     std::fs::write(dir.path().join("Pools.java"), SERVER).unwrap();
     std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
     let start = "jar cf known.jar server.rb; java Idle.java & java Pools.java $1 known.jar; exit\n";
@@ -154,9 +157,9 @@ fn what_other_programs_show() {
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
     common::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
-    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "0")]);
+    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]);
     let told_of: Vec<_> = settings.iter().map(told).collect();
-    assert_eq!(told_of, [("30", true), ("3", true), ("0", true)]);
+    assert_eq!(told_of, [("30", true), ("3", true), ("1", true)]);
 
     // What it has opened is known, though nothing but the script names it.
     let mut facts = running.facts().clone();
@@ -167,11 +170,12 @@ fn what_other_programs_show() {
 /// What answers is no JVM, and behind it there are two.
 #[test]
 fn jvms_of_which_none_answers_are_told() {
-    let dir = study("server.rb", RUBY_SERVER);
+    let dir = study("server.rb", &format!("Thread.new {{ sleep }}.name = 'known-worker'\n{RUBY_SERVER}"));
     std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
     let start =
         |jvms: &str| std::fs::write(dir.path().join("start.sh"), format!("{jvms} exec ruby server.rb $1\n")).unwrap();
-    let proofs = [jmx("java.lang:type=Runtime", "SpecVersion", ">= 17"), threads("^idle$", "1")];
+    let proofs =
+        [jmx("java.lang:type=Runtime", "SpecVersion", ">= 17"), threads("^idle$", "1"), threads("^known-worker$", "1")];
     let settings = |ready: &[&str]| {
         let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
         for file in ready {
@@ -181,7 +185,7 @@ fn jvms_of_which_none_answers_are_told() {
     };
     start("java Idle.java one &");
     let one = settings(&["one"]);
-    assert!(one.iter().all(|setting| told(setting).1), "the only one is meant: {one:?}");
+    assert!(one.iter().all(|setting| told(setting).1), "the only one is meant, and hides no other's threads: {one:?}");
     start("java Idle.java two & java Idle.java three &");
     for setting in settings(&["two", "three"]) {
         let (reason, _) = told(&setting);
@@ -198,6 +202,20 @@ fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
     for setting in running.prove(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]) {
         assert!(told(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
     }
+}
+
+#[test]
+fn a_command_ends_when_the_run_is_interrupted() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let installed =
+        install(&spec(ruby("server.rb"), &["{port}"], dir.path()), dir.path(), &toolbox(dir.path())).unwrap();
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let launcher = launcher().interrupted_by(interrupted.clone());
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    interrupted.store(true, Ordering::Relaxed);
+    let settings = running.prove(&[&said("sleep 600", None, "1")]);
+    assert_eq!(told(&settings[0]).0, "the command was interrupted");
 }
 
 #[test]

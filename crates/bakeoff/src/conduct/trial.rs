@@ -1,6 +1,7 @@
 //! One trial: one launch of one variant, inspected, warmed, measured, ended.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use analysis::HalfWindow;
@@ -65,7 +66,7 @@ impl RunningTrial<'_> {
         for _ in 0..ANSWERS_BEFORE {
             self.look_at_answers(&target, &asks, server)?;
         }
-        self.prove(server, false);
+        self.prove(server, false)?;
         if let Some(launch) = &mut self.measured.launch {
             server.loaded(launch);
             launch.changed_options = server.changed_options();
@@ -87,18 +88,19 @@ impl RunningTrial<'_> {
             Purpose::Evidence => self.watch(&target, &asks, server)?,
         }
         self.enter(Phase::Inspect, None);
-        self.prove(server, true);
+        self.prove(server, true)?;
         self.look_at_answers(&target, &asks, server)
     }
 
-    /// Reads the study's proofs that belong before, or after, the loads.
-    fn prove(&mut self, server: &Running, after: bool) {
+    /// Reads the study's proofs that belong before, or after, the loads: all of them, or there is no trial.
+    fn prove(&mut self, server: &Running, after: bool) -> Result<(), Broken> {
         let variant = &self.prepared.study.variants[self.variant];
         // A pilot measures nothing after which something could be read.
         let is_pilot = matches!(self.purpose, Purpose::Trial(trial) if trial.cells.is_empty());
         let due = |proof: &&Proof| proof.after == after && !(after && is_pilot);
         let proofs: Vec<&Proof> = variant.proofs.iter().filter(due).collect();
         self.measured.settings.extend(server.prove(&proofs));
+        if self.run.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
     }
 
     /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, whatever the

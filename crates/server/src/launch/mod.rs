@@ -174,6 +174,7 @@ impl Launcher {
         launch.order.cpus.clone_from(&self.cpus);
         launch.order.groups = group.doors();
         launch.supervisor.clone_from(&self.supervisor);
+        launch.interrupted = Arc::clone(&self.interrupted);
         launch.watched = Some(&launch.order.env).filter(|_| self.thins_probes).map_or(Watched::Always, probe::watched);
         let supervised = Supervised::start(&self.supervisor, &launch.order)?;
         let started = Instant::now();
@@ -207,6 +208,8 @@ struct Launch {
     site: Site,
     /// What commands beside it run under.
     supervisor: Vec<String>,
+    /// Ends them when raised.
+    interrupted: Arc<AtomicBool>,
     /// When it is looked at.
     watched: Watched,
 }
@@ -235,7 +238,15 @@ impl Launch {
         }
         let log = site.trial_dir.join(format!("{name}.log"));
         let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
-        Ok(Self { order, jvm_options, sign, site: site.clone(), supervisor: Vec::new(), watched: Watched::Always })
+        Ok(Self {
+            order,
+            jvm_options,
+            sign,
+            site: site.clone(),
+            supervisor: Vec::new(),
+            interrupted: Arc::default(),
+            watched: Watched::Always,
+        })
     }
 
     /// `killed` says why the kernel ended some of it, if it did.

@@ -209,6 +209,7 @@ impl Running {
             installed: &self.installed,
             site: &self.launch.site,
             supervisor: &self.launch.supervisor,
+            interrupted: &self.launch.interrupted,
         }
     }
 

@@ -4,7 +4,7 @@ mod jmx;
 mod threads;
 
 use std::fs;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::proof::{Proof, ProofSource};
@@ -32,6 +32,8 @@ pub(crate) struct Witness<'a> {
     pub site: &'a Site,
     /// What commands run under.
     pub supervisor: &'a [String],
+    /// Ends what commands do, when raised.
+    pub interrupted: &'a AtomicBool,
 }
 
 impl Witness<'_> {
@@ -86,7 +88,7 @@ impl Witness<'_> {
     fn ran(&self, order: &Order) -> Result<String, String> {
         let _ = fs::remove_file(&order.log);
         let mut supervised = Supervised::start(self.supervisor, order).map_err(|error| error.to_string())?;
-        let exit = supervised.wait(READ_WITHIN, &AtomicBool::new(false));
+        let exit = supervised.wait(READ_WITHIN, self.interrupted);
         supervised.stop(Duration::ZERO).map_err(|error| error.to_string())?;
         let said = fs::read(&order.log).map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&said).into_owned();
@@ -94,6 +96,7 @@ impl Witness<'_> {
             Some(exit) if exit.is_success() => Ok(said),
             Some(exit) if said.trim().is_empty() => Err(format!("the command ended with {exit}, and wrote nothing")),
             Some(exit) => Err(format!("the command ended with {exit}: {}", said.trim())),
+            None if self.interrupted.load(Ordering::Relaxed) => Err("the command was interrupted".to_owned()),
             None => Err(format!("the command did not end within {READ_WITHIN:?}")),
         }
     }

@@ -8,14 +8,18 @@ use super::{READ_WITHIN, Witness, jmx};
 use crate::attach;
 use crate::proc;
 
-/// How many threads of the server have a name in which `pattern` is found: a JVM tells their whole names, the kernel the
-/// first 15 bytes.
+/// How many threads of the server have a name in which `pattern` is found: its JVM tells whole names, the kernel the first
+/// 15 bytes of those of all other processes.
 pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-    let names = match jmx::virtual_machine(witness)? {
-        Some((jdk, pid)) => of_a_jvm(&attach::ask(&jdk, pid, &["Thread.print"], READ_WITHIN)?),
-        None => proc::descendants(witness.root).iter().flat_map(|process| of_a_process(process.pid)).collect(),
+    let jvm = jmx::virtual_machine(witness)?;
+    let mut names = match &jvm {
+        Some((jdk, pid)) => of_a_jvm(&attach::ask(jdk, *pid, &["Thread.print"], READ_WITHIN)?),
+        None => Vec::new(),
     };
+    let others = proc::descendants(witness.root).into_iter().map(|process| process.pid);
+    let others = others.filter(|other| jvm.as_ref().is_none_or(|(_, pid)| other != pid));
+    names.extend(others.flat_map(of_a_process));
     Ok(names.iter().filter(|name| regex.is_match(name)).count())
 }
 
