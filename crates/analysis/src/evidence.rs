@@ -5,7 +5,9 @@ use std::time::Duration;
 use model::study::Runtime;
 use model::{Mode, StudyRecord, VariantIndex, Withheld};
 
-use crate::next::Stop;
+use crate::audit::{self, Context};
+use crate::boundaries::Boundaries;
+use crate::next::{self, Stop};
 use crate::pace;
 
 /// Least and most time for which a server is watched: enough for rare things to show, and for a recording to stay readable.
@@ -21,10 +23,18 @@ pub fn wants_evidence(record: &StudyRecord) -> bool {
 
 /// The variants whose evidence launch has not been made, of a run that ended so; or why none is made of it: what could not
 /// be compared needs no explanation.
-pub fn missing_evidence(record: &StudyRecord, stop: &Stop) -> Result<Vec<VariantIndex>, Withheld> {
+pub fn missing_evidence(
+    record: &StudyRecord,
+    stop: &Stop,
+    boundaries: &Boundaries,
+) -> Result<Vec<VariantIndex>, Withheld> {
+    let nothing = |stop: &Stop| Err(Withheld::NothingToExplain { because: stop.to_string() });
     match stop {
-        Stop::Hopeless { .. } | Stop::Vetoed { .. } => Err(Withheld::NothingToExplain { because: stop.to_string() }),
+        Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
         Stop::Decided | Stop::Exhausted => {
+            if let Some(vetoed) = next::veto(record, &audit::audit(record, &Context::new(record, boundaries))) {
+                return nothing(&vetoed);
+            }
             let is_made = |variant| record.evidence.iter().any(|made| made.variant == variant);
             Ok((0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect())
         }
@@ -44,6 +54,8 @@ pub fn evidence_time(record: &StudyRecord) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use model::Failure;
+
     use super::*;
     use crate::fixture;
 
@@ -63,22 +75,36 @@ mod tests {
     #[test]
     fn each_variant_is_launched_once() {
         let mut record = fixture::record(5, 0.0);
-        assert_eq!(missing_evidence(&record, &Stop::Decided), Ok(vec![0, 1]));
+        let boundaries = Boundaries::standard();
+        assert_eq!(missing_evidence(&record, &Stop::Decided, &boundaries), Ok(vec![0, 1]));
         record.evidence = vec![fixture::evidence(0, 100, 0.0)];
-        assert_eq!(missing_evidence(&record, &Stop::Exhausted), Ok(vec![1]));
+        assert_eq!(missing_evidence(&record, &Stop::Exhausted, &boundaries), Ok(vec![1]));
     }
 
     #[test]
     fn what_could_not_be_compared_is_not_explained() {
-        let record = fixture::record(5, 0.0);
-        let told = |stop: Stop| missing_evidence(&record, &stop).unwrap_err().to_string();
+        let mut record = fixture::record(5, 0.0);
+        let boundaries = Boundaries::standard();
+        let told =
+            |record: &StudyRecord, stop: Stop| missing_evidence(record, &stop, &boundaries).unwrap_err().to_string();
         assert_eq!(
-            told(Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
+            told(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
             "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
         );
         assert_eq!(
-            told(Stop::Hopeless { variant: "on".to_owned() }),
+            told(&record, Stop::Hopeless { variant: "on".to_owned() }),
             "there is nothing to explain: the first 2 launches of on failed"
         );
+        // A veto that more blocks might have lifted, and did not.
+        let own = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
+        for interval in own.flat_map(|cell| &mut cell.intervals) {
+            interval.tally.failures.insert(Failure::Status, interval.tally.good);
+        }
+        for stop in [Stop::Decided, Stop::Exhausted] {
+            assert_eq!(
+                told(&record, stop),
+                "there is nothing to explain: whatever the numbers say, the comparison is invalid: errors"
+            );
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use model::study::WarmUp;
 use model::{FindingId, Outcome, StudyRecord, TrialKey, WarmUpCut};
 
-use crate::audit::{self, Context};
+use crate::audit::{self, Context, Found};
 use crate::blocks;
 use crate::boundaries::Boundaries;
 use crate::compare::{BASELINE, Primary};
@@ -105,12 +105,16 @@ fn hopeless(record: &StudyRecord) -> Option<String> {
 }
 
 fn vetoed(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
-    let found = audit::lasting(record, &Context::new(record, boundaries));
+    veto(record, &audit::lasting(record, &Context::new(record, boundaries)))
+}
+
+/// Those of these findings that are invalid, where they veto every verdict.
+pub fn veto(record: &StudyRecord, found: &[Found]) -> Option<Stop> {
     let mut findings: Vec<FindingId> =
         found.iter().filter(|found| found.finding.severity == model::Severity::Invalid).map(|f| f.finding.id).collect();
     findings.sort_unstable();
     findings.dedup();
-    (audit::veto_all(record, &found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
+    (audit::veto_all(record, found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
 }
 
 /// The cut that the study fixes or the pilots' times give. A pilot that failed has no time; one that never became

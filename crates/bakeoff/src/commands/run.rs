@@ -1,6 +1,5 @@
 //! `bakeoff run`: from a study file to a verdict.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     } else {
         output::print(&report::terminal(&made, output::style()))?;
         output::write(&html, &report::html(&made))?;
-        output::print(&format!("\nreport: {}\n{}", html.display(), goes_on(&ending, cli, &typed.planned.study)))?;
+        output::print(&format!("\nreport: {}\n{}", html.display(), goes_on(&ending, cli, typed)))?;
     }
     Ok(match ending {
         Ending::Interrupted => exit::INTERRUPTED.into(),
@@ -116,11 +115,17 @@ fn stopped(record: &StudyRecord) -> String {
 }
 
 /// The command that goes on with a run that has not come to its end.
-fn goes_on(ending: &Ending, cli: &Cli, study: &Path) -> String {
+fn goes_on(ending: &Ending, cli: &Cli, typed: &cli::Run) -> String {
     match ending {
         Ending::Finished(_) => String::new(),
         Ending::Budget(_) | Ending::Interrupted => {
-            format!("goes on with: bakeoff run {} --resume{}\n", output::word(study), cli.store_again())
+            let evidence = match typed.evidence() {
+                Some(true) => " --evidence",
+                Some(false) => " --no-evidence",
+                None => "",
+            };
+            let study = output::word(&typed.planned.study);
+            format!("goes on with: bakeoff run {study} --resume{evidence}{}\n", cli.store_again())
         }
     }
 }

@@ -126,7 +126,7 @@ impl Conductor<'_> {
     fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         let began = Instant::now();
         self.watcher.see(&Event::Began { record, left: self.time_left(record, began) });
-        if record.withheld.is_some() {
+        if record.withheld.is_some() && self.wants_evidence(record) {
             // They may be made yet.
             self.withhold(record, None)?;
         }
@@ -200,7 +200,7 @@ impl Conductor<'_> {
         began: Instant,
         why: &analysis::Stop,
     ) -> Result<Vec<VariantIndex>, Withheld> {
-        let missing = analysis::missing_evidence(record, why)?;
+        let missing = analysis::missing_evidence(record, why, self.boundaries)?;
         // What only some of the variants show explains nothing.
         let time = analysis::evidence_time(record) * missing.len() as u32;
         match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
