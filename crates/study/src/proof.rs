@@ -192,10 +192,10 @@ fn expected(keys: &ProofKeys, subject: &Subject<'_>, problems: &mut Problems) ->
         }
     };
     let Some(expected) = Expected::parse(text) else {
-        let problem = Problem::new(format!("`{}` compares with no number", &**text));
+        let problem = Problem::new(format!("`{}` is no comparison that there is", &**text));
         problems.add(
             problem
-                .at(keys.expect.place, "`>=` and a number, `<=` and a number, or the value itself")
+                .at(keys.expect.place, "there are `>=` and `<=`, each with a number; all else is the value itself")
                 .help("as in `\">= 8\"`, `\"<= 8\"` or `8`"),
         );
         return None;

@@ -22,9 +22,9 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         return Vec::new();
     }
     let remedy = if is_over {
-        "Mend what ended the run (failed launches, another finding), then run it again.".to_owned()
+        "Mend what ended the run (failed launches, another finding), then run it again."
     } else {
-        format!("Go on with `bakeoff run {} --resume`.", record.study.file)
+        "Go on with this run, as told below the report."
     };
     vec![
         Found::new(
@@ -33,7 +33,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
             "the run",
             "Launches of one and the same server differ, by several per cent as a rule: with so few of them nothing can be \
              told from that.",
-            &remedy,
+            remedy,
         )
         .with("used blocks", format!("{used} of at least {FIRST_LOOK}")),
     ]
@@ -62,11 +62,11 @@ mod tests {
     #[test]
     fn only_a_run_that_can_go_on_is_told_to() {
         let mut record = fixture::record(4, 0.0);
-        assert_eq!(find(&record)[0].remedy, "Go on with `bakeoff run study.toml --resume`.");
+        assert_eq!(find(&record)[0].remedy, "Go on with this run, as told below the report.");
         record.plan.blocks.truncate(4);
         let found = find(&record);
         let [ended] = &found[..] else { panic!("it has four blocks") };
-        assert!(ended.remedy.ends_with("run it again.") && !ended.remedy.contains("--resume"), "{ended:?}");
+        assert!(ended.remedy.ends_with("run it again.") && !ended.remedy.contains("Go on"), "{ended:?}");
     }
 
     #[test]

@@ -73,20 +73,23 @@ fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
 fn deviation(record: &StudyRecord, variant: VariantIndex, setting: &Setting) -> Option<String> {
     let is_it = |other: &&Setting| other.kind == setting.kind && other.name == setting.name;
     let measured = record.trials.iter().filter(|trial| trial.variant == variant);
-    let mut readings = measured.flat_map(|trial| &trial.settings).filter(is_it).peekable();
-    let first = *readings.peek()?;
+    let readings: Vec<&Setting> = measured.flat_map(|trial| &trial.settings).filter(is_it).collect();
     let is_read = |setting: &Setting| !matches!(setting.result, SettingResult::Unverified { .. });
     let is_alike = |other: &Setting| mem::discriminant(&other.result) == mem::discriminant(&setting.result);
-    if !is_read(setting) || readings.any(is_alike) {
+    if !is_read(setting) || readings.is_empty() || readings.iter().any(|other| is_alike(other)) {
         return None;
     }
     let value = |setting: &Setting| setting.live.clone().unwrap_or_else(|| "absent".to_owned());
-    Some(format!(
-        "{} is {} in this launch, and was {} in those measured: it shows something else than they did.",
-        setting.name,
-        value(setting),
-        value(first)
-    ))
+    let (name, now) = (&setting.name, value(setting));
+    Some(match readings.into_iter().find(|other| is_read(other)) {
+        Some(other) => format!(
+            "{name} is {now} in this launch, and was {} in those measured: it shows something else than they did.",
+            value(other)
+        ),
+        None => format!(
+            "{name} is {now} in this launch, and was not read in those measured: whether it shows the same is not known."
+        ),
+    })
 }
 
 /// A launch of which something was seen.
@@ -522,6 +525,18 @@ mod tests {
             [
                 "compile.invokedynamic is false in this launch, and was true in those measured: it shows something else than they \
               did."
+            ]
+        );
+        let measured =
+            record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.settings);
+        measured.for_each(|setting| {
+            setting.result = SettingResult::Unverified { reason: "jcmd did not answer".into() };
+        });
+        assert_eq!(
+            why(&record, &[]).unwrap().launches[1].deviations,
+            [
+                "compile.invokedynamic is false in this launch, and was not read in those measured: whether it shows the \
+              same is not known."
             ]
         );
     }

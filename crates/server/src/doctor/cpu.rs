@@ -106,7 +106,7 @@ fn machine(host: &Files) -> HostCheck {
         unfit(
             "machine",
             format!("{found}: a burstable type, which is slowed down when its CPU credits are spent"),
-            "measure on a type with cores of its own; nine published findings came from such a machine's credits",
+            "measure on a type with cores of its own",
         )
     } else if let Some(runtime) = container::runtime(host) {
         doubtful(
