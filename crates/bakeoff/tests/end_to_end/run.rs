@@ -194,12 +194,6 @@ fn a_budget_ends_a_run_between_blocks() {
     ran.complains("the budget of 5 s does not allow another block");
     assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 2));
     refused(&["run", "study.toml", "--resume", "--budget", "1s"]);
-    // Why there was no evidence is known for as long as none is wanted.
-    place
-        .run(&[&["run", "study.toml", "--resume"], &five[..]].concat())
-        .ends_with(4)
-        .says("study.toml --resume --store");
-    assert!(place.report().why.is_some_and(|why| why.withheld.is_some()));
 }
 
 /// A value of `{env.NAME}` is used, and seen nowhere: not where the server shows it, and no part of it.
