@@ -49,7 +49,7 @@ struct Towards {
     launches: usize,
     /// Of all launches of the side, 0..=1.
     share: f64,
-    /// Median over them of their largest change, a log ratio above zero.
+    /// Median over them of their change, as the mean over all cells that decide, a log ratio above zero.
     size: f64,
 }
 
@@ -70,13 +70,14 @@ impl<'a> Side<'a> {
     }
 
     /// The launches that change upwards, or downwards, in what decides.
-    fn towards(&self, up: bool) -> Towards {
-        let largest = |key: TrialKey| {
-            let own = self.series.iter().filter(|series| series.key == key).flat_map(|series| &series.changes);
-            own.map(LevelChange::log_ratio).filter(|ratio| (*ratio > 0.0) == up).map(f64::abs).reduce(f64::max)
+    fn towards(&self, record: &StudyRecord, up: bool) -> Towards {
+        let cells = if Primary::of(record).cell.is_some() { 1 } else { record.plan.cells.len() };
+        let change = |key: TrialKey| {
+            let own = self.series.iter().filter(|series| series.key == key);
+            own.map(|series| furthest(series, up)).sum::<f64>() / cells.max(1) as f64
         };
         let keys: BTreeSet<TrialKey> = self.series.iter().filter(|_| self.decides).map(|series| series.key).collect();
-        let sizes: Vec<f64> = keys.into_iter().filter_map(largest).collect();
+        let sizes: Vec<f64> = keys.into_iter().map(change).filter(|size| *size > 0.0).collect();
         Towards {
             launches: sizes.len(),
             share: sizes.len() as f64 / self.launches.max(1) as f64,
@@ -135,6 +136,16 @@ fn size(series: &ChangedSeries) -> f64 {
     series.changes.iter().map(|change| change.log_ratio().abs()).fold(0.0, f64::max)
 }
 
+/// How far a series rises, or falls, from any of its levels to a later one, a log ratio; 0 if it never does.
+fn furthest(series: &ChangedSeries, up: bool) -> f64 {
+    let steps = series.changes.iter().map(|change| if up { change.log_ratio() } else { -change.log_ratio() });
+    let so_far = steps.scan(0.0_f64, |since, step| {
+        *since = (*since + step).max(0.0);
+        Some(*since)
+    });
+    so_far.fold(0.0, f64::max)
+}
+
 /// The changes of a series in words.
 fn story(series: &ChangedSeries) -> String {
     let of = |change: &LevelChange| {
@@ -166,7 +177,7 @@ fn unequal(record: &StudyRecord, context: &Context, sides: &[Side], variant: Var
     let differences = compare::logs(&compare::differences(record, &context.blocks, variant, deciding));
     let difference = robust::median(&differences)?;
     [true, false].into_iter().find_map(|up| {
-        let [there, here] = [BASELINE, variant].map(|side| sides[side].towards(up));
+        let [there, here] = [BASELINE, variant].map(|side| sides[side].towards(record, up));
         let is_unequal = (there.share - here.share).abs() >= HALF && there.launches.max(here.launches) >= FEWEST;
         let size = if here.share > there.share { here.size } else { there.size };
         (is_unequal && size >= difference.abs()).then(|| {
@@ -246,9 +257,29 @@ mod tests {
             assert!(severities(&record).contains(&veto), "{changing:?} {factor}");
             assert!(found.last().unwrap().vetoes(1), "{found:?}");
         }
-        for (changing, ahead) in [([0, 3], 1.0), ([0, 8], 2.0), ([5, 8], 1.0)] {
+        for (changing, ahead) in [([0, 3], 1.0), ([0, 8], 2.0), ([0, 8], 1.2), ([5, 8], 1.0)] {
             assert!(!severities(&study(changing, 0.8, ahead)).contains(&veto), "{changing:?} {ahead}");
         }
+    }
+
+    #[test]
+    fn a_change_counts_as_far_as_its_cell_decides() {
+        let size = |record: &StudyRecord| {
+            let boundaries = crate::Boundaries::standard();
+            let context = Context::new(record, &boundaries);
+            let changed: Vec<&ChangedSeries> = context.changed(record).iter().collect();
+            Side::of(record, &changed, 1).towards(record, false).size
+        };
+        let mut record = study([0, 8], 0.8, 1.2);
+        assert!((size(&record) + f64::ln(0.8) / 2.0).abs() < 1e-9, "one of two cells");
+        record.study.decide.cell = Some("pages@1".to_owned());
+        assert!((size(&record) + f64::ln(0.8)).abs() < 1e-9, "it alone decides");
+        // Down in two steps, and up again.
+        for trial in record.trials.iter_mut().filter(|trial| !trial.key.pilot) {
+            let rate = |second: usize| [1_000, 800, 640, 1_000][second / 15];
+            trial.cells[0] = fixture::series(0, &(0..60).map(rate).collect::<Vec<_>>());
+        }
+        assert!((size(&record) + f64::ln(0.64)).abs() < 1e-9, "{}", size(&record));
     }
 
     #[test]
