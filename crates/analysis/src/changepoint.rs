@@ -9,7 +9,9 @@
 //! - *Dips are no levels.* A collection takes a second or two. Before segments are sought, each value is brought within
 //!   three standard deviations of the running median over [`WINDOW`] values (Hampel's filter); a step passes it unchanged.
 //! - *The noise is that of seconds and of tens of seconds.* First differences know only the former, and make little of noise
-//!   that wanders. So σ is the larger of theirs and of that around a resistant line (Tukey), which knows nothing of steps.
+//!   that wanders. So σ is the larger of theirs and of that around a resistant line (Tukey), which knows nothing of a step. Of
+//!   levels that share the time half and half it knows too much: so it is no more than [`AT_MOST`] times that around a
+//!   running median over [`LEVEL`] values, which follows them.
 //! - *A change has a size.* Neighbouring segments whose medians differ by less than [`LEAST`] are one.
 
 use crate::robust;
@@ -22,6 +24,10 @@ pub const LEAST: f64 = 0.05;
 const PENALTY: f64 = 9.0;
 /// Values of the running median, an odd number: more than half of them are a segment's own at its very edge.
 const WINDOW: usize = 11;
+/// Values of the running median that follows levels, an odd number: more than half of them are a shortest segment's own.
+const LEVEL: usize = 2 * SHORTEST - 1;
+/// Most that noise has around the resistant line, in standard deviations around that median, which follows some of it.
+const AT_MOST: f64 = 1.5;
 /// Standard deviations from the running median beyond which a value tells no more.
 const FURTHEST: f64 = 3.0;
 /// Least standard deviation of a logarithm: below it a series is as good as without noise.
@@ -54,12 +60,14 @@ pub fn shifts(values: &[f64]) -> Vec<Shift> {
 fn sigma(logs: &[f64]) -> f64 {
     let steps: Vec<f64> = logs.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let fast = robust::sigma(&steps).unwrap_or_default() / std::f64::consts::SQRT_2;
-    let slow = robust::sigma(&residuals(logs)).unwrap_or_default();
+    let of_line = robust::sigma(&beside_line(logs)).unwrap_or_default();
+    let followed: Vec<f64> = (0..logs.len()).map(|index| logs[index] - center(logs, index, LEVEL)).collect();
+    let slow = of_line.min(AT_MOST * robust::sigma(&followed).unwrap_or_default());
     fast.max(slow).max(QUIETEST)
 }
 
 /// What is left beside the resistant line, which goes through the medians of the first and of the last third.
-fn residuals(logs: &[f64]) -> Vec<f64> {
+fn beside_line(logs: &[f64]) -> Vec<f64> {
     let third = logs.len() / 3;
     let median = |part: &[f64]| robust::median(part).unwrap_or_default();
     let rise = median(&logs[logs.len() - third..]) - median(&logs[..third]);
@@ -69,13 +77,17 @@ fn residuals(logs: &[f64]) -> Vec<f64> {
 
 /// Each value no further from the running median than [`FURTHEST`] standard deviations.
 fn without_dips(logs: &[f64], sigma: f64) -> Vec<f64> {
-    let reach = WINDOW / 2;
-    let near = |index: usize| &logs[index.saturating_sub(reach)..(index + reach + 1).min(logs.len())];
     let clipped = |(index, log): (usize, &f64)| {
-        let center = robust::median(near(index)).unwrap_or(*log);
+        let center = center(logs, index, WINDOW);
         log.clamp(center - FURTHEST * sigma, center + FURTHEST * sigma)
     };
     logs.iter().enumerate().map(clipped).collect()
+}
+
+/// The running median over `window` values around that one, fewer at the ends.
+fn center(logs: &[f64], index: usize, window: usize) -> f64 {
+    let reach = window / 2;
+    robust::median(&logs[index.saturating_sub(reach)..(index + reach + 1).min(logs.len())]).unwrap_or(logs[index])
 }
 
 /// PELT: the beginnings of the segments after the first, none shorter than `shortest`.
@@ -219,6 +231,20 @@ mod tests {
     fn there_and_back_are_two_changes() {
         let values: Vec<f64> = (0..90).map(|s| if (30..60).contains(&s) { 500.0 } else { 1_000.0 }).collect();
         assert_eq!(shifts(&values).iter().map(|shift| shift.index).collect::<Vec<_>>(), [30, 60]);
+    }
+
+    #[test]
+    fn levels_that_share_the_time_half_and_half_are_found() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut series = |seconds: usize, is_low: fn(usize) -> bool| -> Vec<f64> {
+            let level = |second| if is_low(second) { 500.0 } else { 1_000.0 };
+            (0..seconds).map(|second| level(second) * (0.02 * normal(&mut rng)).exp()).collect()
+        };
+        let once = series(60, |second| (15..45).contains(&second));
+        let again = series(120, |second| second / 20 % 2 == 1);
+        let found = |values: &[f64]| shifts(values).iter().map(|shift| shift.index).collect::<Vec<_>>();
+        assert_eq!(found(&once), [15, 45]);
+        assert_eq!(found(&again), [20, 40, 60, 80, 100]);
     }
 
     #[test]
