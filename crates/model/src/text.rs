@@ -113,8 +113,11 @@ pub fn micros(us: f64) -> String {
     }
 }
 
-/// A time given in seconds: `0.450 s`, `12.3 s`, `2 min 5 s`.
+/// A time given in seconds, in the unit that suits it: `389 µs`, `450 ms`, `12.3 s`, `2 min 5 s`.
 pub fn seconds(s: f64) -> String {
+    if s != 0.0 && s.abs() < 0.9995 {
+        return micros(s * 1e6);
+    }
     if s.abs() < 119.5 || !s.is_finite() {
         return with_unit(s, " s");
     }
@@ -239,6 +242,24 @@ mod tests {
         let said = |seconds| minutes(Duration::from_secs(seconds));
         assert_eq!([said(0), said(89), said(90), said(360)], ["0 s", "89 s", "2 min", "6 min"]);
         assert_eq!([said(5_399), said(5_400), said(9_000)], ["90 min", "1 h 30 min", "2 h 30 min"]);
+    }
+
+    #[test]
+    fn short_times_are_told_in_a_unit_that_suits_them() {
+        for (s, text) in [
+            (0.000_389, "389 µs"),
+            (0.0123, "12.3 ms"),
+            (0.45, "450 ms"),
+            (0.999_49, "999 ms"),
+            (0.9995, "1.00 s"),
+            (0.0, "0 s"),
+            (12.34, "12.3 s"),
+            (125.0, "2 min 5 s"),
+            (f64::NAN, NONE),
+        ] {
+            assert_eq!(seconds(s), text);
+        }
+        assert_eq!(micros(999_500.0), "1.00 s");
     }
 
     #[test]
