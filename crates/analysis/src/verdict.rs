@@ -201,6 +201,8 @@ fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
 fn way_out(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let (schedule, full) = (&record.plan.schedule, &record.study.timing);
     let is_quick = record.plan.mode == Mode::Quick;
+    // What a launch tells once does not become surer by measuring its cells for longer.
+    let longer_helps = record.study.decide.primary.is_per_cell();
     let allowed = full.max_blocks;
     let about = format!("To settle it would take about {} blocks", text::count(blocks.into()));
     if blocks <= schedule.max_blocks {
@@ -215,11 +217,12 @@ fn way_out(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let excess = format!("{about}, {far}more than the {allowed} the study allows:");
     if blocks as usize <= LAST_LOOK {
         let first = if is_quick { "run without --quick and raise" } else { "raise" };
-        return format!(
-            "{excess} {first} `[decide] blocks.max` ({LAST_LOOK} at most), measure for longer, or use a quieter host."
-        );
+        let longer = if longer_helps { " measure for longer," } else { "" };
+        return format!("{excess} {first} `[decide] blocks.max` ({LAST_LOOK} at most),{longer} or use a quieter host.");
     }
-    let way = if full.measure > schedule.measure {
+    let way = if !longer_helps {
+        "Use a quieter host."
+    } else if full.measure > schedule.measure {
         "A run without --quick measures for longer and may need fewer."
     } else {
         "Measure for longer (`[measure] duration`), or use a quieter host."
@@ -448,6 +451,13 @@ mod tests {
             "To settle it would take about 14 blocks, more than the 10 the study allows: raise `[decide] blocks.max` \
              (30 at most), measure for longer, or use a quieter host."
         );
+        // Nothing of a launch is known better for measuring longer.
+        for metric in [Metric::StartUp, Metric::Memory, Metric::WarmUpTime, Metric::WarmUpRequests] {
+            full.study.decide.primary = metric;
+            assert!(way(&full, 14).ends_with("raise `[decide] blocks.max` (30 at most), or use a quieter host."));
+            full.plan.schedule.measure = full.study.timing.measure / 2;
+            assert!(way(&full, 31).ends_with("for this design. Use a quieter host."), "{}", way(&full, 31));
+        }
     }
 
     #[test]
