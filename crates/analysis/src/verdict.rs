@@ -260,7 +260,7 @@ fn difference(metric: Metric, latency: &str, effect: &Effect, [name, baseline]: 
         }
         Metric::CpuPerRequest => format!("{name} needs {size} {word} CPU per request than {baseline}"),
         Metric::StartUp => format!("{name} is ready {size} {word} than {baseline}"),
-        Metric::WarmUpTime => format!("{name} takes {size} {word} to warm up than {baseline}"),
+        Metric::WarmUpTime => format!("{name} takes {size} {word} time to warm up than {baseline}"),
         Metric::WarmUpRequests => format!("{name} takes {size} {word} requests to warm up than {baseline}"),
         Metric::Memory => format!("{name} needs {size} {word} memory than {baseline}"),
     }

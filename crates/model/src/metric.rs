@@ -133,8 +133,8 @@ impl Metric {
     pub fn comparatives(self) -> (&'static str, &'static str) {
         match self {
             Self::Throughput => ("faster", "slower"),
-            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 | Self::WarmUpTime => ("longer", "shorter"),
-            Self::CpuPerRequest | Self::Memory => ("more", "less"),
+            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 => ("longer", "shorter"),
+            Self::CpuPerRequest | Self::WarmUpTime | Self::Memory => ("more", "less"),
             Self::WarmUpRequests => ("more", "fewer"),
             Self::StartUp => ("later", "earlier"),
         }

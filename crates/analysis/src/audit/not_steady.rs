@@ -3,8 +3,8 @@
 use model::study::WarmUp;
 use model::{Arrivals, CellRecord, FindingId, Interval, Outcome, Severity, StudyRecord, TrialRecord, interval, text};
 
-use super::{Context, Found, launches, name};
-use crate::robust;
+use super::{Context, Found, launches, name, percent};
+use crate::{metrics, robust};
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
 const TREND: f64 = 0.05;
@@ -12,14 +12,46 @@ const TREND: f64 = 0.05;
 const FEWEST: usize = 4;
 /// Fewest launches that show a trend.
 const FEWEST_LAUNCHES: usize = 3;
+/// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
+const NEGLIGIBLE: f64 = 0.1;
 
 /// A warning for each variant that some pilot launch never saw steady (the cut is the cap then), and for each whose
 /// measured part still trends: in the median launch its speed changes by more than 5 % from the first to the second half
 /// of the measurements, so at least half of the launches change that much in the same direction.
+/// Where the time or the requests until warm decide, also for each variant with measured launches that never became warm:
+/// they are left out, and are the slow ones. Invalid from more than a tenth of its launches on.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     (0..record.study.variants.len())
-        .flat_map(|variant| never_steady(record, variant).into_iter().chain(trending(record, variant)))
+        .flat_map(|variant| {
+            let found = [never_warm(record, variant), never_steady(record, variant), trending(record, variant)];
+            found.into_iter().flatten()
+        })
         .collect()
+}
+
+fn never_warm(record: &StudyRecord, variant: usize) -> Option<Found> {
+    let primary = Some(record.study.decide.primary).filter(|metric| metric.is_of_warm_up())?;
+    let own = || launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
+    let never = own().filter(|trial| metrics::value(trial, primary, None).is_none()).count();
+    let share = never as f64 / own().count().max(1) as f64;
+    (never > 0).then(|| {
+        let found = Found::new(
+            FindingId::NotSteady,
+            if share > NEGLIGIBLE { Severity::Invalid } else { Severity::Warning },
+            name(record, variant),
+            "Launches that never became warm while their warm-up lasted are left out of what decides. They are those that take \
+             longest: the rest are a selection.",
+            "Decide by another metric, or find out why they do not settle (JIT, heap, caches): until they do, how long they \
+             take is unknown.",
+        );
+        let found = found
+            .about(variant)
+            .with("launches never warm", format!("{never} of {} ({})", own().count(), percent(share)));
+        match record.warm_up_cut {
+            Some(cut) => found.with("their warm-up lasted", format!("{:.0} s", cut.seconds)),
+            None => found,
+        }
+    })
 }
 
 fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
@@ -92,7 +124,7 @@ fn cell_trend(arrivals: &Arrivals, intervals: &[Interval]) -> Option<f64> {
 mod tests {
     use std::time::Duration;
 
-    use model::{Histogram, Profile, Spacing, WarmUpCut};
+    use model::{Histogram, Metric, Profile, Spacing, WarmUpCut};
 
     use super::*;
     use crate::audit::testing::found;
@@ -106,6 +138,38 @@ mod tests {
         on.warm_up.as_mut().unwrap().steady_at_s = None;
         record.warm_up_cut = Some(WarmUpCut { seconds: 300.0, established: false });
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+    }
+
+    #[test]
+    fn those_that_never_became_warm_do_not_let_the_slow_one_win() {
+        // Off is warm after 20 s; on after 10 s, where it is.
+        let mut record = fixture::warming(20, |variant, _| fixture::step([20, 10][variant], 40, 100));
+        record.study.decide.primary = Metric::WarmUpTime;
+        assert_eq!(found(rule, &record), []);
+        let verdict = |record: &StudyRecord| {
+            let judgement = crate::analyse(record, &crate::Boundaries::standard()).judgements.remove(0);
+            (judgement.verdict.word(), judgement.sentence)
+        };
+        let (word, sentence) = verdict(&record);
+        assert!(
+            word == "better" && sentence.starts_with("on takes 50.0 % less time to warm up than off"),
+            "{sentence}"
+        );
+
+        let mut unsettle = |every: u32| {
+            let is_cold = |t: &&mut TrialRecord| t.variant == 1 && !t.key.pilot && t.key.block.is_multiple_of(every);
+            record.trials.iter_mut().filter(is_cold).for_each(|t| t.warm_up.as_mut().unwrap().steady_at_s = None);
+            record.clone()
+        };
+        let (few, half) = (unsettle(10), unsettle(2));
+        assert_eq!(found(rule, &few), [(Severity::Warning, "on".to_owned())], "2 of 20");
+        assert_eq!(verdict(&few).0, "better");
+        assert_eq!(found(rule, &half), [(Severity::Invalid, "on".to_owned())], "10 of 20");
+        assert_eq!(verdict(&half).0, "invalid");
+        // Where another metric decides, they are no matter of validity.
+        let mut record = half;
+        record.study.decide.primary = Metric::Throughput;
+        assert_eq!(found(rule, &record), []);
     }
 
     #[test]
