@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known calibrate probes bench bench-long fuzz deny schema
+.PHONY: demo test known calibrate calibrate-live probes bench bench-long fuzz deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -23,6 +23,11 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 
 calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: 10 to 20 minutes.
 	cargo run --release --locked --bin calibrate figures
+
+calibrate-live: ## The same on real JRuby: 72 campaigns, hours. Interrupt it and go on whenever you like.
+	scripts/setup.sh probes
+	cargo build --release --locked --bin bakeoff
+	python3 studies/calibration/campaigns.py $(BAKEOFF)
 
 probes: ## What the always-on probes cost the server that they look at: about 12 minutes.
 	scripts/setup.sh probes
