@@ -1,106 +1,45 @@
-//! One long table for spreadsheets and data frames: a row a number, in base units.
+//! The long table of a report as CSV.
 
-use model::{Metric, Report};
+use model::Report;
 
-use crate::words;
+use crate::rows::{self, COLUMNS, Field};
 
-const COLUMNS: [&str; 9] = ["run", "of", "block", "variant", "cell", "metric", "value", "unit", "set_aside"];
-
-/// Measurements (`of` is `cell`), warm-ups (`of` is `variant`, medians over launches) and blocks (`of` is `block`) as CSV (RFC 4180, but lines end in LF).
+/// Every number of the report, a row each: RFC 4180, but lines end in LF. The first column is the run; what the others hold says
+/// [`rows::Row`].
 ///
-/// A cell's rows are over all used launches; a block's row is the primary metric of one launch. Numbers have nine
-/// significant digits. Blocks count from one, as in every other report.
+/// Comparisons and effects of factors are changes (0.05 is 5 % more); a cell's rows are over all used launches, a variant's are
+/// medians over launches, a block's is the primary metric of one launch. Numbers have nine significant digits.
 pub fn csv(report: &Report) -> String {
-    let mut sheet = Sheet { text: String::new(), run: &report.run };
-    sheet.row(&COLUMNS);
-    for measurement in &report.measurements {
-        let variant = words::variant_name(report, measurement.variant);
-        let cell = words::cell_name(report, measurement.cell);
-        let mut put = |metric: &str, value: f64, unit: &str| {
-            sheet.value(["cell", "", variant, cell, metric], value, unit, "");
-        };
-        put("requests", measurement.requests as f64, "requests");
-        if measurement.requests > 0 {
-            put("failed-share", measurement.failed_share, "fraction");
-        }
-        let rate = Metric::Throughput.unit();
-        put(Metric::Throughput.name(), measurement.throughput, rate);
-        put("throughput-lowest", measurement.throughput_range[0], rate);
-        put("throughput-highest", measurement.throughput_range[1], rate);
-        for percentile in &measurement.percentiles {
-            put(&format!("p{}", percentile.percent), percentile.us as f64, Metric::P50.unit());
-        }
-        let (time, us) = (&measurement.server, Metric::CpuPerRequest.unit());
-        for (metric, value, unit) in [
-            (Metric::CpuPerRequest.name(), measurement.cpu_per_request, us),
-            ("client-cpu-per-request", measurement.client_cpu_per_request, us),
-            ("system-cpu-per-request", time.system_cpu_per_request, us),
-            ("jit-per-request", time.jit_per_request, us),
-            ("allocated-per-request", time.allocated_per_request, Metric::Memory.unit()),
-            ("gc-share", time.gc_share, "fraction"),
-            ("safepoint-share", time.safepoint_share, "fraction"),
-            ("classes-loaded", time.classes_loaded, "classes"),
-            ("waits-per-request", time.waits_per_request, "switches"),
-            ("preemptions-per-request", time.preemptions_per_request, "switches"),
-            ("cores-used", time.cores, "cores"),
-            ("busiest-core", time.busiest_core, "fraction"),
-        ] {
-            if let Some(value) = value {
-                put(metric, value, unit);
-            }
-        }
-    }
-    for cost in report.warming_up.iter().flat_map(|warming_up| &warming_up.variants) {
-        let variant = words::variant_name(report, cost.variant);
-        let (time, requests) = (Metric::WarmUpTime, Metric::WarmUpRequests);
-        for (metric, spread, unit) in [
-            (time.name(), cost.seconds, time.unit()),
-            (requests.name(), cost.requests, requests.unit()),
-            ("warm-up-steady-rate", cost.steady_rate, Metric::Throughput.unit()),
-            ("warm-up-first-second", cost.first_second, "fraction"),
-            ("warm-up-first-ten-seconds", cost.first_ten_seconds, "fraction"),
-            ("warm-up-cost", cost.lost_s, time.unit()),
-        ] {
-            if let Some(spread) = spread {
-                sheet.value(["variant", "", variant, "", metric], spread.median, unit, "");
-            }
-        }
-    }
-    for block in &report.blocks {
-        let number = words::block_number(block).to_string();
-        for (variant, value) in block.values.iter().enumerate() {
-            let Some(value) = value else { continue };
-            let name = words::variant_name(report, variant);
-            let aside = block.set_aside.as_deref().unwrap_or("");
-            sheet.value(["block", &number, name, "", report.primary.name()], *value, report.primary.unit(), aside);
-        }
+    let mut sheet = Sheet::default();
+    sheet.row(std::iter::once("run".into()).chain(COLUMNS.map(String::from)));
+    for row in rows::rows(report) {
+        let written = row.fields().map(|field| match field {
+            Field::Empty => String::new(),
+            Field::Text(text) => text.into(),
+            Field::Number(number) => written(number),
+        });
+        sheet.row(std::iter::once(report.run.clone()).chain(written));
     }
     sheet.text
 }
 
-struct Sheet<'a> {
+#[derive(Default)]
+struct Sheet {
     text: String,
-    run: &'a str,
 }
 
-impl Sheet<'_> {
-    fn value(&mut self, [of, block, variant, cell, metric]: [&str; 5], value: f64, unit: &str, set_aside: &str) {
-        if value.is_finite() {
-            self.row(&[self.run, of, block, variant, cell, metric, &written(value), unit, set_aside]);
-        }
-    }
-
-    fn row(&mut self, fields: &[&str]) {
-        for (index, field) in fields.iter().enumerate() {
+impl Sheet {
+    fn row(&mut self, fields: impl IntoIterator<Item = String>) {
+        for (index, field) in fields.into_iter().enumerate() {
             if index > 0 {
                 self.text.push(',');
             }
-            if field.contains(['"', ',', '\n', '\r']) || *field != field.trim() {
+            if field.contains(['"', ',', '\n', '\r']) || field != field.trim() {
                 self.text.push('"');
                 self.text.push_str(&field.replace('"', "\"\""));
                 self.text.push('"');
             } else {
-                self.text.push_str(field);
+                self.text.push_str(&field);
             }
         }
         self.text.push('\n');
@@ -134,8 +73,8 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        let mut sheet = Sheet { text: String::new(), run: "r" };
-        sheet.row(&["plain", "a,b", "say \"x\"", "two\nlines", " edge", ""]);
+        let mut sheet = Sheet::default();
+        sheet.row(["plain", "a,b", "say \"x\"", "two\nlines", " edge", ""].map(String::from));
         assert_eq!(sheet.text, "plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",\" edge\",\n");
     }
 }

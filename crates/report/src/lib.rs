@@ -5,6 +5,7 @@
 //! ```text
 //! Report -> words, numbers -> tables -> terminal | markdown | html
 //!                             charts --------------------> html
+//!                             rows ----------------------> csv
 //! ```
 
 mod charts;
@@ -16,6 +17,7 @@ mod load;
 mod markdown;
 mod markup;
 mod number;
+mod rows;
 mod tables;
 mod terminal;
 mod words;

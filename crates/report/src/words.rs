@@ -1,5 +1,6 @@
 //! The words all renderers share, so that no two of them tell a different story.
 
+use model::attribution::{Contribution, ContributionKind};
 use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::scalability::{Crossing, Scalability};
@@ -80,6 +81,30 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
         Interpretation::Worse => ("▼ worse", Tone::Bad),
         Interpretation::Equivalent => ("= equivalent", Tone::Same),
         Interpretation::Undecided => ("? undecided", Tone::Unsure),
+    }
+}
+
+/// Sign and word for how an effect of factors reads, and its tone.
+pub fn contribution_reading(report: &Report, one: &Contribution) -> (&'static str, Tone) {
+    let is_main = one.kind == ContributionKind::Main;
+    match one.interpretation {
+        _ if one.variants.iter().any(|variant| is_vetoed(report, *variant)) => ("✗ not valid", Tone::Bad),
+        _ if one.effect.is_none() => ("? too few blocks", Tone::Unsure),
+        Interpretation::Better if is_main => ("▲ better", Tone::Good),
+        Interpretation::Worse if is_main => ("▼ worse", Tone::Bad),
+        Interpretation::Better => ("▲ better together", Tone::Good),
+        Interpretation::Worse => ("▼ worse together", Tone::Bad),
+        Interpretation::Equivalent if is_main => ("= equivalent", Tone::Same),
+        Interpretation::Equivalent => ("= none", Tone::Same),
+        Interpretation::Undecided => ("? undecided", Tone::Unsure),
+    }
+}
+
+/// What a comparison is for, in a word.
+pub fn role(role: Role) -> &'static str {
+    match role {
+        Role::Primary => "primary",
+        Role::Exploratory => "exploratory",
     }
 }
 

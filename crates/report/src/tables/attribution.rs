@@ -1,11 +1,11 @@
 //! What each factor contributes.
 
+use model::Report;
 use model::attribution::{Attribution, Contribution, ContributionKind};
-use model::{Interpretation, Report};
 
 use super::{Cell, Group, Table, or_none};
 use crate::number;
-use crate::words::{self, Tone};
+use crate::words;
 
 /// Main effects, then interactions.
 pub fn contributions(attribution: &Attribution, report: &Report) -> Table {
@@ -27,17 +27,6 @@ pub fn contributions(attribution: &Attribution, report: &Report) -> Table {
 }
 
 fn row(report: &Report, one: &Contribution) -> Vec<Cell> {
-    let is_main = one.kind == ContributionKind::Main;
-    let (text, tone) = match one.interpretation {
-        _ if one.variants.iter().any(|variant| words::is_vetoed(report, *variant)) => ("✗ not valid", Tone::Bad),
-        _ if one.effect.is_none() => ("? too few blocks", Tone::Unsure),
-        Interpretation::Better if is_main => ("▲ better", Tone::Good),
-        Interpretation::Worse if is_main => ("▼ worse", Tone::Bad),
-        Interpretation::Better => ("▲ better together", Tone::Good),
-        Interpretation::Worse => ("▼ worse together", Tone::Bad),
-        Interpretation::Equivalent if is_main => ("= equivalent", Tone::Same),
-        Interpretation::Equivalent => ("= none", Tone::Same),
-        Interpretation::Undecided => ("? undecided", Tone::Unsure),
-    };
+    let (text, tone) = words::contribution_reading(report, one);
     vec![one.name.as_str().into(), or_none(one.effect.as_ref(), number::effect), Cell { text: text.into(), tone }]
 }
