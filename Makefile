@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known calibrate calibrate-live probes bench bench-long fuzz deny schema
+.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny schema
 
 BAKEOFF = target/release/bakeoff
 
@@ -20,6 +20,9 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 	cargo build --release --locked --bin bakeoff --bin knownserver
 	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
 	$(BAKEOFF) run studies/known/same-twice.toml
+
+setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web servers and libraries, PostgreSQL, a JDK and Maven.
+	scripts/setup.sh studies
 
 calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: 10 to 20 minutes.
 	cargo run --release --locked --bin calibrate figures

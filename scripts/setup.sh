@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `bench` or `fuzz`.
+# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `studies`, `bench` or `fuzz`.
 # On other systems it says what to install. Changes nothing when all is there.
 set -euo pipefail
 
-purpose=${1:?usage: setup.sh demo|test|known|probes|bench|fuzz}
+purpose=${1:?usage: setup.sh demo|test|known|probes|studies|bench|fuzz}
 missing=()   # Debian packages
 wanted=()    # the same in words
 
@@ -41,12 +41,25 @@ need_java() {
 }
 # Debian has it where only root looks.
 need_nginx() { PATH=$PATH:/usr/sbin need "nginx" nginx-light command -v nginx; }
+# What studies/cloud-controller runs. JRuby runs the pure-Ruby ones of the same libraries.
+need_cloud_controller() {
+    need_java
+    need "PostgreSQL's server" postgresql postgres_present
+    need "Ruby" ruby command -v ruby
+    local library
+    for library in thin:thin puma:puma webrick:ruby-webrick sinatra/base:ruby-sinatra sequel:ruby-sequel pg:ruby-pg; do
+        need "Ruby's ${library%:*}" "${library#*:}" ruby -e "require '${library%:*}'"
+    done
+}
+# Debian keeps it off the PATH.
+postgres_present() { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; }
 need_cxx() { need "a C++ compiler" g++ command -v c++; }   # for libFuzzer
 case $purpose in
     known) ;;
     demo) need_java ;;
     probes) need_java; need "Python 3" python3 command -v python3 ;;
-    test) need_java; need "Ruby" ruby command -v ruby; need_nginx; need_cxx ;;
+    studies) need_cloud_controller ;;
+    test) need_cloud_controller; need_nginx; need_cxx ;;
     fuzz) need_cxx ;;
     bench)
         need_nginx
@@ -55,8 +68,17 @@ case $purpose in
         need "ab" apache2-utils command -v ab
         need "h2load" nghttp2-client command -v h2load
         ;;
-    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, probes, bench or fuzz" >&2; exit 2 ;;
+    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, probes, studies, bench or fuzz" >&2; exit 2 ;;
 esac
+
+# PostgreSQL's package makes a cluster of the system's and starts it, unless this says otherwise while it is installed. Uses as_root.
+no_system_cluster() {
+    [[ " ${missing[*]} " == *" postgresql "* ]] || return 0
+    local folder=/etc/postgresql-common/createcluster.d
+    "${as_root[@]}" mkdir -p "$folder"
+    echo "create_main_cluster = false" | "${as_root[@]}" tee "$folder/bakeoff.conf" >/dev/null
+    trap '"${as_root[@]}" rm -f '"$folder/bakeoff.conf" EXIT
+}
 
 install_from_debian() {
     if ! command -v apt-get >/dev/null; then
@@ -65,7 +87,8 @@ install_from_debian() {
         exit 1
     fi
 
-    local i as_root=()
+    local i
+    as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || { echo "Please install as root: ${missing[*]} (${wanted[*]})" >&2; exit 1; }
         as_root=(sudo)
@@ -76,6 +99,7 @@ install_from_debian() {
     for i in "${!missing[@]}"; do
         [ "${missing[$i]}" = JDK ] && missing[i]=$(jdk_package)
     done
+    no_system_cluster
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 

@@ -13,7 +13,8 @@ import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 
 /**
- * Runs the Rack application of this folder in an embedded Tomcat, by jruby-rack, on 127.0.0.1 and the port in PORT.
+ * Runs the Rack application of this folder in an embedded Tomcat, by jruby-rack, on 127.0.0.1 and the port in PORT, with
+ * as many threads as THREADS says (50).
  *
  * <p>Only Tomcat's own classes are named, and jruby-rack's by their names in strings: Tomcat 9 has the servlet API
  * under javax, Tomcat 10.1 under jakarta, and this file compiles against both.
@@ -21,8 +22,6 @@ import org.apache.catalina.startup.Tomcat;
  * <p>GoCD ran jruby-rack's servlet (not its filter) with one shared JRuby runtime; so does this.
  */
 public class Server {
-    private static final int MAX_THREADS = 50;
-
     public static void main(String[] args) {
         try {
             start();
@@ -60,8 +59,9 @@ public class Server {
         connector.setPort(port);
         connector.setThrowOnFailure(true);
         set(connector, "address", "127.0.0.1");
-        set(connector, "maxThreads", String.valueOf(MAX_THREADS));
-        set(connector, "minSpareThreads", String.valueOf(MAX_THREADS));
+        String threads = System.getenv().getOrDefault("THREADS", "50");
+        set(connector, "maxThreads", threads);
+        set(connector, "minSpareThreads", threads);
         // Connections stay open: connecting again is no part of what is compared.
         set(connector, "maxKeepAliveRequests", "-1");
         set(connector, "keepAliveTimeout", "-1");

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The study's PostgreSQL. `cluster.sh template` makes a cluster with the data set, once; `cluster.sh serve PORT [OPTION...]` copies it and
+# runs the copy on 127.0.0.1:PORT until it is ended, then deletes it. No cluster of the system's is touched.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# Not in a home folder: PostgreSQL refuses to run as root, and root's home is closed to others.
+place=/var/tmp/bakeoff-cloud-controller-$(id -u)
+
+fail() { echo "cluster.sh: $*" >&2; exit 1; }
+
+# Debian keeps the server's programs off the PATH.
+postgres=$(command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1) || true
+[ -n "$postgres" ] || fail "PostgreSQL's server is not installed. Install it with: make setup-studies (or apt-get install postgresql)"
+
+as_owner=()
+if [ "$(id -u)" -eq 0 ]; then
+    id postgres >/dev/null 2>&1 || fail "root needs a user named postgres to run PostgreSQL as; or run the study as another user"
+    as_owner=(setpriv --reuid=postgres --regid=postgres --init-groups --)
+fi
+
+mkdir -p -m 711 "$place"
+[ -O "$place" ] && [ ! -L "$place" ] || fail "$place is not ours; remove it"
+cd "$place" # a folder that the owner may enter
+
+# What it is made of names the template: a change makes another one.
+template=$place/template-$({ cat "$here"/*; "$postgres" --version; } | sha256sum | cut -c 1-12)
+
+folder() { # PREFIX: a new folder of the owner's
+    local new
+    new=$(mktemp -d "$place/$1-XXXXXX")
+    [ ${#as_owner[@]} -eq 0 ] || chown postgres: "$new"
+    echo "$new"
+}
+
+make_template() {
+    exec 9>"$place/lock"
+    flock 9
+    [ ! -d "$template" ] || return 0
+    data=$(folder unfinished)
+    trap 'rm -rf "$data"' EXIT
+    "${as_owner[@]}" "$(dirname "$(readlink -f "$postgres")")/initdb" -D "$data" --username=postgres --auth=reject --encoding=UTF8 \
+        --locale=C --no-sync
+    for file in postgresql.conf pg_hba.conf; do "${as_owner[@]}" tee "$data/$file" <"$here/$file" >/dev/null; done
+    # Single-user mode: nobody else can connect meanwhile, by no port and no socket.
+    single() { "${as_owner[@]}" "$postgres" --single -j -D "$data" -c exit_on_error=on "$1" >&2; }
+    single postgres <<<'create database cloud_controller;'
+    cat "$here/schema.sql" "$here/data.sql" | single cloud_controller
+    mv "$data" "$template"
+}
+
+serve() { # PORT [OPTION...]
+    local port=$1 status=0
+    shift
+    [ -d "$template" ] || make_template
+    data=$(folder trial)
+    trap 'rm -rf "$data"' EXIT
+    cp -a --reflink=auto "$template/." "$data"
+    "${as_owner[@]}" "$postgres" -D "$data" -p "$port" "$@" &
+    server=$!
+    # A fast shutdown, whoever is still connected.
+    trap 'kill -INT $server 2>/dev/null || true' TERM INT
+    while kill -0 "$server" 2>/dev/null; do wait "$server" && status=0 || status=$?; done
+    exit "$status"
+}
+
+case ${1-} in
+    template) make_template ;;
+    serve) shift; serve "$@" ;;
+    *) fail "usage: cluster.sh template | serve PORT [OPTION...]" ;;
+esac
