@@ -125,6 +125,9 @@ pub struct Run {
     /// Where to write the HTML report [default: beside the store].
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the figures as a spreadsheet (XLSX) too.
+    #[arg(long, value_name = "FILE")]
+    pub xlsx: Option<PathBuf>,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -285,9 +288,12 @@ pub struct Format {
     /// As Markdown.
     #[arg(long)]
     pub md: bool,
-    /// As CSV, a row for each measurement.
+    /// As CSV, a row for each figure.
     #[arg(long)]
     pub csv: bool,
+    /// As a spreadsheet (XLSX) with the same figures, a sheet for each kind of them.
+    #[arg(long, value_name = "FILE")]
+    pub xlsx: Option<PathBuf>,
     /// As JSON, by `schema/report.schema.json`.
     #[arg(long)]
     pub json: bool,

@@ -35,8 +35,8 @@ pub fn print(text: &str) -> miette::Result<()> {
 }
 
 /// Writes a result to a file, making its folder.
-pub fn write(path: &Path, text: &str) -> miette::Result<()> {
-    make_folder(path).and_then(|()| fs::write(path, text)).into_diagnostic().wrap_err_with(|| cannot_write(path))
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> miette::Result<()> {
+    make_folder(path).and_then(|()| fs::write(path, content)).into_diagnostic().wrap_err_with(|| cannot_write(path))
 }
 
 /// Makes sure that a result can be written to `path` once there is one; what is in the file stays.

@@ -1,4 +1,4 @@
-//! Renderers of a finished [`model::Report`]: terminal, Markdown, HTML, CSV, JSON.
+//! Renderers of a finished [`model::Report`]: terminal, Markdown, HTML, CSV, XLSX, JSON.
 //!
 //! They only render: every number and every judgement is in the report already.
 //!
@@ -6,6 +6,7 @@
 //! Report -> words, numbers -> tables -> terminal | markdown | html
 //!                             charts --------------------> html
 //!                             rows ----------------------> csv
+//!                                  sheets ---------------> xlsx
 //! ```
 
 mod charts;
@@ -18,9 +19,11 @@ mod markdown;
 mod markup;
 mod number;
 mod rows;
+mod sheets;
 mod tables;
 mod terminal;
 mod words;
+mod xlsx;
 
 pub use crate::csv::csv;
 pub use crate::doctor::{doctor, doctor_json};
@@ -29,6 +32,7 @@ pub use crate::json::{json, schema};
 pub use crate::load::{load, load_csv, load_hgrm, load_json};
 pub use crate::markdown::markdown;
 pub use crate::terminal::{Style, terminal};
+pub use crate::xlsx::xlsx;
 
 /// `text` without its middle where it is too long: names of cells and variants differ at either end.
 fn squeezed(text: &str, most: usize) -> String {

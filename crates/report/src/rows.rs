@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use model::attribution::{Contribution, ContributionKind};
-use model::report::Measurement;
+use model::report::{Measurement, VariantSummary};
 use model::scalability::{Bounds, Curve, Scalability};
 use model::warm_up::{Lifetime, Overtaking, TotalWork, WarmUpCost};
 use model::{Comparison, Effect, Metric, Report};
@@ -135,6 +135,7 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = report.comparisons.iter().map(|comparison| compared(report, comparison)).collect();
     rows.extend(contributions.map(|contribution| contributed(report, contribution)));
     rows.extend(report.measurements.iter().flat_map(|measurement| measured(report, measurement)));
+    rows.extend(report.variants.iter().flat_map(launched));
     rows.extend(costs.flat_map(|cost| warming_up(report, cost)));
     rows.extend(words::total_works(report).flat_map(|work| paid(report, work)));
     rows.extend(report.scalability.iter().flat_map(|scaling| scaled(report, scaling)));
@@ -185,7 +186,9 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
     let time = &measurement.server;
     let [lowest, highest] = measurement.throughput_range;
     let share = (measurement.requests > 0).then_some(measurement.failed_share);
+    let users = report.cells.get(measurement.cell).and_then(|cell| cell.concurrency);
     let mut rows: Vec<Row> = [
+        (USERS, users.map(f64::from), USERS),
         ("requests", Some(measurement.requests as f64), "requests"),
         ("failed-share", share, FRACTION),
         (Metric::Throughput.name(), Some(measurement.throughput), rate),
@@ -201,6 +204,7 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
     rows.extend(
         [
             (Metric::CpuPerRequest.name(), measurement.cpu_per_request, us),
+            ("requests-per-cpu-second", measurement.cpu_per_request.map(|us| 1e6 / us), "requests"),
             ("client-cpu-per-request", measurement.client_cpu_per_request, us),
             ("system-cpu-per-request", time.system_cpu_per_request, us),
             ("jit-per-request", time.jit_per_request, us),
@@ -217,6 +221,26 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
         .map(|(metric, value, unit)| put(metric.into(), value, unit)),
     );
     rows
+}
+
+/// A variant's launches: how many, how soon they answered, and the highest memory seen in any.
+fn launched(variant: &VariantSummary) -> impl Iterator<Item = Row<'_>> {
+    let (start_up, memory) = (Metric::StartUp, Metric::Memory);
+    [
+        ("launches-completed", Some(variant.completed.into()), "launches"),
+        ("launches-failed", Some(variant.failed.len() as f64), "launches"),
+        (start_up.name(), variant.ready_s, start_up.unit()),
+        (memory.name(), variant.memory_bytes.map(|bytes| bytes as f64), memory.unit()),
+    ]
+    .into_iter()
+    .map(|(metric, value, unit)| Row {
+        of: "variant",
+        variant: &variant.name,
+        metric: metric.into(),
+        value,
+        unit,
+        ..Row::default()
+    })
 }
 
 /// Medians over launches.

@@ -176,8 +176,7 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
             cells.push(format!("{} – {high}", low.trim_end_matches("/s")).into());
         }
         for percent in &percents {
-            let found = measurement.percentiles.iter().find(|percentile| same(percentile.percent, *percent));
-            cells.push(or_none(found, |found| number::micros(found.us as f64)));
+            cells.push(or_none(percentile(measurement, *percent), number::micros));
         }
         if has_cpu {
             cells.push(or_none(measurement.cpu_per_request, number::micros));
@@ -509,7 +508,7 @@ fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
 }
 
 /// The percentiles that occur, in order; only the usual ones unless all are wanted.
-fn percents(report: &Report, all: bool) -> Vec<f64> {
+pub fn percents(report: &Report, all: bool) -> Vec<f64> {
     let measured = report.measurements.iter().flat_map(|measurement| &measurement.percentiles);
     let mut percents: Vec<f64> = measured
         .map(|percentile| percentile.percent)
@@ -518,6 +517,12 @@ fn percents(report: &Report, all: bool) -> Vec<f64> {
     percents.sort_by(f64::total_cmp);
     percents.dedup_by(|a, b| same(*a, *b));
     percents
+}
+
+/// One of a measurement's percentiles, µs.
+pub fn percentile(measurement: &Measurement, percent: f64) -> Option<f64> {
+    let found = measurement.percentiles.iter().find(|percentile| same(percentile.percent, percent));
+    found.map(|found| found.us as f64)
 }
 
 fn same(a: f64, b: f64) -> bool {

@@ -134,7 +134,7 @@ fn tell(record: &LoadRecord, typed: &cli::Load) -> miette::Result<()> {
     } else {
         report::load(record, &findings, output::style())
     })?;
-    typed.hgrm.as_deref().map_or(Ok(()), |path: &Path| output::write(path, &report::load_hgrm(record)))
+    typed.hgrm.as_deref().map_or(Ok(()), |path: &Path| output::write(path, report::load_hgrm(record)))
 }
 
 /// What is asked, and where.

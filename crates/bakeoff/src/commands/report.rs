@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use analysis::Boundaries;
+use miette::IntoDiagnostic as _;
 use model::FindingId;
 use store::Store;
 
@@ -14,7 +15,10 @@ pub fn run(store: &Store, typed: &cli::Report) -> miette::Result<ExitCode> {
     let made = analysis::analyse(&record, &Boundaries::for_variants(record.study.variants.len()));
     let format = &typed.format;
     if let Some(path) = &format.html {
-        output::write(path, &report::html(&made))?;
+        output::write(path, report::html(&made))?;
+        output::print(&format!("wrote {}\n", path.display()))?;
+    } else if let Some(path) = &format.xlsx {
+        output::write(path, report::xlsx(&made).into_diagnostic()?)?;
         output::print(&format!("wrote {}\n", path.display()))?;
     } else if format.md {
         output::print(&report::markdown(&made))?;

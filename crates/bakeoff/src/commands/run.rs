@@ -18,8 +18,8 @@ use crate::{floor, interrupt, output, progress};
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
     let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
     require_room(&record, typed.budget)?;
-    if let Some(html) = &typed.html {
-        output::require_writable(html)?;
+    for file in typed.html.iter().chain(&typed.xlsx) {
+        output::require_writable(file)?;
     }
     require_isolation(&record.study)?;
     let interrupted = interrupt::flag().into_diagnostic()?;
@@ -56,11 +56,14 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     // What was found out is told even where the file cannot be written.
     if typed.json {
         output::print(&report::json(&made))?;
-        output::write(&html, &report::html(&made))?;
+        output::write(&html, report::html(&made))?;
     } else {
         output::print(&report::terminal(&made, output::style()))?;
-        output::write(&html, &report::html(&made))?;
+        output::write(&html, report::html(&made))?;
         output::print(&format!("\nreport: {}\n{}", html.display(), goes_on(&ending, cli, typed)))?;
+    }
+    if let Some(xlsx) = &typed.xlsx {
+        output::write(xlsx, report::xlsx(&made).into_diagnostic()?)?;
     }
     Ok(match ending {
         Ending::Interrupted => exit::INTERRUPTED.into(),

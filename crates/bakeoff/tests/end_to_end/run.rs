@@ -12,7 +12,9 @@ use model::{FindingId, Interpretation, Report, Severity, Verdict};
 #[test]
 fn a_difference_is_found_told_and_kept() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
-    let ran = place.run(&["run", "study.toml", "--seed", "7", "--html", "out/run.html"]).ends_with(0);
+    let ran = place
+        .run(&["run", "study.toml", "--seed", "7", "--html", "out/run.html", "--xlsx", "out/run.xlsx"])
+        .ends_with(0);
     place.assert_nothing_is_left();
     ran.says("▼ WORSE slow is").says("slower than fast").says("out/run.html");
     ran.complains("block 1 of 5").complains("the question is answered");
@@ -36,6 +38,9 @@ fn a_difference_is_found_told_and_kept() {
     let columns: HashSet<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(csv.lines().count() > 20 && columns == HashSet::from([16]), "{csv}");
     assert!(csv.contains(",comparison,,primary,") && csv.contains(",break-even,"), "{csv}");
+    place.run(&["report", "--xlsx", "out/again.xlsx"]).ends_with(0).says("wrote out/again.xlsx");
+    let [book, again] = ["out/run.xlsx", "out/again.xlsx"].map(|file| fs::read(place.path(file)).unwrap());
+    assert!(book.starts_with(b"PK") && book == again, "one report, one spreadsheet");
     place.run(&["report", "--html", "out/again.html"]).ends_with(0);
     assert!(fs::read_to_string(place.path("out/again.html")).unwrap().contains("slower than fast"));
 

@@ -7,7 +7,7 @@ use model::scalability::Usl;
 use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
 use super::{Chart, HALF};
-use crate::{number, words};
+use crate::{number, tables, words};
 
 /// One variant at one number of users.
 struct Point {
@@ -32,11 +32,7 @@ pub fn concurrency(report: &Report) -> Vec<Chart> {
             let throughput = points(report, workload, |measurement| {
                 Some((measurement.throughput, Some(measurement.throughput_range)))
             });
-            let median = points(report, workload, |measurement| {
-                let median =
-                    measurement.percentiles.iter().find(|percentile| (percentile.percent - 50.0).abs() < 1e-9)?;
-                Some((median.us as f64, None))
-            });
+            let median = points(report, workload, |measurement| Some((tables::percentile(measurement, 50.0)?, None)));
             let law = |variant| {
                 let scaling = report.scalability.iter().find(|scaling| scaling.workload == workload)?;
                 Some(scaling.curves.iter().find(|curve| curve.variant == variant)?.law())
