@@ -32,7 +32,7 @@ calibrate-live: ## The same on real JRuby: 72 campaigns, hours. Interrupt it and
 	cargo build --release --locked --bin bakeoff
 	python3 studies/calibration/campaigns.py $(BAKEOFF)
 
-probes: ## What the always-on probes cost the server that they look at: about 12 minutes.
+probes: ## What the always-on probes cost the server that they look at: about 17 minutes.
 	scripts/setup.sh probes
 	cargo build --release --locked --bin bakeoff
 	BAKEOFF_PROBES=thinned $(BAKEOFF) run studies/probes-cost/study.toml --fail-on never
