@@ -30,3 +30,5 @@ server.create_context("/") do |exchange|
   exchange.close
 end
 server.start
+# The interpreter stays, so that it can be asked what it runs with.
+sleep
