@@ -17,4 +17,5 @@ mod probes;
 mod run;
 mod settings;
 mod shapes;
+mod studies;
 mod transports;

@@ -1,0 +1,152 @@
+//! The studies that are shipped: each file is valid, and what the Cloud Controller's compares answers the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::common::Place;
+
+/// A launch of each kind of the study's servers, as short as can be.
+const CLOUD_CONTROLLER: &str = r#"name = "the Cloud Controller's answers"
+
+[server]
+script = "STUDY/app/server.rb"
+env = { PORT = "{port}", DATABASE_PORT = "{port.database}", DATABASE_POOL = "4", THREADS = "2" }
+ready = { get = "/healthz", within = "120s" }
+
+[factor.side]
+thin = { runtime = "ruby", env = { SERVER = "thin", WORKERS = "1" } }
+puma = { runtime = "ruby", env = { SERVER = "puma", WORKERS = "2" } }
+
+[factor.side.jruby]
+runtime = "jruby"
+version = "9.4.15.0"
+jdk = "17 or 21"
+jars = ["org.postgresql:postgresql:42.7.8"]
+jvm = ["-XX:TieredStopAtLevel=1"]
+env = { SERVER = "webrick", WORKERS = "1", RUBYOPT = "-rSTUDY/app/libraries.rb" }
+
+[hooks]
+setup = "STUDY/database/cluster.sh template"
+
+[[service]]
+name = "database"
+command = "STUDY/database/cluster.sh serve {port.database}"
+
+[[workload]]
+name = "spaces"
+concurrency = 2
+
+[[workload.setup]]
+name = "log in"
+post = "/oauth/token"
+headers = { Content-Type = "application/x-www-form-urlencoded" }
+body = "grant_type=password&username=developer-0009&password=spaces"
+extract = { token = { json = "$.access_token" } }
+
+[[workload.step]]
+name = "organisation"
+get = "/v2/organizations"
+headers = { Authorization = "bearer ${token}" }
+extract = { organisation = { json = "$.resources[0].metadata.guid" } }
+
+[[workload.step]]
+name = "all that the developer may see"
+get = "/v2/organizations/${organisation}/spaces?results-per-page=100"
+headers = { Authorization = "bearer ${token}" }
+expect = { status = 200, contains = '"total_results": 74,' }
+
+[[workload.step]]
+name = "a page between others"
+get = "/v2/organizations/${organisation}/spaces?page=2&results-per-page=30"
+headers = { Authorization = "bearer ${token}" }
+expect = { json_is = { "$.total_pages" = "3" }, contains = "page=3&results-per-page=30" }
+
+[[workload.step]]
+name = "no page"
+get = "/v2/organizations/${organisation}/spaces?page=0"
+headers = { Authorization = "bearer ${token}" }
+expect = { status = 400, contains = "CF-BadQueryParameter" }
+
+[[workload.step]]
+name = "another organisation"
+get = "/v2/organizations/77f93054-c1ee-e75e-a11a-d063ab9fd28d/spaces"
+headers = { Authorization = "bearer ${token}" }
+expect = { status = 403, contains = "CF-NotAuthorized" }
+
+[[workload.step]]
+name = "no organisation"
+get = "/v2/organizations/none/spaces"
+headers = { Authorization = "bearer ${token}" }
+expect = { status = 404, contains = "CF-OrganizationNotFound" }
+
+[[workload.step]]
+name = "a token that somebody has changed"
+get = "/v2/organizations"
+headers = { Authorization = "bearer ${token}0" }
+expect = { status = 401, contains = "CF-InvalidAuthToken" }
+
+[[workload.step]]
+name = "no token"
+get = "/v2/organizations"
+expect = { status = 401, contains = "CF-NotAuthenticated" }
+
+[warmup]
+fixed = "200ms"
+
+[measure]
+duration = "1s"
+"#;
+
+fn studies() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies").canonicalize().unwrap()
+}
+
+#[test]
+fn every_shipped_study_is_valid() {
+    let place = Place::new();
+    let folders = fs::read_dir(studies()).unwrap().map(|folder| folder.unwrap().path());
+    let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
+    // The known server's scripts are TOML, too.
+    let is_study = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "toml")
+            && fs::read_to_string(path).unwrap().contains("[server]")
+    };
+    let found: Vec<PathBuf> = files.filter(is_study).collect();
+    assert!(found.len() >= 10, "{found:?}");
+    for study in found {
+        place.run(&["check", &study.to_string_lossy()]).ends_with(0).says("(baseline)");
+    }
+}
+
+#[test]
+fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
+    let libraries = ["thin", "puma", "webrick", "sinatra/base", "sequel", "pg"].map(|library| format!("-r{library}"));
+    let mut ruby = Command::new("ruby");
+    ruby.args(libraries).args(["-e", ""]).stderr(Stdio::null());
+    if !ruby.status().is_ok_and(|status| status.success()) {
+        return println!("skipped: Ruby or one of the study's libraries is not installed (make setup-studies)");
+    }
+    let place = Place::new();
+    let study = studies().join("cloud-controller");
+    place.write("study.toml", &CLOUD_CONTROLLER.replace("STUDY", &study.to_string_lossy()));
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--seed", "1", "--no-evidence"]));
+    place.wait_for_mid_trial(3);
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+
+    let trials = place.trials();
+    let variants: BTreeSet<u64> = trials.iter().map(|trial| trial["variant"].as_u64().unwrap()).collect();
+    assert_eq!(variants.len(), 3, "{trials:#?}");
+    let answers = || trials.iter().flat_map(|trial| trial["answers"].as_array().unwrap());
+    for answer in answers() {
+        assert_eq!(answer["unmet"], serde_json::json!([]), "{answer:#}");
+    }
+    let steps: BTreeSet<&str> = answers().map(|answer| answer["step"].as_str().unwrap()).collect();
+    let bodies: BTreeSet<(&str, &str)> =
+        answers().map(|answer| (answer["step"].as_str().unwrap(), answer["hash"].as_str().unwrap())).collect();
+    // Byte for byte.
+    assert_eq!((steps.len(), bodies.len()), (8, 8), "{bodies:#?}");
+}
