@@ -96,6 +96,21 @@ fn a_server_is_launched_known_and_ended() {
     );
 }
 
+/// As Puma shows it.
+#[test]
+fn a_ruby_with_a_title_of_its_own_tells_what_it_runs() {
+    let dir = study("server.rb", &format!("Process.setproctitle('a title of its own')\n{RUBY_SERVER}"));
+    let spec = spec(ruby("server.rb"), &["{port}", "--threads", "5"], dir.path());
+    let running = launch(&spec, &dir).unwrap();
+    let settings = running.read_back(&[
+        asked(SettingKind::Runtime, "script", "server.rb"),
+        asked(SettingKind::Runtime, "script", "other.rb"),
+        asked(SettingKind::Argument, "--threads", "5"),
+    ]);
+    let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
+    assert_eq!(results, [&InEffect, &Overridden, &InEffect], "{settings:#?}");
+}
+
 #[test]
 fn a_server_that_ends_early_is_an_error_with_its_last_words() {
     let dir = study("server.rb", "100.times { |n| warn \"line #{n}\" }; exit 3");

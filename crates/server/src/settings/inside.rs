@@ -30,7 +30,7 @@ pub(crate) struct Inside {
     pub yjit: Option<String>,
     /// JRuby's own options, with the values it uses.
     pub options: Vec<JrubyOption>,
-    /// The program's arguments.
+    /// The program's file and its arguments.
     #[serde(default)]
     pub argv: Vec<String>,
     /// How this Ruby was built: some of its `RbConfig`.

@@ -29,7 +29,8 @@ begin
     end.compact
     # Its switches, such as `+indy` or `+YJIT`, say how it runs: settings, which are read by themselves.
     build << quote.('description') + ':' + quote.(RUBY_DESCRIPTION.gsub(/ [+-]\w+/, ''))
-    argv = ARGV.map { |word| quote.(word) }
+    # A program may show another title later.
+    argv = [$0, *ARGV].map { |word| quote.(word) }
     json = '{' + facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
            ',"argv":[' + argv.join(',') + '],"build":{' + build.join(',') + '}' +
            ',"options":[' + options.join(',') + ']}'
