@@ -142,7 +142,8 @@ class CloudController < Sinatra::Base
   get('/healthz') { DB.get(1).to_s }
 
   get '/v2/info' do
-    json(name: 'cloud-controller', rack: Rack.release, sinatra: Sinatra::VERSION, sequel: Sequel.version, database_pool: DB.pool.max_size)
+    json(name: 'cloud-controller', rack: Rack.release, sinatra: Sinatra::VERSION, sequel: Sequel.version,
+         database_connections: DB.pool.max_size * Integer(ENV.fetch('WORKERS')))
   end
 
   # As the UAA does it, which would be a server of its own.
@@ -169,8 +170,10 @@ class CloudController < Sinatra::Base
   error(Sinatra::NotFound) { error_document('CF-NotFound') }
 
   error Sequel::Error do |error|
-    warn "#{error.class}: #{error.message.lines.first}"
-    error_document('CF-DatabaseError')
+    # Told to whoever asks, too, so that a run says why its requests failed.
+    reason = "#{error.class}: #{error.message.split.join(' ')}"
+    warn reason
+    error_document('CF-DatabaseError', reason)
   end
 
   helpers do
@@ -215,10 +218,10 @@ class CloudController < Sinatra::Base
 
     def refuse(name) = halt(ERRORS.fetch(name).first, error_document(name))
 
-    def error_document(name)
+    def error_document(name, reason = nil)
       code, number, description = ERRORS.fetch(name)
       status code
-      json(code: number, description: description, error_code: name)
+      json(code: number, description: [description, reason].compact.join(': '), error_code: name)
     end
 
     def json(document)
