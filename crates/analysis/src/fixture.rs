@@ -192,6 +192,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
         canary_ns: [1_000_000, 1_002_000],
         ruby_gc: None,
+        oom_kills: 0,
     }
 }
 

@@ -36,6 +36,8 @@ pub enum FindingId {
     Errors,
     /// A variant could not be launched or measured.
     TrialFailed,
+    /// Processes of a server were killed for lack of memory, and it went on without them.
+    MemoryLimitHit,
     /// A factor's setting is not what the running process has.
     SettingNotEffective,
     /// The runtime does not start with a setting.
@@ -86,10 +88,11 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
+        Self::MemoryLimitHit,
         Self::SettingNotEffective,
         Self::SettingRefused,
         Self::SettingUnknown,
@@ -121,6 +124,7 @@ impl FindingId {
             Self::ResponsesDiffer => "responses-differ",
             Self::Errors => "errors",
             Self::TrialFailed => "trial-failed",
+            Self::MemoryLimitHit => "memory-limit-hit",
             Self::SettingNotEffective => "setting-not-effective",
             Self::SettingRefused => "setting-refused",
             Self::SettingUnknown => "setting-unknown",

@@ -67,6 +67,14 @@ pub struct TrialRecord {
     /// What MRI's collector did from the server's start to its end, told as it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruby_gc: Option<RubyGc>,
+    /// How many processes of the server the kernel killed, before bakeoff ended it, since they needed more memory than `limits` allow.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub oom_kills: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How a trial ended.

@@ -7,6 +7,7 @@ pub mod confounded;
 pub mod coordinated_omission;
 pub mod errors;
 pub mod host_noise;
+pub mod memory_limit_hit;
 pub mod not_replicated;
 pub mod not_steady;
 pub mod options_overwritten;
@@ -110,9 +111,10 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 15] = [
+const OTHERS: [Rule; 16] = [
     errors::rule,
     trial_failed::rule,
+    memory_limit_hit::rule,
     setting_inert::rule,
     setting_unverified::rule,
     options_overwritten::rule,
@@ -176,6 +178,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::ResponsesDiffer => page!("responses-differ"),
         FindingId::Errors => page!("errors"),
         FindingId::TrialFailed => page!("trial-failed"),
+        FindingId::MemoryLimitHit => page!("memory-limit-hit"),
         FindingId::SettingNotEffective => page!("setting-not-effective"),
         FindingId::SettingRefused => page!("setting-refused"),
         FindingId::SettingInert => page!("setting-inert"),

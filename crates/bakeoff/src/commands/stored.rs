@@ -68,6 +68,9 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
         let live = setting.live.as_deref().unwrap_or("(none)");
         writeln!(out, "  {} = {live} in the process, asked {}", setting.name, setting.asked)?;
     }
+    if trial.oom_kills > 0 {
+        writeln!(out, "  processes killed for needing more memory than `limits` allow: {}", trial.oom_kills)?;
+    }
     if let Some(warm_up) = &trial.warm_up {
         let steady = warm_up.steady_at_s.map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
         writeln!(out, "  warm-up {:.0} s, {steady}", interval::seconds(&warm_up.intervals))?;

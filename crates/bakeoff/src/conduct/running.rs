@@ -48,6 +48,7 @@ pub(super) struct Measured {
     pub warm_up: Option<WarmUpRecord>,
     pub cells: Vec<CellRecord>,
     pub seen: Option<Seen>,
+    pub oom_kills: u64,
 }
 
 /// What a launch is for.
@@ -178,6 +179,7 @@ impl<'a> RunningTrial<'a> {
         };
         self.measured.launch = Some(server.facts().clone());
         let result = self.with_server(&server, site);
+        self.measured.oom_kills = server.oom_kills();
         self.enter(Phase::Stop, None);
         let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
         result.and(stopped.map(drop))

@@ -30,7 +30,7 @@ impl Prepared<'_> {
         let folder = self.trial_folder(trial);
         let mut running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
         let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let Measured { launch, settings, answers, warm_up, cells, .. } = running.measured;
+        let Measured { launch, settings, answers, warm_up, cells, oom_kills, .. } = running.measured;
         Ok(Some(TrialRecord {
             key: trial.key,
             variant: trial.variant,
@@ -45,6 +45,7 @@ impl Prepared<'_> {
             host: host.sample(server::own_cpu_s() - own_before),
             canary_ns: [canary_before, server::canary_ns()],
             ruby_gc: server::ruby_gc(&folder),
+            oom_kills,
         }))
     }
 

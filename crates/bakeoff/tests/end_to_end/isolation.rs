@@ -8,10 +8,10 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use model::FindingId;
 use model::fitness::Examination;
+use model::{FindingId, Severity};
 
-use crate::common::{Place, eventually, findings, page, script};
+use crate::common::{Place, eventually, findings, knownserver, page, script, told};
 
 const RUN: [&str; 6] = ["run", "study.toml", "--seed", "1", "--fail-on", "never"];
 
@@ -68,6 +68,41 @@ fn limits_are_a_treatment_that_is_read_back() {
     let left = left.into_iter().flatten().flatten().flatten().map(|entry| entry.file_name());
     let left: Vec<_> = left.filter(|name| is_of_nobody(&name.to_string_lossy())).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A worker beside the server needs 100 MB again and again.
+#[test]
+fn a_server_that_loses_workers_to_its_memory_limit_is_told() {
+    if !groups_are_permitted() {
+        println!("skipped: no control group can be made here");
+        return;
+    }
+    let place = same_twice();
+    let server = knownserver();
+    // `tail` keeps the last line, which has no end.
+    place.write(
+        "serve.sh",
+        &format!(
+            "while sleep 0.1; do head -c 100000000 /dev/zero | tail -n 1 > /dev/null; done &\nexec {} \"$@\"\n",
+            server.display()
+        ),
+    );
+    place.change(&format!("{} --port", server.display()), "/bin/sh {dir}/serve.sh --port");
+    place.change("two = { args", "two = { limits = { memory = \"48m\" }, args");
+    let ran = place.run(&RUN).ends_with(0);
+    ran.says("✗ INVALID two against one is no valid comparison")
+        .says("memory-limit-hit (launches with processes killed: one 0 of");
+    let killed = |trial: &serde_json::Value| trial["oom_kills"].as_u64();
+    for trial in place.trials() {
+        assert_eq!(trial["outcome"]["kind"], "completed", "{trial}");
+        assert_eq!(killed(&trial).is_some_and(|kills| kills > 0), trial["variant"] == 1, "{trial}");
+    }
+    let report = place.report();
+    let [found] = &findings(&report, FindingId::MemoryLimitHit)[..] else { panic!("{:#?}", report.findings) };
+    assert_eq!(found.severity, Severity::Invalid);
+    assert!(told(found).contains("limit: none | 48.0 MiB"), "{found:#?}");
+    place.run(&["show"]).ends_with(0).says("processes killed for needing more memory than `limits` allow: ");
+    place.assert_nothing_is_left();
 }
 
 /// Whether this is the group of a bakeoff that has ended.

@@ -58,9 +58,15 @@ impl Group {
         Ok(())
     }
 
-    /// Why processes of it were killed, where the kernel did so since they needed more memory than `limits` allow.
+    /// How many processes of it the kernel has killed since they needed more memory than `limits` allow.
+    pub fn oom_kills(&self) -> u64 {
+        let counted = self.made.iter().filter(|_| self.limits.memory_bytes.is_some());
+        counted.map(cgroup::Group::oom_kills).sum()
+    }
+
+    /// Why processes of it were killed, where the kernel did so for lack of memory.
     pub fn killed(&self) -> Option<String> {
-        let kills: u64 = self.made.iter().map(cgroup::Group::oom_kills).sum();
+        let kills = self.oom_kills();
         let bytes = self.limits.memory_bytes.filter(|_| kills > 0)?;
         Some(format!(
             "the kernel killed {} for needing more memory than `limits.memory` allows ({:.0} MiB); allow more, or give it a smaller heap",
@@ -165,7 +171,7 @@ mod tests {
         let inside = run("cat /proc/self/cgroup");
         let inside = String::from_utf8_lossy(&inside.stdout).into_owned();
         assert!(inside.contains(&format!("/bakeoff-{}-", std::process::id())), "{inside}");
-        assert_eq!(group.killed(), None);
+        assert_eq!((group.oom_kills(), group.killed()), (0, None));
         for (file, least) in [("memory.swap.max", "0"), ("memory.memsw.limit_in_bytes", "33554432")] {
             let swap = group.made.iter().filter_map(|group| fs::read_to_string(group.folder.join(file)).ok());
             assert!(swap.into_iter().all(|text| text.trim() == least), "{file}");
@@ -174,6 +180,7 @@ mod tests {
         let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
         assert_eq!(ended.status.code(), Some(3));
         let told = group.killed().unwrap();
+        assert_eq!(group.oom_kills(), 1);
         assert!(told.contains("a process of it") && told.contains("32 MiB"), "{told}");
         let folders = group.made.clone();
         drop(group);

@@ -100,6 +100,11 @@ impl Running {
         }
     }
 
+    /// How many of its processes the kernel has killed by now since they needed more memory than `limits` allow.
+    pub fn oom_kills(&self) -> u64 {
+        self.group.oom_kills()
+    }
+
     /// The last lines of its log, secrets masked.
     pub fn log_tail(&self) -> String {
         Log::read(&self.launch.order.log, &self.launch.site.secrets).tail

@@ -115,5 +115,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         host: HostUse::default(),
         canary_ns: [1_000_000, u64::MAX],
         ruby_gc: None,
+        oom_kills: 3,
     }
 }

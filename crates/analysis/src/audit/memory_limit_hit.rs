@@ -1,0 +1,165 @@
+//! Processes of a server were killed for lack of memory, and it went on without them.
+
+use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
+
+use super::{Context, Found, launches, name};
+use crate::compare::BASELINE;
+
+/// How often equal sides may be told apart.
+const ALPHA: f64 = 0.05;
+
+/// For each variant of which, or of whose baseline, the kernel killed processes in launches that went well: invalid when one
+/// side was hit in more of its launches than chance explains, else a warning.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
+    let hit = (BASELINE + 1..sides.len()).filter(|variant| sides[BASELINE].hit + sides[*variant].hit > 0);
+    hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]])).collect()
+}
+
+/// The launches of a variant that went well.
+struct Side {
+    launches: usize,
+    /// Those in which processes were killed.
+    hit: usize,
+    kills: u64,
+    limit: Option<u64>,
+}
+
+impl Side {
+    fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
+        let completed = || launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed);
+        Self {
+            launches: completed().count(),
+            hit: completed().filter(|trial| trial.oom_kills > 0).count(),
+            kills: completed().map(|trial| trial.oom_kills).sum(),
+            limit: record.study.variants[variant].server.limits.memory_bytes,
+        }
+    }
+}
+
+fn against_baseline(record: &StudyRecord, variant: VariantIndex, sides: [&Side; 2]) -> Found {
+    let differs = chance(sides.map(|side| side.hit), sides.map(|side| side.launches)) <= ALPHA;
+    let (severity, meaning) = if differs {
+        (
+            Severity::Invalid,
+            "The kernel killed processes of one side's servers for needing more memory than `limits.memory` allows, and those went on \
+             without them: what differs is whether the server lives within its limit, not how fast it is.",
+        )
+    } else {
+        (
+            Severity::Warning,
+            "The kernel killed processes of servers for needing more memory than `limits.memory` allows. The servers went on without them, \
+             so these are the speeds of servers that lose their workers.",
+        )
+    };
+    let both = |of: &dyn Fn(&Side) -> String| format!("{} | {}", of(sides[0]), of(sides[1]));
+    Found::new(
+        FindingId::MemoryLimitHit,
+        severity,
+        format!("{} against {}", name(record, variant), name(record, BASELINE)),
+        meaning,
+        "Raise `limits.memory`, or have the server need less (a smaller heap, fewer workers), and run again.",
+    )
+    .about(variant)
+    .with("launches with processes killed", both(&|side| format!("{} of {}", side.hit, side.launches)))
+    .with("processes killed", both(&|side| text::count(side.kills)))
+    .with("limit", both(&|side| side.limit.map_or_else(|| "none".to_owned(), |bytes| text::bytes(bytes as f64))))
+}
+
+/// How probable it is, where both sides are hit equally often, that so many of their launches are hit or any split of as many that is no more
+/// probable: Fisher's exact test, two-sided (Fisher, Statistical Methods for Research Workers, 5th ed., §21.02).
+fn chance(hit: [usize; 2], launches: [usize; 2]) -> f64 {
+    let all = hit[0] + hit[1];
+    let ways = |first: usize| choose(launches[0], first) * choose(launches[1], all - first);
+    let splits = || (all.saturating_sub(launches[1])..=all.min(launches[0])).map(ways);
+    // Equally probable ones may differ by rounding.
+    let as_rare = ways(hit[0]) * (1.0 + 1e-9);
+    splits().filter(|ways| *ways <= as_rare).sum::<f64>() / splits().sum::<f64>()
+}
+
+/// In how many ways `taken` of `of` can be taken.
+fn choose(of: usize, taken: usize) -> f64 {
+    (0..taken).map(|nth| (of - nth) as f64 / (nth + 1) as f64).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::{found, gravest};
+    use crate::boundaries::Boundaries;
+    use crate::fixture;
+
+    /// Has processes killed in so many launches of each variant.
+    fn hit(record: &mut StudyRecord, launches: [usize; 2]) {
+        for (variant, count) in launches.into_iter().enumerate() {
+            let own = record.trials.iter_mut().filter(|trial| trial.variant == variant);
+            own.take(count).for_each(|trial| trial.oom_kills = 2);
+        }
+    }
+
+    fn gravest_of(launches: [usize; 2]) -> Option<Severity> {
+        // Three blocks and two pilots: five launches a side.
+        let mut record = fixture::record(3, 0.0);
+        hit(&mut record, launches);
+        gravest(rule, &record)
+    }
+
+    #[test]
+    fn one_side_that_does_not_live_within_its_limit_is_no_comparison() {
+        assert_eq!(gravest_of([0, 0]), None);
+        for alike in [[0, 1], [3, 0], [5, 5], [5, 2], [2, 4]] {
+            assert_eq!(gravest_of(alike), Some(Severity::Warning), "{alike:?}");
+        }
+        for other in [[0, 5], [5, 0], [1, 5], [4, 0]] {
+            assert_eq!(gravest_of(other), Some(Severity::Invalid), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn both_sides_are_told() {
+        let mut record = fixture::record(3, 0.0);
+        hit(&mut record, [0, 5]);
+        record.study.variants[1].server.limits.memory_bytes = Some(64 << 20);
+        let boundaries = Boundaries::standard();
+        let found = rule(&record, &Context::new(&record, &boundaries));
+        let [only] = &found[..] else { panic!("{found:?}") };
+        let values: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();
+        assert_eq!(values, ["0 of 5 | 5 of 5", "0 | 10", "none | 64.0 MiB"]);
+        assert!(only.vetoes(1) && only.finding.subject == "on against off");
+    }
+
+    #[test]
+    fn a_baseline_that_is_hit_concerns_those_that_are_not() {
+        let mut study = fixture::study();
+        study.factors[0].levels.push("fast".to_owned());
+        study.variants.push(fixture::variant("fast", "true"));
+        let mut record = fixture::record_of(study, 3, 0.0, 0.01, 3);
+        hit(&mut record, [5, 5]);
+        let expected = [(Severity::Warning, "on against off"), (Severity::Invalid, "fast against off")];
+        assert_eq!(found(rule, &record), expected.map(|(severity, subject)| (severity, subject.to_owned())));
+    }
+
+    #[test]
+    fn launches_that_failed_are_another_rules() {
+        let mut record = fixture::record(3, 0.0);
+        hit(&mut record, [0, 5]);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    /// Ways of the splits as rare as the one seen, by those of all.
+    #[test]
+    fn chances_are_those_of_the_hypergeometric_distribution() {
+        for (hit, launches, expected) in [
+            ([5, 0], [5, 5], 2.0 / 252.0),
+            ([4, 0], [5, 5], 10.0 / 210.0),
+            ([5, 1], [5, 5], 10.0 / 210.0),
+            ([3, 3], [5, 5], 1.0),
+            // Fisher's tea: 3 of 4 cups.
+            ([3, 1], [4, 4], 34.0 / 70.0),
+            ([2, 0], [2, 0], 1.0),
+        ] {
+            assert!((chance(hit, launches) - expected).abs() < 1e-9, "{hit:?} of {launches:?}");
+        }
+    }
+}
