@@ -126,8 +126,8 @@ impl Conductor<'_> {
     fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         let began = Instant::now();
         self.watcher.see(&Event::Began { record, left: self.time_left(record, began) });
-        if record.withheld.is_some() && self.wants_evidence(record) {
-            // They may be made yet.
+        if record.withheld.is_some() {
+            // They may be made yet, or are no longer wanted.
             self.withhold(record, None)?;
         }
         let study = record.study.clone();

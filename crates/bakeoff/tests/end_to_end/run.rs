@@ -200,6 +200,12 @@ fn a_budget_ends_a_run_between_blocks() {
     ran.complains("the budget of 5 s does not allow another block");
     assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 2));
     refused(&["run", "study.toml", "--resume", "--budget", "1s"]);
+
+    // Why there is no evidence is told until none is asked for.
+    let withheld = || place.report().why.and_then(|why| why.withheld);
+    assert!(withheld().is_some_and(|why| why.contains("the budget of 5 s ended the run before its verdict")));
+    place.run(&[&["run", "study.toml", "--resume", "--no-evidence"], &five[..]].concat()).ends_with(4);
+    assert_eq!(withheld(), None);
 }
 
 /// A value of `{env.NAME}` is used, and seen nowhere: not where the server shows it, and no part of it.
