@@ -166,5 +166,6 @@ pub fn reproduce(record: &StudyRecord) -> Reproduce {
     Reproduce {
         command: format!("bakeoff run {} --seed {}{quick}", record.study.file, record.plan.seed),
         study: record.study.source.clone(),
+        goes_on: None,
     }
 }

@@ -206,9 +206,10 @@ fn way_out(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let allowed = full.max_blocks;
     let about = format!("To settle it would take about {} blocks", text::count(blocks.into()));
     if blocks <= schedule.max_blocks {
-        let way =
-            if is_over { String::new() } else { format!(": go on with `bakeoff run {} --resume`", record.study.file) };
-        return format!("{about}{way}.");
+        return format!(
+            "{about}{}.",
+            if is_over { "" } else { ": go on with this run (the command is at the report's end)" }
+        );
     }
     if is_quick && blocks <= allowed {
         return format!("{about}: run without --quick, which allows up to {allowed}.");
@@ -439,7 +440,7 @@ mod tests {
         let mut full = fixture::empty(fixture::study(), Mode::Full);
         assert_eq!(
             way_out(&full, 21, false),
-            "To settle it would take about 21 blocks: go on with `bakeoff run study.toml --resume`."
+            "To settle it would take about 21 blocks: go on with this run (the command is at the report's end)."
         );
         assert_eq!(way(&full, 21), "To settle it would take about 21 blocks.");
         assert!(way(&full, 31).contains("31 blocks, more than the 30 the study allows: the difference is too small"));

@@ -36,7 +36,7 @@ fn dispatch(cli: &Cli) -> miette::Result<ExitCode> {
         Command::Check(typed) => check::run(typed, &cli.store_again()),
         Command::Run(typed) => run::run(&Store::open(&path()?)?, cli, typed),
         Command::Load(typed) => load::run(typed, cli.quiet),
-        Command::Report(typed) => report::run(&to_read(&path()?)?, typed),
+        Command::Report(typed) => report::run(&to_read(&path()?)?, cli, typed),
         // A store that was named has to be there; without one there are no runs yet.
         Command::List(typed) if cli.store.is_some() => stored::list(Some(&to_read(&path()?)?), typed),
         Command::List(typed) => stored::list(Store::open_to_read(&path()?)?.as_ref(), typed),

@@ -140,6 +140,10 @@ fn environment(text: &mut String, report: &Report) {
     text.push_str("## How to reproduce\n\n");
     fenced(text, "sh", &report.reproduce.command);
     fenced(text, "toml", &report.reproduce.study);
+    if let Some(command) = &report.reproduce.goes_on {
+        let _ = writeln!(text, "{}\n", words::GOES_ON);
+        fenced(text, "sh", command);
+    }
 }
 
 fn table(text: &mut String, table: &Table) {

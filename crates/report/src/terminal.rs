@@ -34,6 +34,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.warming_up(report);
     page.why(report);
     page.findings(&words::findings(report));
+    page.goes_on(report);
     page.text
 }
 
@@ -133,6 +134,15 @@ impl Page {
         }
         for topic in &why.topics {
             self.table(&tables::topic(topic, report));
+        }
+    }
+
+    /// The command on one line, however long: it is to be copied.
+    fn goes_on(&mut self, report: &Report) {
+        if let Some(command) = &report.reproduce.goes_on {
+            self.text.push('\n');
+            self.wrapped("", 0, words::GOES_ON);
+            self.line(&format!("  {}", clean(command)));
         }
     }
 

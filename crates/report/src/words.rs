@@ -193,6 +193,9 @@ pub const WHOLE_LAUNCHES: &str = "whole launches, start-up and warm-up included"
 /// What the numbers of the launches' table are.
 pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";
 
+/// What stands before the command that goes on with an unfinished run.
+pub const GOES_ON: &str = "This run has not come to its end. It goes on with:";
+
 /// What has to be known of everything that explains a verdict.
 pub const WHY_NOTE: &str = "One more launch of each variant, after the verdict and no part of it, was watched under load and                             recorded. It explains, and proves nothing: another launch may show something else. What explains                             most of the difference in server CPU stands first.";
 

@@ -70,6 +70,7 @@ fn about(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
         ("system", format!("{}, kernel {}", host.os, host.kernel)),
         ("processor", format!("{}, {}", host.cpu_model, words::plural(host.cpus.into(), "logical CPU"))),
         ("repeat with", report.reproduce.command.clone()),
+        ("go on with", report.reproduce.goes_on.clone().unwrap_or_default()),
         ("Comparisons", words::decision_note(report)),
         ("Cells", words::MEASUREMENTS_NOTE.to_owned()),
         ("Scalability", words::SCALABILITY_NOTE.to_owned()),

@@ -24,7 +24,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let remedy = if is_over {
         "Mend what ended the run (failed launches, another finding), then run it again."
     } else {
-        "Go on with this run, as told below the report."
+        "Go on with this run (the command is at the report's end)."
     };
     vec![
         Found::new(
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn only_a_run_that_can_go_on_is_told_to() {
         let mut record = fixture::record(4, 0.0);
-        assert_eq!(find(&record)[0].remedy, "Go on with this run, as told below the report.");
+        assert_eq!(find(&record)[0].remedy, "Go on with this run (the command is at the report's end).");
         record.plan.blocks.truncate(4);
         let found = find(&record);
         let [ended] = &found[..] else { panic!("it has four blocks") };

@@ -7,12 +7,16 @@ use miette::IntoDiagnostic as _;
 use model::FindingId;
 use store::Store;
 
+use crate::cli::{self, Cli};
+use crate::commands::run::goes_on;
 use crate::exit::UsageError;
-use crate::{cli, output};
+use crate::output;
 
-pub fn run(store: &Store, typed: &cli::Report) -> miette::Result<ExitCode> {
+pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<ExitCode> {
     let record = store.load(&typed.run)?;
-    let made = analysis::analyse(&record, &Boundaries::for_variants(record.study.variants.len()));
+    let mut made = analysis::analyse(&record, &Boundaries::for_variants(record.study.variants.len()));
+    let file = record.study.dir.join(&record.study.file);
+    made.reproduce.goes_on = goes_on(store, cli, &record, &file, None)?;
     let format = &typed.format;
     if let Some(path) = &format.html {
         output::write(path, report::html(&made))?;

@@ -1,5 +1,6 @@
 //! `bakeoff run`: from a study file to a verdict.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use analysis::Boundaries;
 use miette::{Context as _, IntoDiagnostic as _};
 use model::{Study, StudyRecord};
 use server::Launcher;
-use store::{Store, StoreError};
+use store::{RunSummary, Status, Store, StoreError};
 
 use crate::cli::{self, Cli};
 use crate::commands::check::planned;
@@ -51,7 +52,8 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     }
     let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
-    let made = analysis::analyse(&record, &boundaries);
+    let mut made = analysis::analyse(&record, &boundaries);
+    made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.evidence())?;
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
     // What was found out is told even where the file cannot be written.
     if typed.json {
@@ -60,7 +62,12 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     } else {
         output::print(&report::terminal(&made, output::style()))?;
         output::write(&html, report::html(&made))?;
-        output::print(&format!("\nreport: {}\n{}", html.display(), goes_on(&ending, cli, typed)))?;
+        output::print(&format!(
+            "
+report: {}
+",
+            html.display()
+        ))?;
     }
     if let Some(xlsx) = &typed.xlsx {
         output::write(xlsx, report::xlsx(&made).into_diagnostic()?)?;
@@ -117,18 +124,24 @@ fn stopped(record: &StudyRecord) -> String {
     }
 }
 
-/// The command that goes on with a run that has not come to its end.
-fn goes_on(ending: &Ending, cli: &Cli, typed: &cli::Run) -> String {
-    match ending {
-        Ending::Finished(_) => String::new(),
-        Ending::Budget(_) | Ending::Interrupted => {
-            let evidence = match typed.evidence() {
-                Some(true) => " --evidence",
-                Some(false) => " --no-evidence",
-                None => "",
-            };
-            let study = output::word(&typed.planned.study);
-            format!("goes on with: bakeoff run {study} --resume{evidence}{}\n", cli.store_again())
-        }
+/// The command that goes on with a run of the study in this file; none where that is not what `--resume` would do.
+pub fn goes_on(
+    store: &Store,
+    cli: &Cli,
+    record: &StudyRecord,
+    file: &Path,
+    evidence: Option<bool>,
+) -> Result<Option<String>, StoreError> {
+    let is_interrupted = |run: RunSummary| run.run == record.run && run.status == Status::Interrupted;
+    if store.latest_unfinished(&record.study)?.as_deref() != Some(&record.run)
+        || !store.list()?.into_iter().any(is_interrupted)
+    {
+        return Ok(None);
     }
+    let evidence = match evidence {
+        Some(true) => " --evidence",
+        Some(false) => " --no-evidence",
+        None => "",
+    };
+    Ok(Some(format!("bakeoff run {} --resume{evidence}{}", output::word(file), cli.store_again())))
 }

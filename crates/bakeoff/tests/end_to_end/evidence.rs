@@ -94,7 +94,7 @@ fn evidence_is_resumed_and_can_be_declined() {
     let started = place.start(&mut place.bakeoff(&run));
     eventually("the first evidence launch's end", Duration::from_secs(120), || started.has_said("evidence, one:"));
     started.signal("INT");
-    started.end().ends_with(130).says("goes on with: bakeoff run study.toml --resume --evidence");
+    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --evidence");
     place.assert_nothing_is_left();
     assert_eq!(place.status(), "interrupted");
 

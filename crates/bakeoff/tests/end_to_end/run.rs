@@ -200,6 +200,11 @@ fn a_budget_ends_a_run_between_blocks() {
     ran.complains("the budget of 5 s does not allow another block");
     assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 2));
     refused(&["run", "study.toml", "--resume", "--budget", "1s"]);
+    // Whoever reads the report later gets the command, too, as it works from anywhere.
+    let [study, store] = [place.path("study.toml"), place.store_folder().join("store.db")];
+    let again = format!("bakeoff run {} --resume --store {}", study.display(), store.display());
+    place.run(&["report"]).ends_with(0).says("Go on with this run").says(&again);
+    place.run(&["report", "--md"]).says(&again);
 
     // Why there is no evidence is told until none is asked for.
     let withheld = || place.report().why.and_then(|why| why.withheld);

@@ -395,6 +395,9 @@ fn reproduce(page: &mut Markup, report: &Report) {
         section.element("details", &[], |details| {
             details.leaf("summary", &[], "The study file").leaf("pre", &[], report.reproduce.study.trim_end());
         });
+        if let Some(command) = &report.reproduce.goes_on {
+            section.leaf("p", &[], words::GOES_ON).leaf("pre", &[], command);
+        }
     });
 }
 
