@@ -61,7 +61,7 @@ pub use backend::engine;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
 pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, run};
-pub use scenario::{Script, ScriptError, Seen, StepFailed};
+pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed, unmet};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};

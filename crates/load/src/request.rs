@@ -96,8 +96,7 @@ impl Ask {
 
     /// Judges a complete answer by its status and by the length of its body in bytes.
     pub fn judge(&self, status: u16, body_bytes: u64) -> Result<(), Failure> {
-        let status_is_good = self.status.map_or((200..400).contains(&status), |expected| status == expected);
-        if !status_is_good {
+        if !is_expected(status, self.status) {
             Err(Failure::Status)
         } else if !self.length.allows(body_bytes) {
             Err(Failure::Length)
@@ -142,6 +141,11 @@ impl Ask {
     pub(crate) fn keeps_alive(&self) -> bool {
         self.keep_alive
     }
+}
+
+/// Whether a status is the one expected, or, where none is, no failure.
+pub(crate) fn is_expected(status: u16, expected: Option<u16>) -> bool {
+    expected.map_or((200..400).contains(&status), |expected| status == expected)
 }
 
 /// Whether `request` has a field of this name, in lower case, with such a value.

@@ -84,6 +84,18 @@ pub struct Checks {
     pub contains: Option<Template>,
 }
 
+impl Checks {
+    /// Those of a request that is no step.
+    pub fn of(expect: &Expect) -> Self {
+        Self {
+            status: expect.status,
+            json: expect.json.iter().map(|path| (path.clone(), None)).collect(),
+            contains: expect.contains.as_deref().map(Template::literal),
+            ..Self::default()
+        }
+    }
+}
+
 /// How a variable gets its value from an answer. Where nothing is found, the step fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extract {

@@ -58,7 +58,9 @@ impl RunningTrial<'_> {
                 Asking::Request { ask, expect, .. } => {
                     let answer = load::ask(target, ask, TIME_LIMIT)
                         .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
-                    self.measured.answers.push(answers::sample(index, &answer, expect, mask));
+                    let unmet = load::unmet(&answer, expect)
+                        .map_err(|source| ConductError::Expect { workload: workload.name.clone(), source })?;
+                    self.measured.answers.push(answers::sample(index, &answer, unmet, mask));
                 }
                 Asking::Scenarios(script) => {
                     let seen = script.look(target, TIME_LIMIT).map_err(|error| self.unasked(error, server))?;

@@ -24,6 +24,7 @@ use thiserror::Error;
 
 use crate::request::RequestError;
 
+pub use check::unmet;
 pub use script::Script;
 pub use visit::{Seen, StepFailed};
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use model::scenario::Each;
 use thiserror::Error;
 
+use super::check::is_missing;
 use super::script::{Script, User};
 use super::step::{Step, keep_cookies};
 use super::walk::Visitor;
@@ -207,7 +208,7 @@ impl Visit<'_> {
         if let Err(failure) = ask.judge(user.answer.status, user.answer.body.len() as u64) {
             return Ok(Some(failure.name().to_owned()));
         }
-        Ok(step.take_in(user).err().map(|what| format!("{what} is missing")))
+        Ok(step.take_in(user).err().map(is_missing))
     }
 }
 
