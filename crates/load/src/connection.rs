@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{Failure, Malformed};
 
-use crate::content::Decoded;
+use crate::content::{Decoded, Kept};
 use crate::request::Ask;
 use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::Target;
@@ -72,12 +72,10 @@ impl From<WireError> for Ended {
     }
 }
 
-/// Passes the same on to two.
-struct Both<'a, A, B>(&'a mut A, &'a mut B);
+/// Passes the body to what undoes its coding, and all else to a sink as well.
+struct Coded<'a, S>(&'a mut Decoded<Kept>, &'a mut S);
 
-impl<A: Sink, B: Sink> Sink for Both<'_, A, B> {
-    const SEES_FIELDS: bool = A::SEES_FIELDS || B::SEES_FIELDS;
-
+impl<S: Sink> Sink for Coded<'_, S> {
     fn field(&mut self, name: &str, value: &[u8]) {
         self.0.field(name, value);
         self.1.field(name, value);
@@ -85,7 +83,6 @@ impl<A: Sink, B: Sink> Sink for Both<'_, A, B> {
 
     fn body(&mut self, bytes: &[u8]) {
         self.0.body(bytes);
-        self.1.body(bytes);
     }
 }
 
@@ -102,7 +99,7 @@ pub(crate) struct Connection {
     address: usize,
     wire: Wire,
     /// Undoes gzip, from the first byte to the last of an answer to a request that offers it.
-    decoded: Option<Decoded<Ignore>>,
+    decoded: Option<Decoded<Kept>>,
     failures_in_a_row: u32,
 }
 
@@ -198,17 +195,18 @@ impl Connection {
         self.wire.farewell()
     }
 
-    /// Takes received bytes, whose meaning goes to `sink` as it came; says how the request ended when they end it.
+    /// Takes received bytes, whose meaning goes to `sink`, a body that may be in gzip as a whole and without it; says how
+    /// the request ended when they end it.
     pub fn received(&mut self, bytes: &[u8], ask: &Ask, sink: &mut impl Sink) -> Option<Ended> {
         let received = if ask.takes_gzip() {
-            let decoded = self.decoded.get_or_insert_with(|| Decoded::new(Ignore, true));
-            self.wire.receive(bytes, ask.is_head(), &mut Both(decoded, sink))
+            let decoded = self.decoded.get_or_insert_with(|| Decoded::new(Kept::for_sink(sink), true));
+            self.wire.receive(bytes, ask.is_head(), &mut Coded(decoded, sink))
         } else {
             self.wire.receive(bytes, ask.is_head(), sink)
         };
         match received {
             Ok(None) => None,
-            Ok(Some(answered)) => Some(self.judge(answered, ask)),
+            Ok(Some(answered)) => Some(self.judge(answered, ask, sink)),
             Err(error) => Some(error.into()),
         }
     }
@@ -222,7 +220,7 @@ impl Connection {
     /// Takes so many bytes unseen; says how the request ended when they end it.
     pub fn skipped(&mut self, bytes: u64, ask: &Ask) -> Option<Ended> {
         match self.wire.skip(bytes) {
-            Ok(answered) => answered.map(|answered| self.judge(answered, ask)),
+            Ok(answered) => answered.map(|answered| self.judge(answered, ask, &mut Ignore)),
             Err(error) => Some(error.into()),
         }
     }
@@ -230,11 +228,11 @@ impl Connection {
     /// Takes the orderly end of the connection.
     pub fn closed(&mut self, ask: &Ask, sink: &mut impl Sink) -> Ended {
         let closed = match &mut self.decoded {
-            Some(decoded) => self.wire.close(&mut Both(decoded, sink)),
+            Some(decoded) => self.wire.close(&mut Coded(decoded, sink)),
             None => self.wire.close(sink),
         };
         match closed {
-            Ok(answered) => self.judge(answered, ask),
+            Ok(answered) => self.judge(answered, ask, sink),
             Err(error) => error.into(),
         }
     }
@@ -272,7 +270,7 @@ impl Connection {
         wait.min(LONGEST_BACK_OFF)
     }
 
-    fn judge(&mut self, answered: Answered, ask: &Ask) -> Ended {
+    fn judge(&mut self, answered: Answered, ask: &Ask, sink: &mut impl Sink) -> Ended {
         self.failures_in_a_row = 0;
         let ended = |answered: Answered| Ended {
             answered: Some(answered),
@@ -280,10 +278,13 @@ impl Connection {
             malformed: None,
             reusable: answered.keep_alive && ask.keeps_alive(),
         };
-        match self.decoded.take().map(|decoded| decoded.finish().1) {
+        match self.decoded.take().map(Decoded::finish) {
             None => ended(answered),
-            Some(Ok(body_bytes)) => ended(Answered { body_bytes, ..answered }),
-            Some(Err(why)) => Ended { judged: Err(why.failure()), malformed: Some(why), ..ended(answered) },
+            Some((kept, Ok(body_bytes))) => {
+                kept.give(sink);
+                ended(Answered { body_bytes, ..answered })
+            }
+            Some((_, Err(why))) => Ended { judged: Err(why.failure()), malformed: Some(why), ..ended(answered) },
         }
     }
 }
@@ -313,6 +314,42 @@ mod tests {
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Status), true));
         let ended = asking().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask, &mut Ignore).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Length), true));
+    }
+
+    /// What a sink is given of a body.
+    #[derive(Default)]
+    struct Given(Vec<Vec<u8>>);
+
+    impl Sink for Given {
+        fn field(&mut self, _: &str, _: &[u8]) {}
+
+        fn body(&mut self, bytes: &[u8]) {
+            self.0.push(bytes.to_vec());
+        }
+    }
+
+    #[test]
+    fn gzip_is_undone_once_for_length_and_sink() {
+        let headers = vec![("Accept-Encoding".into(), "gzip".into())];
+        let request = Request { method: "GET".into(), path: "/".into(), headers, body: None };
+        let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
+        let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Exact(5)).unwrap();
+        // `printf hello | gzip -n`
+        let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+        let coded = [b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Length: 25\r\n\r\n", &hello[..]].concat();
+        for bytes in [&coded[..], b"HTTP/1.1 200 X\r\nContent-Length: 5\r\n\r\nhello"] {
+            for size in [1, 7, bytes.len()] {
+                let (mut connection, mut given) = (asking(), Given::default());
+                let mut ended = bytes.chunks(size).map(|piece| connection.received(piece, &ask, &mut given));
+                let ended = ended.by_ref().last().unwrap().unwrap();
+                assert_eq!((ended.judged, ended.answered.unwrap().body_bytes), (Ok(()), 5), "pieces of {size}");
+                assert_eq!(given.0, [b"hello"], "pieces of {size}");
+            }
+        }
+        let broken = [&coded[..coded.len() - 1], b"!"].concat();
+        let mut given = Given::default();
+        let ended = asking().received(&broken, &ask, &mut given).unwrap();
+        assert_eq!((ended.malformed, given.0.len()), (Some(Malformed::Gzip), 0));
     }
 
     #[test]

@@ -136,32 +136,35 @@ impl Codings {
     }
 }
 
-/// The body of a whole answer that had these fields, without gzip; as it came if gzip cannot be undone.
-pub(crate) fn plain(headers: &[(String, String)], body: Vec<u8>) -> Vec<u8> {
-    let mut decoded = Decoded::new(Kept::default(), true);
-    for (name, value) in headers {
-        decoded.field(name, value.as_bytes());
-    }
-    if decoded.codings != Codings::Gzip {
-        return body;
-    }
-    decoded.body(&body);
-    match decoded.finish() {
-        (Kept(plain), Ok(_)) => plain,
-        (_, Err(_)) => body,
-    }
+/// Keeps a body, up to the longest that is kept anywhere, where it is wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    wanted: bool,
+    body: Vec<u8>,
 }
 
-/// Keeps a body, up to the longest that is kept anywhere.
-#[derive(Debug, Default)]
-struct Kept(Vec<u8>);
+impl Kept {
+    /// What `sink` will be given when the answer is complete.
+    pub fn for_sink(sink: &impl Sink) -> Self {
+        Self { wanted: sink.sees_body(), body: Vec::new() }
+    }
+
+    /// Passes it on.
+    pub fn give(&self, sink: &mut impl Sink) {
+        if self.wanted {
+            sink.body(&self.body);
+        }
+    }
+}
 
 impl Sink for Kept {
     fn field(&mut self, _: &str, _: &[u8]) {}
 
     fn body(&mut self, bytes: &[u8]) {
-        let room = LONGEST_BODY - self.0.len().min(LONGEST_BODY);
-        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if self.wanted {
+            let room = LONGEST_BODY - self.body.len().min(LONGEST_BODY);
+            self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
     }
 }
 

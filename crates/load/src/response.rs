@@ -32,6 +32,11 @@ pub(crate) trait Sink {
     fn field(&mut self, name: &str, value: &[u8]);
     /// The next bytes of the body.
     fn body(&mut self, bytes: &[u8]);
+
+    /// Whether it looks at the body of the answer that is coming.
+    fn sees_body(&self) -> bool {
+        true
+    }
 }
 
 /// Keeps nothing.
@@ -43,6 +48,10 @@ impl Sink for Ignore {
 
     fn field(&mut self, _: &str, _: &[u8]) {}
     fn body(&mut self, _: &[u8]) {}
+
+    fn sees_body(&self) -> bool {
+        false
+    }
 }
 
 /// A field's value as text: bytes outside UTF-8 are replaced, and a folded line stands for a blank (RFC 9112 §5.2).

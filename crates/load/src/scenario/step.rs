@@ -146,6 +146,10 @@ impl Sink for Keep<'_> {
             self.answer.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
     }
+
+    fn sees_body(&self) -> bool {
+        self.body
+    }
 }
 
 /// The request with nothing in the place of values: good enough to tell whether it can be sent.

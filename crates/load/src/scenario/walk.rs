@@ -1,6 +1,5 @@
 //! The users of one thread on their way through scenarios, under load.
 
-use std::mem;
 use std::time::Duration;
 
 use model::Failure;
@@ -10,7 +9,6 @@ use super::script::{Script, User};
 use super::step::{Step, keep_cookies};
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
-use crate::content;
 use crate::recorder::Recorder;
 use crate::request::Ask;
 use crate::target::Target;
@@ -158,9 +156,6 @@ impl Work for Walks<'_> {
         let mut unmet = None;
         if let Some(answered) = ended.answered {
             user.answer.status = answered.status;
-            if step.rules().takes_gzip() {
-                user.answer.body = content::plain(&user.answer.headers, mem::take(&mut user.answer.body));
-            }
             if let Some(ask) = &visitor.ask {
                 keep_cookies(&user.answer, ask.bytes(), &mut user.jar);
             }
