@@ -193,6 +193,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         canary_ns: [1_000_000, 1_002_000],
         ruby_gc: None,
         oom_kills: 0,
+        failed_tear_downs: None,
     }
 }
 

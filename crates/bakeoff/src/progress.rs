@@ -192,8 +192,8 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::TrialEnded { trial, left } => {
             Some(format!("{}: {} ({})", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
         }
-        Event::TearDownsFailed { failed, reason } => {
-            Some(format!("{} failed, the first: {reason}", text::plural(*failed, "tear-down")))
+        Event::TearDownsFailed(failed) => {
+            Some(format!("{} failed, the first: {}", text::plural(failed.users, "tear-down"), failed.first))
         }
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",

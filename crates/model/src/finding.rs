@@ -38,6 +38,8 @@ pub enum FindingId {
     TrialFailed,
     /// Processes of a server were killed for lack of memory, and it went on without them.
     MemoryLimitHit,
+    /// Users of scenarios left things behind.
+    TearDownFailed,
     /// A factor's setting is not what the running process has.
     SettingNotEffective,
     /// The runtime does not start with a setting.
@@ -88,11 +90,12 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
         Self::MemoryLimitHit,
+        Self::TearDownFailed,
         Self::SettingNotEffective,
         Self::SettingRefused,
         Self::SettingUnknown,
@@ -125,6 +128,7 @@ impl FindingId {
             Self::Errors => "errors",
             Self::TrialFailed => "trial-failed",
             Self::MemoryLimitHit => "memory-limit-hit",
+            Self::TearDownFailed => "tear-down-failed",
             Self::SettingNotEffective => "setting-not-effective",
             Self::SettingRefused => "setting-refused",
             Self::SettingUnknown => "setting-unknown",

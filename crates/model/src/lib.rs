@@ -49,8 +49,8 @@ pub use metric::{Metric, Polarity};
 pub use options::ChangedOptions;
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{
-    AnswerSample, CellRecord, Failed, LaunchFacts, Outcome, Phase, Setting, SettingResult, SettingSource, StudyRecord,
-    TrialRecord, WarmUpRecord,
+    AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, Setting, SettingResult,
+    SettingSource, StudyRecord, TrialRecord, WarmUpRecord,
 };
 pub use report::Report;
 pub use scalability::Scalability;

@@ -70,11 +70,23 @@ pub struct TrialRecord {
     /// How many processes of the server the kernel killed, before bakeoff ended it, since they needed more memory than `limits` allow.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub oom_kills: u64,
+    /// Users of its loads whose tear-down failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_tear_downs: Option<FailedTearDowns>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// Users of scenarios who could not go through their tear-down: what they leave behind may burden what follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTearDowns {
+    /// How many.
+    pub users: u64,
+    /// Why the first did not, secrets masked.
+    pub first: String,
 }
 
 /// How a trial ended.

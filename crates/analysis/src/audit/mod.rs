@@ -26,6 +26,7 @@ pub mod setting_unverified;
 pub mod settings;
 pub mod shared_cores;
 pub mod stall;
+pub mod tear_down_failed;
 pub mod too_short;
 pub mod trial_failed;
 
@@ -111,10 +112,11 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 16] = [
+const OTHERS: [Rule; 17] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
+    tear_down_failed::rule,
     setting_inert::rule,
     setting_unverified::rule,
     options_overwritten::rule,
@@ -179,6 +181,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::Errors => page!("errors"),
         FindingId::TrialFailed => page!("trial-failed"),
         FindingId::MemoryLimitHit => page!("memory-limit-hit"),
+        FindingId::TearDownFailed => page!("tear-down-failed"),
         FindingId::SettingNotEffective => page!("setting-not-effective"),
         FindingId::SettingRefused => page!("setting-refused"),
         FindingId::SettingInert => page!("setting-inert"),

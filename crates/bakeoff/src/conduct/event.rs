@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use model::plan::Trial;
 use model::{
-    CellIndex, Effect, EvidenceRecord, Outlook, Phase, StudyRecord, TrialRecord, VariantIndex, WarmUpCut, Withheld,
+    CellIndex, Effect, EvidenceRecord, FailedTearDowns, Outlook, Phase, StudyRecord, TrialRecord, VariantIndex,
+    WarmUpCut, Withheld,
 };
 
 use super::Ending;
@@ -38,13 +39,8 @@ pub enum Event<'a> {
         /// Requests that failed in this second.
         failed: u64,
     },
-    /// Users of a load could not go through their tear-down: what they leave behind may burden what follows.
-    TearDownsFailed {
-        /// How many.
-        failed: u64,
-        /// Why the first did.
-        reason: &'a str,
-    },
+    /// Users of a load could not go through their tear-down.
+    TearDownsFailed(&'a FailedTearDowns),
     /// A trial ended and is stored.
     TrialEnded {
         /// What it gave.

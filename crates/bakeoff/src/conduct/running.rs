@@ -12,8 +12,8 @@ use model::evidence::Seen;
 use model::plan::Trial;
 use model::study::AskedSetting;
 use model::{
-    AnswerSample, CellIndex, CellRecord, Failed, HostUse, Interval, LaunchFacts, Outcome, Phase, ServerUse, Setting,
-    StudyRecord, VariantIndex, WarmUpRecord,
+    AnswerSample, CellIndex, CellRecord, Failed, FailedTearDowns, HostUse, Interval, LaunchFacts, Outcome, Phase,
+    ServerUse, Setting, StudyRecord, VariantIndex, WarmUpRecord,
 };
 use server::{Blame, HOOK_WITHIN, HostSampler, LaunchError, Pinned, ProcessTree, Running, ServerSampler, Site};
 
@@ -49,6 +49,7 @@ pub(super) struct Measured {
     pub cells: Vec<CellRecord>,
     pub seen: Option<Seen>,
     pub oom_kills: u64,
+    pub failed_tear_downs: Option<FailedTearDowns>,
 }
 
 /// What a launch is for.
@@ -232,9 +233,13 @@ impl<'a> RunningTrial<'a> {
             used.pss_bytes = probe.server.pss_bytes();
         }
         drop(pinned);
-        if let Ok(Summary { teardowns_failed: failed @ 1.., teardown_failure: Some(reason), .. }) = &made {
-            let reason = &self.prepared.launcher.mask(reason);
-            self.run.watcher.see(&Event::TearDownsFailed { failed: *failed, reason });
+        if let Ok(Summary { teardowns_failed: users @ 1.., teardown_failure: Some(reason), .. }) = &made {
+            let failed = FailedTearDowns { users: *users, first: self.prepared.launcher.mask(reason) };
+            self.run.watcher.see(&Event::TearDownsFailed(&failed));
+            match &mut self.measured.failed_tear_downs {
+                Some(before) => before.users += failed.users,
+                none => *none = Some(failed),
+            }
         }
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),

@@ -163,7 +163,18 @@ post = "/nobody-is-here"
     ran.says("▼ WORSE two is").complains("the question is answered");
     ran.complains("2 tear-downs failed, the first: step `log out` failed: ");
     slower.assert_nothing_is_left();
+    let report = slower.report();
+    let failed = findings(&report, FindingId::TearDownFailed);
+    assert_eq!(failed.len(), 2, "{failed:#?}");
+    let launches = slower.trials().iter().filter(|trial| trial["variant"] == 1).count();
+    // Two users, in the warm-up and in the load on the walk.
+    let expected = format!(
+        "two\nusers: {} in {launches} of {launches} launches\nthe first: step `log out` failed: ",
+        4 * launches
+    );
+    assert!(told(failed[1]).starts_with(&expected), "{failed:#?}");
     let trial = &slower.trials()[0];
+    assert_eq!(trial["failed_tear_downs"]["users"], 4);
     let steps: Vec<_> = trial["answers"].as_array().unwrap().iter().map(|answer| &answer["step"]).collect();
     // Of each of three looks: the page, then the walk's two steps.
     assert_eq!(steps.len(), 9);

@@ -7,8 +7,8 @@ use model::study::{
     Variant, WarmUp, Workload,
 };
 use model::{
-    Cell, CellRecord, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule, Shape, Study,
-    StudyRecord, Tally, TrialKey, TrialRecord, WarmUpRecord,
+    Cell, CellRecord, FailedTearDowns, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule,
+    Shape, Study, StudyRecord, Tally, TrialKey, TrialRecord, WarmUpRecord,
 };
 
 /// A run of a small study, without trials.
@@ -116,5 +116,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         canary_ns: [1_000_000, u64::MAX],
         ruby_gc: None,
         oom_kills: 3,
+        failed_tear_downs: Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() }),
     }
 }
