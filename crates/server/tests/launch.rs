@@ -156,12 +156,13 @@ fn a_kill_for_lack_of_memory_is_told() {
     );
     std::fs::write(dir.path().join("start.sh"), "ruby server.rb $1; exit $?\n").unwrap();
     let running = limited(limits, command("sh start.sh {port}"), &dir).unwrap().unwrap();
-    assert_eq!(running.ending(), "still running");
+    assert_eq!((running.is_alive(), running.killed()), (true, None));
     std::fs::write(dir.path().join("eat"), "").unwrap();
     let mut asked = std::net::TcpStream::connect(running.address()).unwrap();
     std::io::Write::write_all(&mut asked, b"GET / HTTP/1.0\r\n\r\n").unwrap();
     eventually("it has ended", || running.exit().is_some());
-    assert!(running.ending().starts_with("exit code 137: ") && running.ending().contains(told), "{}", running.ending());
+    assert_eq!(running.exit().unwrap().to_string(), "exit code 137");
+    assert!(running.killed().is_some_and(|why| why.contains(told)), "{:?}", running.killed());
 }
 
 /// A JVM on one processor chooses the serial collector, and a quarter of the memory that it sees for its heap.

@@ -244,7 +244,8 @@ impl<'a> RunningTrial<'a> {
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if died => {
-                Err(self.failed(format!("the server ended by itself under load ({})", server.ending()), server))
+                let exit = server.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
+                Err(self.failed(format!("the server ended by itself under load{exit}"), server))
             }
             Ok(_) => self.go_on(),
         };
@@ -260,7 +261,9 @@ impl<'a> RunningTrial<'a> {
         if self.run.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
     }
 
+    /// With what the kernel did to the server meanwhile, which may be why.
     pub fn failed(&self, reason: String, server: &Running) -> Broken {
+        let reason = [Some(reason), server.killed()].into_iter().flatten().collect::<Vec<_>>().join("; ");
         Broken::Variant(Failed { phase: self.phase, reason, log_tail: server.log_tail() })
     }
 

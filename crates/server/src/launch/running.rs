@@ -91,13 +91,9 @@ impl Running {
         self.supervised.exit()
     }
 
-    /// How the launched process ended, and why where the kernel tells, for people.
-    pub fn ending(&self) -> String {
-        let exit = self.exit().map_or_else(|| "still running".to_owned(), |exit| exit.to_string());
-        match self.group.killed() {
-            Some(why) => format!("{exit}: {why}"),
-            None => exit,
-        }
+    /// Why processes of it were killed by now, where the kernel did so for lack of memory, for people.
+    pub fn killed(&self) -> Option<String> {
+        self.group.killed()
     }
 
     /// How many of its processes the kernel has killed by now since they needed more memory than `limits` allow.
