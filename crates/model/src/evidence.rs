@@ -7,6 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::is_zero;
 use crate::{Outcome, Setting, VariantIndex, text};
 
 /// One evidence launch that ended, well or not.
@@ -25,6 +26,9 @@ pub struct EvidenceRecord {
     pub settings: Vec<Setting>,
     /// What was seen while it was watched; absent when it failed before.
     pub seen: Option<Seen>,
+    /// As [`TrialRecord::oom_kills`](crate::TrialRecord::oom_kills).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub oom_kills: u64,
 }
 
 /// Why no evidence launch was made although some were wanted.

@@ -38,7 +38,7 @@ pub struct WatchedLaunch {
     pub recording: Option<PathBuf>,
     /// What is missing and why, a sentence; absent where nothing is.
     pub missing: Option<String>,
-    /// Settings that came out otherwise than in the launches measured, a sentence each: what was watched is another thing
+    /// Settings that came out otherwise than in the launches measured, or kills for lack of memory, a sentence each: what was watched is another thing
     /// than what was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<String>,

@@ -57,6 +57,7 @@ fn a_run_survives_closing() {
                 cpu: None,
                 recording: Recording::Jfr { file: "/runs/evidence.jfr".into(), profile: Box::default() },
             }),
+            oom_kills: 0,
         };
         store.add_evidence(&expected.run, &evidence).unwrap();
         expected.evidence.push(evidence);

@@ -65,8 +65,29 @@ fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
         cpu_per_request: Watched::of(made).and_then(|watched| watched.cpu(CpuUse::without_recorder_s)),
         recording,
         missing,
-        deviations: made.settings.iter().filter_map(|setting| deviation(record, made.variant, setting)).collect(),
+        deviations: made
+            .settings
+            .iter()
+            .filter_map(|setting| deviation(record, made.variant, setting))
+            .chain(kills(record, made))
+            .collect(),
     }
+}
+
+/// What to say of a launch whose processes were killed for lack of memory as in none that was measured, or were not as in all of them.
+fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
+    let mut measured = record.trials.iter().filter(|trial| trial.variant == made.variant).peekable();
+    measured.peek()?;
+    let told = |killed: bool| if killed { "some" } else { "none" };
+    let now = made.oom_kills > 0;
+    measured.all(|trial| (trial.oom_kills > 0) != now).then(|| {
+        format!(
+            "The kernel killed {} of its processes for lack of memory in this launch, and {} in those measured: it shows something else \
+             than they did.",
+            told(now),
+            told(!now)
+        )
+    })
 }
 
 /// What to say of a setting that came out otherwise than in any launch of the variant that was measured.
@@ -509,6 +530,23 @@ mod tests {
                 "No launches were made to see why: they would take about 40 s, more than was left of the budget of 2 min."
             )
         );
+    }
+
+    #[test]
+    fn a_launch_that_alone_is_killed_or_spared_says_so() {
+        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
+        let deviations = |record: &StudyRecord| why(record, &[]).unwrap().launches[1].deviations.clone();
+        record.evidence[1].oom_kills = 2;
+        let alone =
+            "The kernel killed some of its processes for lack of memory in this launch, and none in those measured: ";
+        assert!(deviations(&record)[0].starts_with(alone), "{:?}", deviations(&record));
+        let own = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+        own.skip(1).for_each(|trial| trial.oom_kills = 1);
+        assert_eq!(deviations(&record), [""; 0]);
+        record.evidence[1].oom_kills = 0;
+        assert_eq!(deviations(&record), [""; 0], "one that was measured was spared, too");
+        record.trials.iter_mut().for_each(|trial| trial.oom_kills = 1);
+        assert!(deviations(&record)[0].contains("killed none of its processes"), "{:?}", deviations(&record));
     }
 
     #[test]
