@@ -194,6 +194,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         ruby_gc: None,
         oom_kills: 0,
         failed_tear_downs: None,
+        service_logs: IndexMap::new(),
     }
 }
 

@@ -130,6 +130,10 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
     ServerTime {
         cores: per_second(&|interval| Some(interval.server.as_ref()?.cpu_s)),
         busiest_core: (0..cores.unwrap_or(0)).filter_map(busy).max_by(f64::total_cmp),
+        services_cpu_per_request: per_request(|interval| {
+            let host = interval.host.as_ref()?;
+            Some(host.services_cores? * host.elapsed_s * 1e6)
+        }),
         system_cpu_per_request: per_request(|interval| Some(interval.server.as_ref()?.system_s? * 1e6)),
         waits_per_request: per_request(|interval| Some(switches(interval)?.voluntary as f64)),
         preemptions_per_request: per_request(|interval| Some(switches(interval)?.involuntary as f64)),

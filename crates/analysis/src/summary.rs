@@ -107,6 +107,7 @@ fn typical(times: &[ServerTime]) -> ServerTime {
     ServerTime {
         cores: median(|time| time.cores),
         busiest_core: median(|time| time.busiest_core),
+        services_cpu_per_request: median(|time| time.services_cpu_per_request),
         system_cpu_per_request: median(|time| time.system_cpu_per_request),
         waits_per_request: median(|time| time.waits_per_request),
         preemptions_per_request: median(|time| time.preemptions_per_request),

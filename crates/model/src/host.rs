@@ -122,6 +122,9 @@ pub struct HostUse {
     pub steal_cores: f64,
     /// Cores used by processes that are neither the server, its services nor ourselves.
     pub others_cores: f64,
+    /// Cores used by the study's services; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub services_cores: Option<f64>,
     /// Seconds this control group was throttled by its CPU quota.
     pub throttled_s: f64,
     /// How busy each logical processor was, 0..=1 to two decimals, in the kernel's order.

@@ -73,6 +73,9 @@ pub struct TrialRecord {
     /// Users of its loads whose tear-down failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_tear_downs: Option<FailedTearDowns>,
+    /// The last lines of each service's log, by its name, where requests failed.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub service_logs: IndexMap<String, String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -106,7 +109,7 @@ pub struct Failed {
     pub phase: Phase,
     /// What went wrong.
     pub reason: String,
-    /// The last lines of the server's log.
+    /// The last lines of the server's log, or of the service's that failed.
     pub log_tail: String,
 }
 

@@ -176,6 +176,9 @@ pub struct ServerTime {
     /// How busy that logical processor of the host was that was busiest, whoever used it, 0..=1.
     #[serde(default)]
     pub busiest_core: Option<f64>,
+    /// CPU time of the study's services, such as a database, per good answer, µs; no part of [`Measurement::cpu_per_request`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub services_cpu_per_request: Option<f64>,
     /// CPU time in the kernel per good answer, µs; part of [`Measurement::cpu_per_request`].
     pub system_cpu_per_request: Option<f64>,
     /// How often its threads left a core of their own accord, to wait for something, per good answer.

@@ -206,6 +206,7 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
             (Metric::CpuPerRequest.name(), measurement.cpu_per_request, us),
             ("requests-per-cpu-second", measurement.cpu_per_request.map(|us| 1e6 / us), "requests"),
             ("client-cpu-per-request", measurement.client_cpu_per_request, us),
+            ("services-cpu-per-request", time.services_cpu_per_request, us),
             ("system-cpu-per-request", time.system_cpu_per_request, us),
             ("jit-per-request", time.jit_per_request, us),
             ("allocated-per-request", time.allocated_per_request, bytes),

@@ -200,9 +200,10 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
 /// which nothing is known are left out.
 pub fn server_times(report: &Report) -> Table {
     type Written = fn(&ServerTime) -> Option<String>;
-    let columns: [(&str, Written); 14] = [
+    let columns: [(&str, Written); 15] = [
         ("cores used", |time| time.cores.map(number::amount)),
         ("busiest core", |time| time.busiest_core.map(number::share)),
+        ("services' CPU per request", |time| time.services_cpu_per_request.map(number::micros)),
         ("kernel CPU per request", |time| time.system_cpu_per_request.map(number::micros)),
         ("waits per request", |time| time.waits_per_request.map(number::amount)),
         ("preemptions per request", |time| time.preemptions_per_request.map(number::amount)),

@@ -185,7 +185,7 @@ pub fn decision_note(report: &Report) -> String {
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
 
 /// What the numbers of the table of the server's time are.
-pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Kernel CPU is part of the CPU per request; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else.";
+pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Services' CPU is beside the server's CPU per request, kernel CPU a part of it; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else.";
 
 /// The heading of what is known of whole launches only.
 pub const WHOLE_LAUNCHES: &str = "whole launches, start-up and warm-up included";

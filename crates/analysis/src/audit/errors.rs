@@ -19,6 +19,8 @@ const MOST: f64 = 0.5;
 const ONE_POINT: f64 = 0.01;
 /// How much more seldom than a verdict a veto may be wrong.
 const RARER: usize = 10;
+/// Characters of a log's line that are shown.
+const LONGEST_LINE: usize = 160;
 /// Launches whose answers all lack what the study expects, from which on no other launch will do better.
 const ALWAYS: usize = 2;
 
@@ -59,7 +61,16 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
 
 fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Found> {
     let subject = format!("{}, {}", name(record, variant), cell_name(record, cell));
-    Some(too_many(subject, tally)?.about(variant))
+    let found = too_many(subject, tally)?.about(variant);
+    let failed = |trial: &&TrialRecord| {
+        let own = trial.cells.iter().filter(|measured| measured.cell == cell);
+        own.flat_map(|measured| &measured.intervals).any(|interval| interval.tally.failed() > 0)
+    };
+    let services = launches(record, variant).find(failed).map(|trial| &trial.service_logs);
+    Some(services.into_iter().flatten().fold(found, |found, (name, log)| {
+        let last = log.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+        found.with(format!("service {name}'s last words"), text::shortened(last, LONGEST_LINE))
+    }))
 }
 
 fn too_many(subject: String, tally: &Tally) -> Option<Found> {
@@ -74,7 +85,7 @@ fn too_many(subject: String, tally: &Tally) -> Option<Found> {
         severity,
         subject,
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
-        "Find out why they fail (the statuses in the evidence, the server's log) and run again.",
+        "Find out why they fail (the statuses in the evidence, the logs of the server and of its services) and run again.",
     )
     .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
@@ -107,7 +118,7 @@ fn both_sides(
             Severity::Invalid,
             format!("{} against {}, {}", name(record, variant), name(record, BASELINE), cell_name(record, cell)),
             "One side fails more often than the other, so the two did not do the same work.",
-            "Find out why (the statuses of each side, the server's log) and run again.",
+            "Find out why (the statuses of each side, the logs of the server and of its services) and run again.",
         )
         .about(variant)
         .with("failed", format!("{} against {}", percent(other.failed_share()), percent(baseline.failed_share())))

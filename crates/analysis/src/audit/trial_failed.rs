@@ -67,7 +67,7 @@ fn one_variant(record: &StudyRecord, failing: &Failing) -> Found {
         severity,
         subject,
         &meaning,
-        "Read the server's log and find out why; then run again.",
+        "Read the log of what failed (`bakeoff show` has its last lines) and find out why; then run again.",
     )
     .about(failing.variant)
     .with(
@@ -84,7 +84,7 @@ fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Found {
         "all variants",
         "No launch of any variant went well, so the fault is most likely in what they share: the program, a service, a hook, \
          the machine.",
-        "Read the server's log and find out why; then run again.",
+        "Read the log of what failed (`bakeoff show` has its last lines) and find out why; then run again.",
     );
     failing.iter().fold(found, |found, failing| {
         let of = format!("failed launches of {}", name(record, failing.variant));

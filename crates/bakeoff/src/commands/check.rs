@@ -88,6 +88,10 @@ fn doubts(study: &Study, host: &HostFacts) -> Vec<String> {
             doubts.push(format!("{names} are the same treatment: whatever differs between them is chance"));
         }
     }
+    for service in &study.services {
+        let lacking = server::service_lacking(service, &study.dir);
+        doubts.extend(lacking.map(|lacking| format!("service {}: {lacking}", service.name)));
+    }
     doubts.extend(analysis::aliases(study));
     for name in study::environment(study) {
         if std::env::var_os(name).is_none() {

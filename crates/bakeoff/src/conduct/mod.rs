@@ -6,6 +6,7 @@ mod event;
 mod evidence;
 mod prepared;
 mod running;
+mod services;
 mod trial;
 
 use std::ops::Range;

@@ -2,22 +2,25 @@
 //! seen of server and host meanwhile. What is done with it is `trial`'s or `evidence`'s.
 
 use std::fs;
+use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use indexmap::IndexMap;
 use load::{Flow, Load, LoadError, Summary};
 use model::evidence::Seen;
 use model::plan::Trial;
 use model::study::AskedSetting;
 use model::{
     AnswerSample, CellIndex, CellRecord, Failed, FailedTearDowns, HostUse, Interval, LaunchFacts, Outcome, Phase,
-    ServerUse, Setting, StudyRecord, VariantIndex, WarmUpRecord,
+    ServerUse, Setting, StudyRecord, VariantIndex, WarmUpRecord, interval,
 };
 use server::{Blame, HOOK_WITHIN, HostSampler, LaunchError, Pinned, ProcessTree, Running, ServerSampler, Site};
 
 use super::prepared::Prepared;
+use super::services::Services;
 use super::{ConductError, Event, Watcher};
 
 /// Bytes that have to be free beside the logs for a failure to count as a variant's.
@@ -50,6 +53,7 @@ pub(super) struct Measured {
     pub seen: Option<Seen>,
     pub oom_kills: u64,
     pub failed_tear_downs: Option<FailedTearDowns>,
+    pub service_logs: IndexMap<String, String>,
 }
 
 /// What a launch is for.
@@ -80,8 +84,7 @@ pub(super) struct RunningTrial<'a> {
     pub measured: Measured,
     /// Where it leaves its logs.
     folder: PathBuf,
-    /// What the services use, for telling it from others' use of the host.
-    services: Vec<ProcessTree>,
+    services: Services,
     phase: Phase,
 }
 
@@ -94,7 +97,7 @@ impl<'a> RunningTrial<'a> {
         folder: PathBuf,
         run: Run<'a>,
     ) -> Self {
-        let (services, phase, measured) = (Vec::new(), Phase::Prepare, Measured::default());
+        let (services, phase, measured) = (Services::default(), Phase::Prepare, Measured::default());
         Self { prepared, purpose, variant, run, measured, folder, services, phase }
     }
 
@@ -139,27 +142,22 @@ impl<'a> RunningTrial<'a> {
     fn with_services(&mut self, site: &Site) -> Result<(), Broken> {
         let Prepared { launcher, study, .. } = self.prepared;
         self.enter(Phase::Prepare, None);
-        let mut services = Vec::new();
         let mut result = Ok(());
         for service in &study.services {
             match launcher.service(service, site) {
-                Ok(running) => services.push((running, service.stop_within)),
+                Ok(running) => self.services.add(service, running),
                 Err(error) => {
                     result = Err(self.broken(error));
                     break;
                 }
             }
         }
-        self.services = services.iter().map(|(running, _)| running.tree()).collect();
         if result.is_ok() {
             result = self.launched(site);
         }
         self.enter(Phase::Stop, None);
-        for (service, within) in services.into_iter().rev() {
-            let stopped = service.stop(within).map_err(|error| self.broken(error.into()));
-            result = result.and(stopped.map(drop));
-        }
-        result
+        let stopped = mem::take(&mut self.services).stop().map_err(|error| self.broken(error.into()));
+        result.and(stopped)
     }
 
     fn launched(&mut self, site: &Site) -> Result<(), Broken> {
@@ -175,15 +173,35 @@ impl<'a> RunningTrial<'a> {
                 if error.blame() == Blame::Server {
                     self.measured.settings = launcher.refused(installed, site, &self.asked());
                 }
-                return Err(self.broken(error));
+                return self.unless_service_ended(Err(self.broken(error)));
             }
         };
         self.measured.launch = Some(server.facts().clone());
         let result = self.with_server(&server, site);
         self.measured.oom_kills = server.oom_kills();
+        let result = self.unless_service_ended(result);
+        if self.measured.cells.iter().any(|cell| interval::tally(&cell.intervals).failed() > 0) {
+            self.measured.service_logs = self.services.logs();
+        }
         self.enter(Phase::Stop, None);
         let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
         result.and(stopped.map(drop))
+    }
+
+    /// What came of the launch, unless one of its services has ended meanwhile: without it nothing is what was to be measured.
+    fn unless_service_ended(&self, result: Result<(), Broken>) -> Result<(), Broken> {
+        if let Ok(()) | Err(Broken::Variant(_)) = result
+            && let Some(mut failed) = self.services.ended(self.phase)
+        {
+            if let Err(Broken::Variant(Failed { phase, reason, .. })) = result {
+                failed.phase = phase;
+                if reason != failed.reason {
+                    failed.reason = format!("{}. Beside that: {reason}", failed.reason);
+                }
+            }
+            return Err(Broken::Variant(failed));
+        }
+        result
     }
 
     /// All that the study asks of this variant's process: its treatment, and what all variants share.
@@ -216,7 +234,7 @@ impl<'a> RunningTrial<'a> {
         };
         let mut intervals = Vec::new();
         let mut probe = Probe::new(server, &self.services);
-        let mut died = false;
+        let (mut died, mut bereft) = (false, None);
         let made = load::run(load, self.run.interrupted, &mut |mut interval| {
             (interval.server, interval.host) = probe.sample();
             self.run.watcher.see(&Event::Progressed {
@@ -224,10 +242,11 @@ impl<'a> RunningTrial<'a> {
                 failed: interval.tally.failed(),
             });
             died = !server.is_alive();
+            bereft = self.services.ended(self.phase);
             let flow = judge(&interval);
             interval.pack();
             intervals.push(interval);
-            if died { Flow::Stop } else { flow }
+            if died || bereft.is_some() { Flow::Stop } else { flow }
         });
         if let Some(used) = intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
             used.pss_bytes = probe.server.pss_bytes();
@@ -243,6 +262,7 @@ impl<'a> RunningTrial<'a> {
         }
         let ended = match made {
             Err(error) => Err(self.unasked(error, server)),
+            Ok(_) if bereft.is_some() => self.unless_service_ended(Ok(())),
             Ok(_) if died => {
                 let exit = server.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
                 Err(self.failed(format!("the server ended by itself under load{exit}"), server))
@@ -293,27 +313,29 @@ fn require_room(folder: &Path) -> Result<(), ConductError> {
 /// The server's and the host's view of each interval.
 struct Probe {
     server: ServerSampler,
-    services: Vec<ProcessTree>,
+    services: Option<Vec<ProcessTree>>,
     host: HostSampler,
     ours_s: f64,
 }
 
 impl Probe {
-    fn new(server: &Running, services: &[ProcessTree]) -> Self {
-        let mut services = services.to_vec();
-        for tree in &mut services {
-            tree.sample();
-        }
-        Self { server: server.sampler(), services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
+    fn new(server: &Running, services: &Services) -> Self {
+        let (server, services) = (server.sampler(), services.trees());
+        Self { server, services, host: HostSampler::new(), ours_s: server::own_cpu_s() }
     }
 
     /// What was used since the last sample.
     fn sample(&mut self) -> (Option<ServerUse>, Option<HostUse>) {
         let server = self.server.sample();
-        let services = self.services.iter_mut().filter_map(ProcessTree::sample).map(|used| used.cpu_s).sum::<f64>();
+        let used_s = |trees: &mut Vec<ProcessTree>| {
+            trees.iter_mut().filter_map(ProcessTree::sample).map(|used| used.cpu_s).sum::<f64>()
+        };
+        let services_s = self.services.as_mut().map(used_s);
         let ours_s = server::own_cpu_s();
-        let own = server.as_ref().map_or(0.0, |used| used.cpu_s) + services + ours_s - self.ours_s;
+        let server_s = server.as_ref().map_or(0.0, |used| used.cpu_s);
+        let host = self.host.sample(server_s + services_s.unwrap_or(0.0) + ours_s - self.ours_s);
         self.ours_s = ours_s;
-        (server, Some(self.host.sample(own)))
+        let services_cores = services_s.filter(|_| host.elapsed_s > 0.0).map(|used_s| used_s / host.elapsed_s);
+        (server, Some(HostUse { services_cores, ..host }))
     }
 }

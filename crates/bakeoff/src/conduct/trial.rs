@@ -30,7 +30,8 @@ impl Prepared<'_> {
         let folder = self.trial_folder(trial);
         let mut running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
         let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let Measured { launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, .. } = running.measured;
+        let Measured { launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, service_logs, .. } =
+            running.measured;
         Ok(Some(TrialRecord {
             key: trial.key,
             variant: trial.variant,
@@ -47,6 +48,7 @@ impl Prepared<'_> {
             ruby_gc: server::ruby_gc(&folder),
             oom_kills,
             failed_tear_downs,
+            service_logs,
         }))
     }
 

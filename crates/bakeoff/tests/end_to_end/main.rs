@@ -15,6 +15,7 @@ mod nginx;
 mod options;
 mod probes;
 mod run;
+mod services;
 mod settings;
 mod shapes;
 mod studies;

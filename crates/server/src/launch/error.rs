@@ -20,8 +20,13 @@ pub enum LaunchError {
     #[error(transparent)]
     Placeholder(#[from] PlaceholderError),
     /// A service's program is not there.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
+    #[error("service {name} cannot be launched")]
+    Service {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: Box<RuntimeError>,
+    },
     /// It could not be started or ended.
     #[error(transparent)]
     Supervise(#[from] SuperviseError),
@@ -129,14 +134,13 @@ impl LaunchError {
             // A service, too: one that does not start beside this variant is part of what this variant does here.
             Self::Exited { .. } | Self::Late { .. } => Blame::Server,
             Self::Interrupted { .. } => Blame::Interrupted,
-            Self::Runtime(error) if error.is_interrupted() => Blame::Interrupted,
             // Somebody else's process in the way says nothing about a variant; nor does a hook, a missing program, a
             // text that cannot be completed, or a folder that cannot be written.
             Self::Foreign { .. }
             | Self::Hook { .. }
             | Self::HookSlow { .. }
             | Self::Placeholder(_)
-            | Self::Runtime(_)
+            | Self::Service { .. }
             | Self::Supervise(_)
             | Self::Isolation(_)
             | Self::Io { .. } => Blame::Ours,
@@ -152,7 +156,7 @@ impl LaunchError {
             | Self::Hook { log, .. }
             | Self::HookSlow { log, .. } => &log.tail,
             Self::Placeholder(_)
-            | Self::Runtime(_)
+            | Self::Service { .. }
             | Self::Supervise(_)
             | Self::Isolation(_)
             | Self::Io { .. }

@@ -108,7 +108,8 @@ impl Launcher {
 
     /// Starts a service and waits until it is ready.
     pub fn service(&self, service: &Service, site: &Site) -> Result<Running, LaunchError> {
-        let installed = runtime::install_service(service, &site.dir)?;
+        let installed = runtime::install_service(service, &site.dir)
+            .map_err(|source| LaunchError::Service { name: service.name.clone(), source: Box::new(source) })?;
         let port = site.ports.get(&service.name).copied().unwrap_or_default();
         self.start(&format!("service-{}", service.name), &installed, site, port)
     }

@@ -86,6 +86,11 @@ impl Running {
         self.exit().is_none()
     }
 
+    /// Whether nothing of it runs any more, neither the launched process nor anything that it started.
+    pub fn has_ended(&self) -> bool {
+        !self.is_alive() && self.tree().sample().is_none()
+    }
+
     /// How the launched process ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
         self.supervised.exit()

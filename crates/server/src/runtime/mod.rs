@@ -266,6 +266,11 @@ pub fn lacking(spec: &ServerSpec, dir: &Path) -> Option<RuntimeError> {
     }
 }
 
+/// What a service needs and this machine lacks: its program. Changes nothing.
+pub fn service_lacking(service: &Service, dir: &Path) -> Option<RuntimeError> {
+    install_service(service, dir).err()
+}
+
 /// The same as [`install`] for a service. It runs in the study's folder.
 pub(crate) fn install_service(service: &Service, dir: &Path) -> Result<Installed, RuntimeError> {
     let spec = ServerSpec {

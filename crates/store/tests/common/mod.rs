@@ -117,5 +117,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         ruby_gc: None,
         oom_kills: 3,
         failed_tear_downs: Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() }),
+        service_logs: [].into(),
     }
 }

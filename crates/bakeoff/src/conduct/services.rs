@@ -1,0 +1,46 @@
+//! What a server needs beside it, while a launch runs.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use model::study::Service;
+use model::{Failed, Phase};
+use server::{ProcessTree, Running, SuperviseError};
+
+/// The services of a launch that run, in starting order. Dropping them ends them.
+#[derive(Default)]
+pub(super) struct Services(Vec<(String, Running, Duration)>);
+
+impl Services {
+    pub fn add(&mut self, service: &Service, running: Running) {
+        self.0.push((service.name.clone(), running, service.stop_within));
+    }
+
+    /// What they use, for telling it from others' use of the host; `None` where there are none.
+    pub fn trees(&self) -> Option<Vec<ProcessTree>> {
+        (!self.0.is_empty()).then(|| self.0.iter().map(|(_, running, _)| running.tree()).collect())
+    }
+
+    /// The first that has ended although nobody told it to. A process that goes to the background and serves on has not.
+    pub fn ended(&self, phase: Phase) -> Option<Failed> {
+        let (name, running, _) = self.0.iter().find(|(_, running, _)| running.has_ended())?;
+        let log_tail = running.log_tail();
+        let last = log_tail.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let last = last.map_or_else(String::new, |line| format!(": its last words were `{line}`"));
+        let exit = running.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
+        let reason = format!("service {name} ended by itself{exit}{last}. Its log: {}", running.facts().log.display());
+        Some(Failed { phase, reason, log_tail })
+    }
+
+    /// The last lines that each has written, by name.
+    pub fn logs(&self) -> IndexMap<String, String> {
+        let written = self.0.iter().map(|(name, running, _)| (name.clone(), running.log_tail()));
+        written.filter(|(_, tail)| !tail.is_empty()).collect()
+    }
+
+    /// Ends them, the last one first, whatever comes of it; says the first fault.
+    pub fn stop(self) -> Result<(), SuperviseError> {
+        let stopped = self.0.into_iter().rev().map(|(_, running, within)| running.stop(within).map(drop));
+        stopped.fold(Ok(()), Result::and)
+    }
+}
