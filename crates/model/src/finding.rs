@@ -56,6 +56,8 @@ pub enum FindingId {
     ProofFailed,
     /// A start script assigned an option variable again without its old value.
     OptionsOverwritten,
+    /// A pool is smaller than the users at once.
+    PoolTooSmall,
     /// Variants differ in more than the declared factors.
     Confounded,
     /// The load generator was the bottleneck.
@@ -90,7 +92,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -104,6 +106,7 @@ impl FindingId {
         Self::SettingUnverified,
         Self::ProofFailed,
         Self::OptionsOverwritten,
+        Self::PoolTooSmall,
         Self::Confounded,
         Self::ClientSaturated,
         Self::RateNotKept,
@@ -137,6 +140,7 @@ impl FindingId {
             Self::SettingUnverified => "setting-unverified",
             Self::ProofFailed => "proof-failed",
             Self::OptionsOverwritten => "options-overwritten",
+            Self::PoolTooSmall => "pool-too-small",
             Self::Confounded => "confounded",
             Self::ClientSaturated => "client-saturated",
             Self::RateNotKept => "rate-not-kept",

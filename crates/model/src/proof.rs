@@ -15,6 +15,9 @@ pub struct Proof {
     pub expect: Expected,
     /// Whether it is read after the loads, instead of before: for pools that grow.
     pub after: bool,
+    /// Whether the value is the size of a pool of which each request takes one part as long as it is worked on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pool: bool,
 }
 
 /// Where a proof's value is read.

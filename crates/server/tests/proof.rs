@@ -61,7 +61,7 @@ public class Idle {
 "#;
 
 fn proof(read: ProofSource, expect: &str) -> Proof {
-    Proof { name: "proof".into(), read, expect: Expected::parse(expect).unwrap(), after: false }
+    Proof { name: "proof".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
 }
 
 fn jmx(bean: &str, attribute: &str, expect: &str) -> Proof {

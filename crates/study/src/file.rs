@@ -410,6 +410,9 @@ pub(crate) struct ProofKeys {
     /// Whether it is read before the load or after it. Default: before.
     #[serde(default)]
     pub when: When,
+    /// Whether the value is the size of a pool (connections, threads, all processes together) of which each request takes one:
+    /// one that is smaller than the users at once is told. Default: false.
+    pub pool: Option<At<bool>>,
 }
 
 /// A value that a JVM tells of itself.

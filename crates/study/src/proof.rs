@@ -43,7 +43,9 @@ pub(crate) fn proofs(
         let source = source(keys, subject, placeholders, problems);
         let expect = expected(keys, subject, problems);
         if let (Some(read), Some(expect)) = (source, expect) {
-            proofs.push(Proof { name: keys.name.value.clone(), read, expect, after: keys.when == When::After });
+            let is_pool = is_pool(keys, &expect, problems);
+            let after = keys.when == When::After;
+            proofs.push(Proof { name: keys.name.value.clone(), read, expect, after, is_pool });
         }
     }
     proofs
@@ -116,6 +118,20 @@ fn source(
         return Some(ProofSource::Command { command: command.value.0.clone(), regex });
     }
     keys.threads.as_ref().map(|name| ProofSource::Threads(name.value.clone()))
+}
+
+/// Whether the value is a pool's size, which is a number.
+fn is_pool(keys: &ProofKeys, expect: &Expected, problems: &mut Problems) -> bool {
+    let Some(pool) = keys.pool.as_ref().filter(|pool| pool.value) else { return false };
+    if !expect.fits_counts() {
+        problems.add(
+            Problem::new(format!("no pool has a size of `{}`", expect.text()))
+                .at(keys.expect.place, "no number")
+                .at(pool.place, "the size of a pool, this says")
+                .help("as in `10` or `\">= 10\"`"),
+        );
+    }
+    true
 }
 
 /// Finds fault with a proof that is not read in one way.

@@ -63,12 +63,12 @@ fn a_choice_of_all_combinations() {
 fn proofs_expect_of_each_variant_what_is_its_own() {
     let text = format!(
         "{SMALL}\n[[proof]]\nname = \"pool\"\nhttp = {{ get = \"/s\", json = \"$.size\" }}\n\
-         expect = {{ small = 1, large = \">= 2\" }}\nwhen = \"after\"\n"
+         expect = {{ small = 1, large = \">= 2\" }}\nwhen = \"after\"\npool = true\n"
     );
     let study = study::parse(&text, "study.toml", Path::new("/")).unwrap();
     let expected = |variant: usize| study.variants[variant].proofs[0].expect.text().to_owned();
     assert_eq!([expected(0), expected(1)], ["1", ">= 2"]);
-    assert!(study.variants[0].proofs[0].after);
+    assert!(study.variants[0].proofs[0].after && study.variants[0].proofs[0].is_pool);
 }
 
 #[test]

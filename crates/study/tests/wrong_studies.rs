@@ -317,6 +317,7 @@ fn proofs_that_cannot_hold() {
     };
     let both = "{ off = 1, on = 2, onn = 2 }";
     wrong(&format!("threads = \"^w\"\nexpect = {both}"), &[both], "no level and no variant is called `onn`");
+    wrong("command = \"x\"\nexpect = \"ten\"\npool = true", &["\"ten\"", "true"], "no pool has a size of `ten`");
     wrong("threads = \"^w\"\nexpect = { off = 1 }", &["{ off = 1 }"], "proof `pool` expects nothing of variant `on`");
     wrong("threads = \"(\"\nexpect = 1", &["\"(\""], "is not a regular expression");
     wrong("threads = \"\"\nexpect = 1", &["\"\""], "found everywhere");

@@ -12,6 +12,7 @@ pub mod not_replicated;
 pub mod not_steady;
 pub mod options_overwritten;
 pub mod out_of_ports;
+pub mod pool_too_small;
 pub mod proof_failed;
 pub mod quick_mode;
 pub mod rate_not_kept;
@@ -112,7 +113,7 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 17] = [
+const OTHERS: [Rule; 18] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
@@ -120,6 +121,7 @@ const OTHERS: [Rule; 17] = [
     setting_inert::rule,
     setting_unverified::rule,
     options_overwritten::rule,
+    pool_too_small::rule,
     client_saturated::rule,
     rate_not_kept::rule,
     client_paused::rule,
@@ -190,6 +192,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SettingUnverified => page!("setting-unverified"),
         FindingId::ProofFailed => page!("proof-failed"),
         FindingId::OptionsOverwritten => page!("options-overwritten"),
+        FindingId::PoolTooSmall => page!("pool-too-small"),
         FindingId::Confounded => page!("confounded"),
         FindingId::ClientSaturated => page!("client-saturated"),
         FindingId::RateNotKept => page!("rate-not-kept"),

@@ -77,6 +77,7 @@ mod tests {
             read: ProofSource::Threads("^w".into()),
             expect: Expected::parse("30").unwrap(),
             after: false,
+            is_pool: false,
         }];
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
             trial.settings.push(Setting {

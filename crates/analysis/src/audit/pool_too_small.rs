@@ -1,0 +1,151 @@
+//! A pool is smaller than the users at once, so some of them only wait for their turn.
+
+use model::study::SettingKind;
+use model::{Arrivals, FindingId, Severity, StudyRecord, VariantIndex, text};
+
+use super::{Context, Found, cell_name, launches, name};
+
+/// A warning for each pool (a proof marked `pool`) that is smaller than the users of a closed loop who ask at once, one for all
+/// variants with that size. The size is the smallest that any launch had.
+pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let mut small: Vec<Small> = Vec::new();
+    for variant in 0..record.study.variants.len() {
+        for (pool, size) in sizes(record, variant) {
+            match small.iter_mut().find(|known| known.pool == pool && known.size.total_cmp(&size).is_eq()) {
+                Some(known) => known.variants.push(variant),
+                None => small.push(Small { pool, size, variants: vec![variant] }),
+            }
+        }
+    }
+    small.iter().filter_map(|small| found(record, small)).collect()
+}
+
+/// A pool's size, and the variants that have it.
+struct Small<'a> {
+    pool: &'a str,
+    size: f64,
+    variants: Vec<VariantIndex>,
+}
+
+/// The pools of a variant, as its launches had them.
+fn sizes(record: &StudyRecord, variant: VariantIndex) -> Vec<(&str, f64)> {
+    let pools = record.study.variants[variant].proofs.iter().filter(|proof| proof.is_pool);
+    let size = |pool: &str| {
+        let read = launches(record, variant).flat_map(|trial| &trial.settings);
+        let own = read.filter(|setting| setting.kind == SettingKind::Proof && setting.name == pool);
+        own.filter_map(|setting| setting.live.as_deref()?.trim().parse().ok()).min_by(f64::total_cmp)
+    };
+    pools.filter_map(|proof| Some((proof.name.as_str(), size(&proof.name)?))).collect()
+}
+
+fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
+    let Small { pool, size, variants } = small;
+    // Users who think ask one after the other, and an open loop's connections are no users.
+    let users = |cell: &model::Cell| {
+        let asks_at_once = matches!(cell.shape.arrivals, Arrivals::Closed { think: None, .. });
+        asks_at_once.then_some(cell.shape.connections)
+    };
+    let mut beyond: Vec<(u32, usize)> =
+        record.plan.cells.iter().enumerate().filter_map(|(index, cell)| Some((users(cell)?, index))).collect();
+    beyond.retain(|(users, _)| f64::from(*users) > *size);
+    beyond.sort_unstable();
+    let (fewest, most) = (beyond.first()?.0, beyond.last()?.0);
+    let whose = if variants.len() == record.study.variants.len() {
+        "all variants".to_owned()
+    } else {
+        variants.iter().map(|variant| name(record, *variant)).collect::<Vec<_>>().join(", ")
+    };
+    let at = |users: u32| text::count(users.into());
+    let meaning = format!(
+        "The pool of {size} is smaller than {} concurrent requests: the figures at {} users and more are of waiting for the \
+         pool, not of what the server could do.",
+        at(fewest),
+        at(fewest)
+    );
+    let remedy = format!(
+        "Make it {} or larger, or leave out the numbers of users beyond it. Where the pool itself is what the study asks about, \
+         this is the answer.",
+        at(most)
+    );
+    let cells: Vec<String> = beyond.iter().map(|(_, cell)| cell_name(record, *cell)).collect();
+    Some(
+        Found::new(FindingId::PoolTooSmall, Severity::Warning, format!("{whose}: {pool}"), &meaning, &remedy)
+            .with("size", size.to_string())
+            .with("most users at once", at(most))
+            .with("cells beyond it", cells.join(", ")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::proof::{Expected, Proof, ProofSource};
+    use model::{Setting, SettingResult, SettingSource, Think};
+
+    use super::*;
+    use crate::audit::testing;
+    use crate::boundaries::Boundaries;
+    use crate::fixture;
+
+    /// A study at 1 and 20 users whose launches have a pool of that size, by variant.
+    fn record(sizes: [&str; 2], is_pool: bool) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        for variant in &mut record.study.variants {
+            variant.proofs = vec![Proof {
+                name: "connections".into(),
+                read: ProofSource::Command { command: "size".into(), regex: None },
+                expect: Expected::parse(">= 1").unwrap(),
+                after: false,
+                is_pool,
+            }];
+        }
+        for trial in &mut record.trials {
+            trial.settings.push(Setting {
+                kind: SettingKind::Proof,
+                name: "connections".into(),
+                asked: ">= 1".into(),
+                live: Some(sizes[trial.variant].into()),
+                default: None,
+                source: SettingSource::Command,
+                result: SettingResult::InEffect,
+                shared: false,
+            });
+        }
+        record
+    }
+
+    #[test]
+    fn one_that_is_smaller_than_the_users_is_told() {
+        let small = record(["10", "20"], true);
+        let boundaries = Boundaries::standard();
+        let [found] = &rule(&small, &Context::new(&small, &boundaries))[..] else { panic!("one of two is too small") };
+        let finding = &found.finding;
+        assert_eq!((finding.severity, finding.subject.as_str()), (Severity::Warning, "off: connections"));
+        assert!(finding.meaning.starts_with("The pool of 10 is smaller than 20 concurrent requests:"), "{finding:#?}");
+        let evidence: Vec<&str> = finding.evidence.iter().map(|it| it.value.as_str()).collect();
+        assert_eq!(evidence, ["10", "20", "pages@20"]);
+        assert!(!found.vetoes(1));
+        let both = record(["10", "10"], true);
+        assert_eq!(testing::found(rule, &both), [(Severity::Warning, "all variants: connections".to_owned())]);
+        let each = record(["10", "19.5"], true);
+        assert_eq!(testing::found(rule, &each).len(), 2);
+    }
+
+    #[test]
+    fn one_that_is_large_enough_is_not_nor_what_is_no_pool() {
+        assert_eq!(testing::found(rule, &record(["20", "100"], true)), []);
+        assert_eq!(testing::found(rule, &record(["2", "2"], false)), []);
+        assert_eq!(testing::found(rule, &record(["many", "unread"], true)), []);
+        // Twenty who think are not twenty at once; nor does a rate say how many.
+        let mut thinking = record(["10", "10"], true);
+        for cell in &mut thinking.plan.cells {
+            let think = Some(Think::Fixed(Duration::from_secs(1)));
+            cell.shape.arrivals = Arrivals::Closed { think, steps: Vec::new() };
+        }
+        assert_eq!(testing::found(rule, &thinking), []);
+        let mut open = record(["10", "10"], true);
+        open.plan.cells = fixture::open(5, 0.0).plan.cells;
+        assert_eq!(testing::found(rule, &open), []);
+    }
+}
