@@ -17,6 +17,7 @@ mod blocks;
 pub mod boundaries;
 mod changepoint;
 mod compare;
+mod cores;
 mod design;
 mod evidence;
 mod factorial;

@@ -149,6 +149,12 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
     }
 }
 
+/// Highest resident memory of the server while a cell was measured, bytes.
+pub fn cell_memory(cell: &CellRecord) -> Option<f64> {
+    let sampled = cell.intervals.iter().filter_map(|interval| interval.server.as_ref());
+    sampled.map(|server| server.rss_bytes as f64).max_by(f64::total_cmp)
+}
+
 fn per_good<'a>(amount: f64, intervals: impl IntoIterator<Item = &'a Interval>) -> Option<f64> {
     let good: u64 = intervals.into_iter().map(|interval| interval.tally.good).sum();
     (good > 0).then(|| amount / good as f64)

@@ -1,12 +1,17 @@
 //! What was measured, as a report shows it.
 
+use std::collections::BTreeMap;
+
 use model::report::{
-    BlockSummary, CellName, FailedTrial, Measurement, Percentile, Reproduce, ServerTime, VariantSummary, WarmUpSeries,
+    BlockSummary, CellName, FailedTrial, LaunchNumbers, Measurement, Percentile, Reproduce, ServerTime, VariantSummary,
+    WarmUpSeries,
 };
-use model::{Histogram, Interval, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
+use model::warm_up::Spread;
+use model::{Histogram, Interval, Metric, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
 
 use crate::blocks::{self, BlockState, Fate, Trials};
 use crate::compare::Primary;
+use crate::metrics::Numbers;
 use crate::{metrics, robust};
 
 /// Percentiles shown where the number of answers supports them.
@@ -58,16 +63,44 @@ pub fn cells(record: &StudyRecord) -> Vec<CellName> {
         .collect()
 }
 
-/// What each variant did in each cell, over the used blocks.
-pub fn measurements(record: &StudyRecord, blocks: &[BlockState]) -> Vec<Measurement> {
+/// What each variant did in each cell, over the used blocks; `numbers` are those of the launches.
+pub fn measurements(record: &StudyRecord, blocks: &[BlockState], numbers: &[LaunchNumbers]) -> Vec<Measurement> {
     let trials = Trials::of(record);
     let used: Vec<u32> = blocks::used(blocks).collect();
     (0..record.study.variants.len())
         .flat_map(|variant| {
             let launches: Vec<&TrialRecord> = used.iter().filter_map(|block| trials.get(*block, variant)).collect();
-            (0..record.plan.cells.len()).filter_map(move |cell| measurement(&launches, variant, cell))
+            let of_cell = move |cell| {
+                let spreads = spreads(numbers, variant, cell);
+                Some(Measurement { spreads, ..measurement(&launches, variant, cell)? })
+            };
+            (0..record.plan.cells.len()).filter_map(of_cell)
         })
         .collect()
+}
+
+/// What each measuring launch that ended well gave in each cell.
+pub fn launches(record: &StudyRecord, blocks: &[BlockState]) -> Vec<LaunchNumbers> {
+    let used: Vec<u32> = blocks::used(blocks).collect();
+    let measured = record.trials.iter().filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
+    let of_trial = |trial: &TrialRecord| {
+        let (numbers, key, variant) = (Numbers::of(trial), trial.key, trial.variant);
+        let is_used = used.contains(&key.block);
+        let of_cell = move |cell| {
+            let metrics = Metric::ALL.into_iter().filter(|metric| metric.is_per_cell());
+            let values = metrics.filter_map(|metric| Some((metric, numbers.get(metric, Some(cell))?)));
+            LaunchNumbers { key, variant, cell, is_used, values: values.collect() }
+        };
+        trial.cells.iter().map(|measured| measured.cell).map(of_cell).collect::<Vec<_>>()
+    };
+    measured.flat_map(of_trial).collect()
+}
+
+/// Each metric over the used launches of a variant.
+fn spreads(numbers: &[LaunchNumbers], variant: VariantIndex, cell: usize) -> BTreeMap<Metric, Spread> {
+    let own: Vec<_> = numbers.iter().filter(|one| one.is_used && (one.variant, one.cell) == (variant, cell)).collect();
+    let values = |metric| own.iter().filter_map(|one| one.values.get(&metric).copied()).collect::<Vec<_>>();
+    Metric::ALL.into_iter().filter_map(|metric| Some((metric, robust::spread(&values(metric))?))).collect()
 }
 
 fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) -> Option<Measurement> {
@@ -96,6 +129,10 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         ],
         percentiles: PERCENTS.iter().filter_map(percentile).collect(),
         cpu_per_request: robust::median(&cpu),
+        spreads: BTreeMap::new(),
+        memory_bytes: robust::median(
+            &measured.iter().filter_map(|cell| metrics::cell_memory(cell)).collect::<Vec<_>>(),
+        ),
         client_cpu_per_request: (tally.ended() > 0).then(|| client_cpu_s * 1e6 / tally.ended() as f64),
         server: typical(&measured.iter().map(|cell| metrics::server_time(cell)).collect::<Vec<_>>()),
     })

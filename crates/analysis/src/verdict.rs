@@ -10,7 +10,7 @@ use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
 use crate::outlook::outlook;
-use crate::{blocks, factorial, next, scalability, sequential, summary, warm_up, why};
+use crate::{blocks, cores, factorial, next, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -24,6 +24,9 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     let judgements = (BASELINE + 1..record.study.variants.len())
         .map(|variant| judge(record, &comparisons, &found, state, variant))
         .collect();
+    let cells = summary::cells(record);
+    let launches = summary::launches(record, &context.blocks);
+    let measurements = summary::measurements(record, &context.blocks, &launches);
     Report {
         schema: SCHEMA_VERSION,
         version: record.version.clone(),
@@ -35,11 +38,14 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         judgements,
         limits: limits(record, &comparisons),
         variants: summary::variants(record),
-        cells: summary::cells(record),
+        core_use: cores::core_use(record, &cells, &measurements),
+        per_core: cores::per_core(record, &context.blocks),
+        cells,
         primary: record.study.decide.primary,
         rope: record.study.decide.rope,
         outlook: outlook(record, boundaries),
-        measurements: summary::measurements(record, &context.blocks),
+        measurements,
+        launches,
         attribution: factorial::attribution(record, &context.blocks, boundaries),
         scalability: scalability::scalability(record, &context.blocks),
         blocks: summary::blocks(record, &context.blocks),

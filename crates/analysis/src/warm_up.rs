@@ -4,13 +4,13 @@
 //! rule found steady, and all after): the launch is warm from the end of the last time that its running median over
 //! [`WINDOW`] seconds was more than 5 % below, or below the noise where that is more; at the beginning of that window at the latest.
 
-use model::warm_up::{Spread, WarmUpCost, WarmingUp};
+use model::warm_up::{WarmUpCost, WarmingUp};
 use model::{Interval, Outcome, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord, interval};
 
 use crate::blocks::BlockState;
 use crate::boundaries::Boundaries;
 use crate::compare::BASELINE;
-use crate::robust;
+use crate::robust::{self, spread};
 use crate::total_work::total_work;
 
 /// Seconds of the running median, an odd number.
@@ -19,8 +19,6 @@ const WINDOW: usize = 11;
 const BELOW: f64 = 0.05;
 /// Standard error of a median of n normal values, in σ/√n: √(π/2).
 const MEDIAN_ERROR: f64 = 1.2533;
-/// Confidence of an interval over launches.
-const CONFIDENCE: f64 = 0.95;
 
 /// When a launch was warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -132,27 +130,10 @@ fn curve(launches: &[(&TrialRecord, &WarmUpRecord)]) -> Vec<[f64; 2]> {
     (0..seconds).map(at).filter(|point| point[1].is_finite()).collect()
 }
 
-/// The median over launches, and the interval of two of them that holds the true one with at least 95 % confidence (order
-/// statistics: David & Nagaraja 2003, section 7.1); with fewer than six launches there is none.
-fn spread(values: &[f64]) -> Option<Spread> {
-    let sorted = robust::sorted(values);
-    let n = sorted.len();
-    // P(B < r) for B ~ Binomial(n, ½), added up until both tails together are too likely.
-    let mut tail = 0.0;
-    let mut term = 0.5_f64.powf(n as f64);
-    let mut left_out = 0;
-    while left_out < n / 2 && 2.0 * (tail + term) <= 1.0 - CONFIDENCE {
-        tail += term;
-        term *= (n - left_out) as f64 / (left_out + 1) as f64;
-        left_out += 1;
-    }
-    let interval = (left_out > 0).then(|| [sorted[left_out - 1], sorted[n - left_out]]);
-    Some(Spread { median: robust::median(values)?, interval, launches: n as u32 })
-}
-
 #[cfg(test)]
 mod tests {
     use model::Metric;
+    use model::warm_up::Spread;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -240,17 +221,5 @@ mod tests {
         let mut record = warming(6, |_, _| step(20, 40, 100));
         record.trials.iter_mut().for_each(|trial| trial.warm_up = None);
         assert_eq!(warming_up(&record, &blocks::blocks(&record), &Boundaries::standard()), None);
-    }
-
-    #[test]
-    fn the_median_lies_between_two_launches() {
-        let spread = |n: u32| spread(&(1..=n).map(f64::from).collect::<Vec<_>>());
-        assert_eq!(spread(0), None);
-        assert_eq!(spread(5).unwrap().interval, None);
-        // Conover's table: 6 launches 96.9 %, 8 99.2 %, 9 96.1 %, 20 95.9 %.
-        assert_eq!(spread(6).unwrap().interval, Some([1.0, 6.0]));
-        assert_eq!(spread(8).unwrap().interval, Some([1.0, 8.0]));
-        assert_eq!(spread(9).unwrap().interval, Some([2.0, 8.0]));
-        assert_eq!(spread(20).unwrap().interval, Some([6.0, 15.0]));
     }
 }

@@ -1,9 +1,12 @@
 //! A finished analysis as data: computed once, only rendered after that.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::warm_up::Spread;
 use crate::{
     Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability, Setting,
     TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
@@ -51,6 +54,15 @@ pub struct Report {
     pub why: Option<Why>,
     /// What each variant did in each cell.
     pub measurements: Vec<Measurement>,
+    /// What each launch gave in each cell, those of blocks that are not used as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<LaunchNumbers>,
+    /// How much of the processors each variant uses where it answers most, for each workload in a closed loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_use: Vec<CoreUse>,
+    /// How busy each processor was while one launch of each variant was measured: those of the first block that is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_core: Vec<CoreSeries>,
     /// What each factor contributes; absent where there is one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
@@ -160,6 +172,13 @@ pub struct Measurement {
     pub percentiles: Vec<Percentile>,
     /// Median over launches of server CPU per good answer, µs, where it could be read.
     pub cpu_per_request: Option<f64>,
+    /// Each metric's median over launches, with an interval from six launches on. A percentile here is the median of the
+    /// launches' own, where [`Self::percentiles`] is that of all their requests.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spreads: BTreeMap<Metric, Spread>,
+    /// Median over launches of the highest resident memory of the server in this cell, bytes, where it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<f64>,
     /// Client CPU per request, µs; absent when no request ended.
     pub client_cpu_per_request: Option<f64>,
     /// What the server's time went into, as far as it could be seen.
@@ -218,6 +237,51 @@ impl ServerTime {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What one launch gave in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LaunchNumbers {
+    /// Which launch.
+    pub key: TrialKey,
+    /// Its variant.
+    pub variant: VariantIndex,
+    /// Index into [`Report::cells`].
+    pub cell: usize,
+    /// Whether its block is used.
+    pub is_used: bool,
+    /// Metrics of the cell, in their units; those that could be measured.
+    pub values: BTreeMap<Metric, f64>,
+}
+
+/// How much of the processors a variant uses in the cell of a workload in which it answers most.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreUse {
+    /// The variant.
+    pub variant: VariantIndex,
+    /// Index into [`Report::cells`].
+    pub cell: usize,
+    /// Good answers per second there.
+    pub throughput: f64,
+    /// Cores that the server used, median over launches.
+    pub cores: f64,
+    /// Cores that it may use: the host's, those that the study keeps it to, or its limit, whichever is fewest.
+    pub available: f64,
+}
+
+/// How busy each logical processor of the host was while a launch was measured, whoever used it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreSeries {
+    /// The launch.
+    pub key: TrialKey,
+    /// Its variant.
+    pub variant: VariantIndex,
+    /// The cells in the order in which they were measured, with the second at which each began.
+    pub cells: Vec<(usize, f64)>,
+    /// Seconds since the server was ready, at the beginning of each interval of about a second.
+    pub from_s: Vec<f64>,
+    /// By processor, in the kernel's order, and interval: 0..=1.
+    pub busy: Vec<Vec<f64>>,
 }
 
 /// One percentile.

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use model::attribution::{Contribution, ContributionKind};
-use model::report::{Measurement, VariantSummary};
+use model::report::{CoreUse, LaunchNumbers, Measurement, VariantSummary};
 use model::scalability::{Bounds, Curve, Scalability};
 use model::warm_up::{Lifetime, Overtaking, TotalWork, WarmUpCost};
 use model::{Comparison, Effect, Metric, Report};
 
-use crate::words;
+use crate::{tables, words};
 
 /// The columns, in the order of [`Row::fields`].
 pub const COLUMNS: [&str; 15] = [
@@ -43,8 +43,8 @@ pub enum Field<'a> {
 /// One number, with all that tells it from the others. Texts are empty and numbers absent where they do not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row<'a> {
-    /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `variant`, `break-even`, `lifetime`, `curve`, `crossing`,
-    /// `block`.
+    /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `core-use`, `variant`, `break-even`, `lifetime`, `curve`, `crossing`,
+    /// `block`, `launch`.
     pub of: &'static str,
     /// Which one of those, where variant and cell do not say it: an effect of factors, a life, a workload.
     pub name: Cow<'a, str>,
@@ -135,11 +135,13 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = report.comparisons.iter().map(|comparison| compared(report, comparison)).collect();
     rows.extend(contributions.map(|contribution| contributed(report, contribution)));
     rows.extend(report.measurements.iter().flat_map(|measurement| measured(report, measurement)));
+    rows.extend(report.core_use.iter().flat_map(|used| use_of_cores(report, used)));
     rows.extend(report.variants.iter().flat_map(launched));
     rows.extend(costs.flat_map(|cost| warming_up(report, cost)));
     rows.extend(words::total_works(report).flat_map(|work| paid(report, work)));
     rows.extend(report.scalability.iter().flat_map(|scaling| scaled(report, scaling)));
     rows.extend(blocks(report));
+    rows.extend(report.launches.iter().flat_map(|launch| measured_once(report, launch)));
     rows.retain(|row| row.value.is_some_and(f64::is_finite) || (row.value.is_none() && !row.reading.is_empty()));
     rows
 }
@@ -204,7 +206,8 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
     rows.extend(
         [
             (Metric::CpuPerRequest.name(), measurement.cpu_per_request, us),
-            ("requests-per-cpu-second", measurement.cpu_per_request.map(|us| 1e6 / us), "requests"),
+            ("requests-per-cpu-second", measurement.cpu_per_request.map(tables::per_cpu_second), "requests"),
+            ("memory", measurement.memory_bytes, bytes),
             ("client-cpu-per-request", measurement.client_cpu_per_request, us),
             ("services-cpu-per-request", time.services_cpu_per_request, us),
             ("system-cpu-per-request", time.system_cpu_per_request, us),
@@ -221,7 +224,54 @@ fn measured<'a>(report: &'a Report, measurement: &Measurement) -> Vec<Row<'a>> {
         .into_iter()
         .map(|(metric, value, unit)| put(metric.into(), value, unit)),
     );
+    for (metric, spread) in &measurement.spreads {
+        let row = rows.iter_mut().find(|row| row.metric == metric.name());
+        if let (Some(row), Some([low, high])) = (row, spread.interval) {
+            (row.low, row.high, row.confidence) = (Some(low), Some(high), Some(INTERVAL));
+        }
+    }
     rows
+}
+
+/// Where a variant answers most, and with how many of the cores.
+fn use_of_cores<'a>(report: &'a Report, used: &CoreUse) -> impl Iterator<Item = Row<'a>> {
+    let (variant, cell) = (words::variant_name(report, used.variant), words::cell_name(report, used.cell));
+    [
+        (Metric::Throughput.name(), used.throughput, Metric::Throughput.unit()),
+        ("cores-used", used.cores, "cores"),
+        ("cores-available", used.available, "cores"),
+        ("cores-share", used.cores / used.available, FRACTION),
+    ]
+    .into_iter()
+    .map(move |(metric, value, unit)| Row {
+        of: "core-use",
+        variant,
+        cell,
+        metric: metric.into(),
+        value: Some(value),
+        unit,
+        ..Row::default()
+    })
+}
+
+/// What one launch gave in one cell.
+fn measured_once<'a>(report: &'a Report, launch: &LaunchNumbers) -> impl Iterator<Item = Row<'a>> {
+    let (variant, cell) = (words::variant_name(report, launch.variant), words::cell_name(report, launch.cell));
+    let block = report.blocks.iter().find(|block| block.block == launch.key.block);
+    let set_aside = block.and_then(|block| block.set_aside.as_deref()).unwrap_or("");
+    let number = launch.key.block + 1;
+    let values: Vec<_> = launch.values.iter().map(|(metric, value)| (*metric, *value)).collect();
+    values.into_iter().map(move |(metric, value)| Row {
+        of: "launch",
+        block: Some(number),
+        variant,
+        cell,
+        metric: metric.name().into(),
+        value: Some(value),
+        unit: metric.unit(),
+        set_aside,
+        ..Row::default()
+    })
 }
 
 /// A variant's launches: how many, how soon they answered, and the highest memory seen in any.

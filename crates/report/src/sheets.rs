@@ -34,10 +34,11 @@ enum Layout {
 type Of = fn(&Row) -> bool;
 
 /// Every row is in exactly one of these.
-const SHEETS: [(&str, Of, Layout); 10] = [
+const SHEETS: [(&str, Of, Layout); 12] = [
     ("Comparisons", |row| row.of == "comparison", Layout::List),
     ("Factors", |row| matches!(row.of, "factor" | "interaction"), Layout::List),
     ("Cells", |row| row.of == "cell", Layout::Grid),
+    ("Use of cores", |row| row.of == "core-use", Layout::Grid),
     ("Variants", |row| row.of == "variant", Layout::Grid),
     ("Scalability", |row| row.of == "curve" && row.cell.is_empty(), Layout::Grid),
     ("Curves", |row| row.of == "curve" && !row.cell.is_empty(), Layout::Grid),
@@ -45,6 +46,7 @@ const SHEETS: [(&str, Of, Layout); 10] = [
     ("Break-even", |row| row.of == "break-even", Layout::List),
     ("Lives", |row| row.of == "lifetime", Layout::Grid),
     ("Blocks", |row| row.of == "block", Layout::Grid),
+    ("Launches", |row| row.of == "launch", Layout::Grid),
 ];
 
 /// The sheets that there are rows for.

@@ -1,6 +1,7 @@
 //! The tables of a report, as text in cells. How they are drawn is each renderer's own affair.
 
 pub mod attribution;
+pub mod cores;
 pub mod scalability;
 
 use model::report::{Measurement, ServerTime};
@@ -518,6 +519,11 @@ pub fn percents(report: &Report, all: bool) -> Vec<f64> {
     percents.sort_by(f64::total_cmp);
     percents.dedup_by(|a, b| same(*a, *b));
     percents
+}
+
+/// Answers per second of CPU time, of CPU time per answer in µs.
+pub fn per_cpu_second(cpu_us: f64) -> f64 {
+    1e6 / cpu_us
 }
 
 /// One of a measurement's percentiles, µs.

@@ -22,8 +22,16 @@ pub const ATTRIBUTION_NOTE: &str = "Each factor's effect is averaged over the le
     give together beyond the sum of both. Estimated within blocks; all intervals hold at once.";
 
 /// What the charts over the number of users show.
-pub const CONCURRENCY_CAPTION: &str = "Thin lines reach from the lowest to the highest launch. Where there are four numbers of users or \
-    more, the line through throughput is the fitted law.";
+pub const CONCURRENCY_CAPTION: &str = "Thin lines are 95 % intervals of the median launch; with fewer than six launches they reach from the \
+    lowest to the highest. Where there are four numbers of users or more, the line through throughput is the fitted law.";
+
+/// What the use of the cores is.
+pub const CORE_USE_NOTE: &str = "Cores that the server used in the cell in which it answers most, median launch, of those that it may use. Client and \
+    services take theirs from the same ones, unless the client is kept to its own.";
+
+/// What is seen of each processor.
+pub const PER_CORE_CAPTION: &str = "How busy each processor of the host was, whoever used it, while one launch of each variant was measured: the darker, \
+    the busier. Lines stand where a cell begins.";
 
 /// What a fitted law says.
 pub const SCALABILITY_NOTE: &str = "Universal scalability law X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to the launches' mean \

@@ -1,8 +1,7 @@
-//! Throughput and service time over the number of users, where a workload has more than one.
+//! Throughput, service time and use of the processors over the number of users, where a workload has more than one.
 
-use model::Report;
 use model::report::Measurement;
-use model::scalability::Usl;
+use model::{Metric, Report};
 
 use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
@@ -17,7 +16,52 @@ struct Point {
     range: Option<[f64; 2]>,
 }
 
-/// Two charts for each workload that was measured with more than one number of users.
+/// What is shown of a metric's value.
+type Shown = fn(f64) -> f64;
+
+/// A quantity over the number of users.
+struct Quantity {
+    what: &'static str,
+    of: fn(&Measurement) -> Option<f64>,
+    /// The metric whose launches give the interval, and what of it is shown.
+    spread: Option<(Metric, Shown)>,
+    write: fn(f64) -> String,
+    /// Whether the fitted law is drawn through it.
+    has_law: bool,
+}
+
+const QUANTITIES: [Quantity; 4] = [
+    Quantity {
+        what: "throughput",
+        of: |measurement| Some(measurement.throughput),
+        spread: Some((Metric::Throughput, |rate| rate)),
+        write: number::rate,
+        has_law: true,
+    },
+    Quantity {
+        what: "median service time",
+        of: |measurement| tables::percentile(measurement, 50.0),
+        spread: Some((Metric::P50, |us| us)),
+        write: number::micros,
+        has_law: false,
+    },
+    Quantity {
+        what: "cores used by the server",
+        of: |measurement| measurement.server.cores,
+        spread: None,
+        write: number::amount,
+        has_law: false,
+    },
+    Quantity {
+        what: "answers per CPU-second of the server",
+        of: |measurement| measurement.cpu_per_request.map(tables::per_cpu_second),
+        spread: Some((Metric::CpuPerRequest, tables::per_cpu_second)),
+        write: number::amount,
+        has_law: false,
+    },
+];
+
+/// Charts for each workload that was measured with more than one number of users: of each quantity that is known.
 pub fn concurrency(report: &Report) -> Vec<Chart> {
     let mut workloads: Vec<&str> = Vec::new();
     for cell in &report.cells {
@@ -25,36 +69,17 @@ pub fn concurrency(report: &Report) -> Vec<Chart> {
             workloads.push(&cell.workload);
         }
     }
-    workloads
-        .into_iter()
-        .filter(|workload| users(report, workload).len() > 1)
-        .flat_map(|workload| {
-            let throughput = points(report, workload, |measurement| {
-                Some((measurement.throughput, Some(measurement.throughput_range)))
-            });
-            let median = points(report, workload, |measurement| Some((tables::percentile(measurement, 50.0)?, None)));
-            let law = |variant| {
-                let scaling = report.scalability.iter().find(|scaling| scaling.workload == workload)?;
-                Some(scaling.curves.iter().find(|curve| curve.variant == variant)?.law())
-            };
-            [
-                chart(report, workload, "throughput", &throughput, number::rate, law),
-                chart(report, workload, "median service time", &median, number::micros, |_| None),
-            ]
-        })
-        .flatten()
-        .collect()
+    let several = workloads.into_iter().filter(|workload| users(report, workload).len() > 1);
+    several.flat_map(|workload| QUANTITIES.iter().filter_map(|quantity| chart(report, workload, quantity))).collect()
 }
 
-/// `law` is what is drawn through a variant's points in place of straight lines.
-fn chart(
-    report: &Report,
-    workload: &str,
-    what: &str,
-    points: &[Point],
-    write: fn(f64) -> String,
-    law: impl Fn(usize) -> Option<Usl>,
-) -> Option<Chart> {
+fn chart(report: &Report, workload: &str, quantity: &Quantity) -> Option<Chart> {
+    let Quantity { what, write, .. } = *quantity;
+    let points = &points(report, workload, quantity);
+    let law = |variant| {
+        let scaling = report.scalability.iter().find(|scaling| quantity.has_law && scaling.workload == workload)?;
+        Some(scaling.curves.iter().find(|curve| curve.variant == variant)?.law())
+    };
     if points.is_empty() {
         return None;
     }
@@ -115,15 +140,24 @@ fn users(report: &Report, workload: &str) -> Vec<u32> {
     users
 }
 
-fn points(
-    report: &Report,
-    workload: &str,
-    value: impl Fn(&Measurement) -> Option<(f64, Option<[f64; 2]>)>,
-) -> Vec<Point> {
+fn points(report: &Report, workload: &str, quantity: &Quantity) -> Vec<Point> {
     let point = |measurement: &Measurement| {
         let cell = report.cells.get(measurement.cell).filter(|cell| cell.workload == workload)?;
-        let (value, range) = value(measurement)?;
+        let range = quantity.spread.and_then(|(metric, shown)| Some(range(report, measurement, metric)?.map(shown)));
+        let value = (quantity.of)(measurement)?;
         Some(Point { variant: measurement.variant, users: f64::from(cell.concurrency?), value, range })
     };
     report.measurements.iter().filter_map(point).collect()
+}
+
+/// The interval of the median launch; without one, the lowest and the highest launch.
+fn range(report: &Report, measurement: &Measurement, metric: Metric) -> Option<[f64; 2]> {
+    if let Some(interval) = measurement.spreads.get(&metric).and_then(|spread| spread.interval) {
+        return Some(interval);
+    }
+    let own = report.launches.iter().filter(|launch| launch.is_used);
+    let own = own.filter(|launch| (launch.variant, launch.cell) == (measurement.variant, measurement.cell));
+    let values: Vec<f64> = own.filter_map(|launch| launch.values.get(&metric).copied()).collect();
+    let low = values.iter().copied().min_by(f64::total_cmp)?;
+    Some([low, values.iter().copied().max_by(f64::total_cmp)?])
 }

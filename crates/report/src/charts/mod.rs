@@ -6,6 +6,7 @@ mod changes;
 mod concurrency;
 mod forest;
 mod latency;
+mod per_core;
 mod plot;
 mod scale;
 mod total_work;
@@ -16,6 +17,7 @@ pub use changes::changes;
 pub use concurrency::concurrency;
 pub use forest::forest;
 pub use latency::latency;
+pub use per_core::per_core;
 pub use total_work::total_work;
 pub use warm_up::{warm_up, warm_up_lanes};
 

@@ -109,6 +109,32 @@ impl Plot {
         );
     }
 
+    /// Fills a rectangle between two values of x and of y in a variant's colour, `share` (0..=1) says how densely.
+    pub fn tile(&mut self, [from, to]: [f64; 2], [low, high]: [f64; 2], series: Series, share: f64) {
+        let [left, right] = [from, to].map(|x| self.x_of(x));
+        let [bottom, top] = [low, high].map(|y| self.y_of(y));
+        if [left, right, bottom, top, share].iter().all(|value| value.is_finite()) {
+            self.body.empty(
+                "rect",
+                &[
+                    ("class", &class(series)),
+                    ("color", COLOURS[series % COLOURS.len()]),
+                    ("x", &fixed(left)),
+                    ("y", &fixed(top)),
+                    ("width", &fixed((right - left).max(0.0))),
+                    ("height", &fixed((bottom - top).max(0.0))),
+                    ("fill", "currentColor"),
+                    ("fill-opacity", &fixed(share.clamp(0.0, 1.0))),
+                ],
+            );
+        }
+    }
+
+    /// A name above the plotted area, from a value of x on.
+    pub fn above(&mut self, x: f64, text: &str) {
+        self.text(self.x_of(x), self.margins.top - 6.0, Anchor::Start, "muted", text);
+    }
+
     /// A vertical line at a value of x.
     pub fn rule(&mut self, x: f64) {
         let x = self.x_of(x);

@@ -130,8 +130,26 @@ fn cells(page: &mut Markup, report: &Report) {
             section.leaf("h3", &[], &times.caption);
             draw_table(section, &times, "");
         }
+        use_of_cores(section, report);
         pairs(section, charts::latency(report));
     });
+}
+
+fn use_of_cores(section: &mut Markup, report: &Report) {
+    let table = tables::cores::at_most_answers(report);
+    if !table.is_empty() {
+        section.leaf("h3", &[], &table.caption);
+        draw_table(section, &table, "");
+    }
+    let charts = charts::per_core(report);
+    if !charts.is_empty() {
+        section.leaf("h3", &[], "Each processor over time");
+        for chart in charts {
+            let caption = chart.title.clone();
+            wide(section, chart, &caption);
+        }
+        section.leaf("p", &[("class", "muted")], words::PER_CORE_CAPTION);
+    }
 }
 
 fn launches(page: &mut Markup, report: &Report) {
