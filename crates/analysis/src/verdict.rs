@@ -2,15 +2,16 @@
 
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
-    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, StudyRecord, VariantIndex,
-    Verdict, text,
+    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, Role, StudyRecord,
+    VariantIndex, Verdict, text,
 };
 
 use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
+use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
-use crate::{blocks, cores, factorial, next, scalability, sequential, summary, warm_up, why};
+use crate::{blocks, cores, factorial, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -20,9 +21,13 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     let context = Context::new(record, boundaries);
     let found = audit::audit(record, &context);
     let comparisons = compare::comparisons(record, &context.blocks, boundaries);
-    let state = State { used: blocks::used(&context.blocks).count(), is_over: next::is_over(record, boundaries) };
+    let end = match next::next_step(record, boundaries) {
+        Next::Stop(stop) => Some(stop),
+        Next::Run(_) | Next::DecideCut(_) => None,
+    };
+    let state = State { used: blocks::used(&context.blocks).count(), end };
     let judgements = (BASELINE + 1..record.study.variants.len())
-        .map(|variant| judge(record, &comparisons, &found, state, variant))
+        .map(|variant| judge(record, &comparisons, &found, &state, variant))
         .collect();
     let cells = summary::cells(record);
     let launches = summary::launches(record, &context.blocks);
@@ -63,22 +68,22 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
 }
 
 /// How far the run has come.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct State {
     /// Blocks that count.
     used: usize,
-    /// Whether it has ended for good, so that `--resume` would add nothing.
-    is_over: bool,
+    /// Why it has ended for good, so that `--resume` would add nothing; `None` while it may go on.
+    end: Option<Stop>,
 }
 
 fn judge(
     record: &StudyRecord,
     comparisons: &[Comparison],
     found: &[Found],
-    state: State,
+    state: &State,
     variant: VariantIndex,
 ) -> Judgement {
-    let primary = comparisons.iter().find(|c| c.role == model::Role::Primary && c.variant == variant);
+    let primary = comparisons.iter().find(|c| c.role == Role::Primary && c.variant == variant);
     let vetoing: Vec<&Finding> =
         found.iter().filter(|found| found.vetoes(variant)).map(|found| &found.finding).collect();
     let mut vetoes: Vec<FindingId> = vetoing.iter().map(|finding| finding.id).collect();
@@ -86,14 +91,14 @@ fn judge(
     vetoes.dedup();
     let verdict = match primary {
         _ if !vetoes.is_empty() => Verdict::Invalid { findings: vetoes },
-        Some(primary) => weigh(record, primary, state.used),
-        None => undecided(record, None, state.used),
+        Some(primary) => weigh(record, primary, state),
+        None => undecided(record, None, state),
     };
     let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let more = match &verdict {
         // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
-        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| way_out(record, blocks, state.is_over)),
+        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| way_out(record, blocks, state.end.is_some())),
         _ => None,
     };
     let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
@@ -101,16 +106,17 @@ fn judge(
 }
 
 /// The verdict that the primary comparison supports where nothing vetoes it.
-fn weigh(record: &StudyRecord, primary: &Comparison, used: usize) -> Verdict {
+fn weigh(record: &StudyRecord, primary: &Comparison, state: &State) -> Verdict {
     match (primary.effect, primary.interpretation) {
         (Some(effect), Interpretation::Better) => Verdict::Better { effect },
         (Some(effect), Interpretation::Worse) => Verdict::Worse { effect },
         (Some(effect), Interpretation::Equivalent) => Verdict::Equivalent { effect },
-        (effect, _) => undecided(record, effect, used),
+        (effect, _) => undecided(record, effect, state),
     }
 }
 
-fn undecided(record: &StudyRecord, effect: Option<Effect>, used: usize) -> Verdict {
+fn undecided(record: &StudyRecord, effect: Option<Effect>, state: &State) -> Verdict {
+    let used = state.used;
     let schedule = &record.plan.schedule;
     let primary = Primary::of(record);
     let least = FIRST_LOOK.max(schedule.min_blocks as usize);
@@ -118,6 +124,11 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, used: usize) -> Verdi
         format!(
             "A closed loop gives no verdict on {}: while the server stalls, its users wait and ask nothing.",
             primary.metric
+        )
+    } else if let Some(hopeless @ Stop::Hopeless { variant }) = &state.end {
+        format!(
+            "The run ended because {hopeless}, and a block counts only where every variant was measured. Mend {variant}, or \
+             leave it out of the study, and run again."
         )
     } else if used < least {
         format!(
@@ -318,7 +329,7 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if comparisons.iter().any(|comparison| comparison.role == model::Role::Exploratory) {
+    if comparisons.iter().any(|comparison| comparison.role == Role::Exploratory) {
         limits.push(
             "Comparisons other than the primary one are exploratory: each interval holds by itself, none is corrected for \
              their number. Take them as leads."
@@ -529,12 +540,30 @@ mod tests {
         assert_eq!(report.findings[0].severity, Severity::Invalid);
     }
 
-    #[test]
-    fn another_variants_veto_spares_this_one() {
+    /// A study of three variants: `off`, `on`, `fast`.
+    fn three() -> model::Study {
         let mut study = fixture::study();
         study.factors[0].levels.push("fast".to_owned());
         study.variants.push(fixture::variant("fast", "true"));
-        let record = fixture::record_of(study, 9, 0.05, 0.01, 3);
+        study
+    }
+
+    #[test]
+    fn a_healthy_variant_says_why_a_run_ended_that_another_could_not_be_measured_in() {
+        let mut record = fixture::record_of(three(), 1, 0.05, 0.01, 3);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        let judgements = super::analyse(&record, &Boundaries::for_variants(3)).judgements;
+        assert_eq!(judgements[0].verdict.word(), "invalid");
+        assert_eq!(
+            judgements[1].sentence,
+            "fast against off is undecided: The run ended because the first 2 launches of on failed, and a block counts only \
+             where every variant was measured. Mend on, or leave it out of the study, and run again."
+        );
+    }
+
+    #[test]
+    fn another_variants_veto_spares_this_one() {
+        let record = fixture::record_of(three(), 9, 0.05, 0.01, 3);
         let boundaries = Boundaries::for_variants(3);
         let mut spoilt = record.clone();
         let settings = spoilt.trials.iter_mut().filter(|t| t.variant == 1).flat_map(|t| &mut t.settings);
