@@ -63,10 +63,7 @@ impl Boundaries {
     /// The table for each comparison of `variants` variants with the baseline: α is shared out evenly (Bonferroni).
     /// Always the same for the same number; takes a fraction of a second for more than two.
     pub fn for_variants(variants: usize) -> Self {
-        match variants {
-            0..=2 => Self::standard(),
-            _ => Self::generate(STUDY_ALPHA / (variants - 1) as f64, Spending::STANDARD),
-        }
+        Self::standard().shared_out(variants.saturating_sub(1))
     }
 
     /// The table for each of `comparisons` comparisons that share this one's α evenly.
@@ -78,26 +75,41 @@ impl Boundaries {
         }
     }
 
+    /// The tables for each of 1, 2, … `comparisons` comparisons that share a study's α evenly, for procedures that take one after
+    /// the other: nowhere is a critical value lower than with fewer comparisons. Always the same for the same number; takes a
+    /// second at most.
+    pub fn steps(comparisons: usize) -> Vec<Self> {
+        if comparisons <= 1 {
+            return vec![Self::standard(); comparisons];
+        }
+        let alphas: Vec<f64> = (1..=comparisons).map(|share| STUDY_ALPHA / share as f64).collect();
+        Self::simulate(&alphas, Spending::STANDARD, TABLE_PATHS, TABLE_SEED)
+    }
+
     /// The table for one comparison with error rate `alpha` (0..1) over all looks: always the same for the same rate; takes
     /// a second at most. `calibrate boundaries` prints it.
     pub fn generate(alpha: f64, spending: Spending) -> Self {
-        Self::simulate(alpha, spending, TABLE_PATHS, TABLE_SEED)
+        Self::simulate(&[alpha], spending, TABLE_PATHS, TABLE_SEED).swap_remove(0)
     }
 
     /// Simulates `paths` sequences of differences without any true difference and places each look's critical value so
-    /// that, by that look, no more of them were ever rejected than may be.
+    /// that, by that look, no more of them were ever rejected than may be: for each of `alphas`, which fall, one table. What one
+    /// rejects, those of the larger rates reject too.
     ///
     /// Two standard errors of the simulation are kept back, so that chance does not place a value too low; t is rounded up.
-    pub(crate) fn simulate(alpha: f64, spending: Spending, paths: usize, seed: u64) -> Self {
+    fn simulate(alphas: &[f64], spending: Spending, paths: usize, seed: u64) -> Vec<Self> {
         let Spending { early, exponent } = spending;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let t = early_looks(alpha * early, paths, &mut rng);
-        let spent_by = |n: usize| alpha * (1.0 - early) * (n as f64 / LAST_LOOK as f64).powf(exponent);
-        Self {
-            alpha,
-            t: t.into_iter().map(|t| (t * 1_000.0).ceil() / 1_000.0).collect(),
-            rank: late_looks(spent_by, paths, &mut rng),
-        }
+        let t = early_looks(&alphas.iter().map(|alpha| alpha * early).collect::<Vec<_>>(), paths, &mut rng);
+        let late: Vec<f64> = alphas.iter().map(|alpha| alpha * (1.0 - early)).collect();
+        let rank = late_looks(&late, |n| (n as f64 / LAST_LOOK as f64).powf(exponent), paths, &mut rng);
+        let rounded = |t: &f64| (t * 1_000.0).ceil() / 1_000.0;
+        let table = |level: usize| Self {
+            alpha: alphas[level],
+            t: t.iter().map(|look| rounded(&look[level])).collect(),
+            rank: rank.iter().map(|look| look[level]).collect(),
+        };
+        (0..alphas.len()).map(table).collect()
     }
 
     /// The error rate of all looks together, 0..=1.
@@ -122,52 +134,89 @@ fn allowance(alpha: f64, paths: usize) -> usize {
     (expected - 2.0 * expected.sqrt()).max(0.0) as usize
 }
 
-/// Critical |t| for each look before the ranks, on normal differences.
-fn early_looks(alpha: f64, paths: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+/// A path of differences, and how many of the tables have rejected it: the first ones, since what a table rejects those of larger
+/// rates reject too.
+#[derive(Clone, Copy)]
+struct Path<T> {
+    of: T,
+    rejected: usize,
+}
+
+/// Critical |t| for each look before the ranks, on normal differences; in each for every one of `alphas`, which fall.
+fn early_looks(alphas: &[f64], paths: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
     const LOOKS: usize = FIRST_RANK_LOOK - FIRST_LOOK;
-    let mut alive: Vec<Moments> = (0..paths).map(|_| Moments::of_normals(FIRST_LOOK - 1, rng)).collect();
-    let mut rejected = 0;
+    let new = |rng: &mut ChaCha8Rng| Path { of: Moments::of_normals(FIRST_LOOK - 1, rng), rejected: 0 };
+    let mut alive: Vec<Path<Moments>> = (0..paths).map(|_| new(rng)).collect();
+    let mut rejected = vec![0; alphas.len()];
     (1..=LOOKS)
         .map(|look| {
-            let allowed = allowance(alpha * look as f64 / LOOKS as f64, paths).saturating_sub(rejected);
             for path in &mut alive {
-                path.add(normal(rng));
+                path.of.add(normal(rng));
             }
-            let mut reached: Vec<f64> = alive.iter().map(Moments::t).collect();
-            // The value that exactly `allowed` paths exceed.
-            let critical = if allowed < reached.len() {
-                *reached.select_nth_unstable_by(allowed, |a, b| b.total_cmp(a)).1
-            } else {
-                f64::INFINITY
-            };
-            rejected += allowed;
-            alive.retain(|path| path.t() <= critical);
+            let mut reached: Vec<(f64, usize)> = alive.iter().map(|path| (path.of.t(), path.rejected)).collect();
+            reached.sort_unstable_by(|(a, _), (b, _)| b.total_cmp(a));
+            let mut critical: Vec<f64> = Vec::with_capacity(alphas.len());
+            for (level, alpha) in alphas.iter().enumerate() {
+                let allowed = allowance(alpha * look as f64 / LOOKS as f64, paths).saturating_sub(rejected[level]);
+                let mut own = reached.iter().filter(|(_, rejected)| *rejected <= level).map(|(t, _)| *t);
+                // The value that exactly `allowed` paths exceed.
+                let value = own.nth(allowed).unwrap_or(f64::INFINITY).max(critical.last().copied().unwrap_or(0.0));
+                critical.push(value);
+            }
+            for path in &mut alive {
+                let t = path.of.t();
+                let exceeded = critical.iter().take_while(|critical| t > **critical).count();
+                for level in path.rejected..exceeded {
+                    rejected[level] += 1;
+                }
+                path.rejected = path.rejected.max(exceeded);
+            }
+            alive.retain(|path| path.rejected < alphas.len());
             critical
         })
         .collect()
 }
 
-/// Critical min(W⁺, W⁻) for each look from [`FIRST_RANK_LOOK`] on, where `spent_by` gives the error rate of all up to one.
-fn late_looks(spent_by: impl Fn(usize) -> f64, paths: usize, rng: &mut ChaCha8Rng) -> Vec<Option<u32>> {
-    let mut alive: Vec<SignedRanks> = (0..paths).map(|_| SignedRanks::of_noise(FIRST_RANK_LOOK - 1, rng)).collect();
-    let mut rejected = 0;
+/// Critical min(W⁺, W⁻) for each look from [`FIRST_RANK_LOOK`] on, in each for every one of `alphas`, which fall; `spent_by` gives
+/// the part of them that all looks up to one may spend.
+fn late_looks(
+    alphas: &[f64],
+    spent_by: impl Fn(usize) -> f64,
+    paths: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Vec<Option<u32>>> {
+    let new = |rng: &mut ChaCha8Rng| Path { of: SignedRanks::of_noise(FIRST_RANK_LOOK - 1, rng), rejected: 0 };
+    let mut alive: Vec<Path<SignedRanks>> = (0..paths).map(|_| new(rng)).collect();
+    let mut rejected = vec![0; alphas.len()];
     (FIRST_RANK_LOOK..=LAST_LOOK)
         .map(|n| {
-            let allowed = allowance(spent_by(n), paths);
-            let mut reached = vec![0_usize; n * (n + 1) / 4 + 1];
+            // By the number of tables that have rejected a path already, and its sum.
+            let mut reached = vec![vec![0_usize; n * (n + 1) / 4 + 1]; alphas.len()];
             for path in &mut alive {
-                path.add_noise(rng);
-                reached[path.smaller_sum() as usize] += 1;
+                path.of.add_noise(rng);
+                reached[path.rejected][path.of.smaller_sum() as usize] += 1;
             }
-            let mut critical = None;
-            for (k, count) in (0..).zip(reached) {
-                if rejected + count > allowed {
-                    break;
+            let mut critical: Vec<Option<u32>> = Vec::with_capacity(alphas.len());
+            for (level, alpha) in alphas.iter().enumerate() {
+                let allowed = allowance(alpha * spent_by(n), paths);
+                let most = critical.last().copied().unwrap_or(Some(u32::MAX));
+                let mut value = None;
+                for k in (0..).take_while(|k| most.is_some_and(|most| *k <= most) && (*k as usize) < reached[0].len()) {
+                    let count: usize = reached[..=level].iter().map(|sums| sums[k as usize]).sum();
+                    if rejected[level] + count > allowed {
+                        break;
+                    }
+                    rejected[level] += count;
+                    value = Some(k);
                 }
-                rejected += count;
-                critical = Some(k);
+                critical.push(value);
             }
-            alive.retain(|path| critical.is_none_or(|k| path.smaller_sum() > k));
+            for path in &mut alive {
+                let sum = path.of.smaller_sum();
+                let reached = critical.iter().take_while(|critical| critical.is_some_and(|k| sum <= k)).count();
+                path.rejected = path.rejected.max(reached);
+            }
+            alive.retain(|path| path.rejected < alphas.len());
             critical
         })
         .collect()

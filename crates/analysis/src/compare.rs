@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::study::WarmUp;
+use model::study::{Secondary, WarmUp};
 use model::{
     Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
     VariantIndex,
@@ -11,11 +11,14 @@ use model::{
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::metrics::{self, Numbers};
-use crate::robust;
 use crate::sequential::{self, Decision};
+use crate::{holm, robust};
 
 /// Index of the baseline among the variants.
 pub const BASELINE: VariantIndex = 0;
+
+/// Part of the used blocks in which a secondary metric has to have a number on both sides: those that lack it are seldom lacking by chance.
+const NEARLY_ALL: f64 = 0.9;
 
 /// What decides a study: its metric, the cell it is taken of (`None`: all), and ρ, the margin of equivalence.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,13 +35,8 @@ impl Primary {
     /// As the study says; a cell that the plan does not have is taken for "all".
     pub fn of(record: &StudyRecord) -> Self {
         let decide = &record.study.decide;
-        let named =
-            |name: &String| record.plan.cells.iter().position(|cell| cell.name(&record.study.workloads) == *name);
-        Self {
-            metric: decide.primary,
-            cell: decide.cell.as_ref().and_then(named).filter(|_| decide.primary.is_per_cell()),
-            margin: sequential::margin(decide.rope),
-        }
+        let cell = named_cell(record, decide.primary, decide.cell.as_ref());
+        Self { metric: decide.primary, cell, margin: sequential::margin(decide.rope) }
     }
 
     /// Where the study stands for `variant`: the first look that decided, else the latest.
@@ -60,6 +58,13 @@ impl Primary {
         }
         sequential::settle(differences, boundaries, self.margin, record.plan.schedule.min_blocks)
     }
+}
+
+/// The cell of a metric that a study names; `None` for all together, which are that one where there is no other.
+fn named_cell(record: &StudyRecord, metric: Metric, name: Option<&String>) -> Option<CellIndex> {
+    let cells = &record.plan.cells;
+    let name = name.filter(|_| metric.is_per_cell() && cells.len() > 1)?;
+    cells.iter().position(|cell| cell.name(&record.study.workloads) == *name)
 }
 
 /// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
@@ -103,56 +108,90 @@ pub fn logs(differences: &[(u32, f64)]) -> Vec<f64> {
     differences.iter().map(|(_, difference)| *difference).collect()
 }
 
-/// Every metric of every variant against the baseline: the primary one first, then the same over all cells together, then
-/// cell by cell. All but the primary are exploratory: each interval holds by itself, no correction is made for their
-/// number.
+/// Every metric of every variant against the baseline: the primary one first, then the secondary ones, then all others over all
+/// cells together and cell by cell. These are exploratory: each interval holds by itself, no correction is made for their number.
 pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Boundaries) -> Vec<Comparison> {
     let primary = Primary::of(record);
     let numbers: HashMap<TrialKey, Numbers> =
         record.trials.iter().map(|trial| (trial.key, Numbers::of(trial))).collect();
-    // A fixed warm-up ends whether a launch is warm or not: those that are would be a selection.
-    let is_fixed = matches!(record.plan.schedule.warm_up, WarmUp::Fixed(_));
-    let is_shown = |metric: &Metric| !(is_fixed && metric.is_of_warm_up()) || *metric == primary.metric;
-    let whole_launch = Metric::ALL.into_iter().filter(is_shown).map(|metric| (metric, None));
-    let single_cells = (0..record.plan.cells.len())
-        .filter(|_| record.plan.cells.len() > 1)
-        .flat_map(|cell| Metric::ALL.into_iter().filter(|m| m.is_per_cell()).map(move |metric| (metric, Some(cell))));
-    let mut subjects: Vec<(Metric, Option<CellIndex>)> = whole_launch.chain(single_cells).collect();
-    subjects.sort_by_key(|subject| *subject != (primary.metric, primary.cell));
-
     let mut comparisons = Vec::new();
-    for (metric, cell) in subjects {
-        let is_primary = (metric, cell) == (primary.metric, primary.cell);
+    for (role, metric, cell) in subjects(record) {
         let value = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
         for variant in BASELINE + 1..record.study.variants.len() {
             let differences = differences(record, blocks, variant, value);
-            if differences.is_empty() && !is_primary {
+            if differences.is_empty() && role == Role::Exploratory {
                 continue;
             }
-            let values = logs(&differences);
-            let (effect, decision) = if is_primary {
-                primary.read(&values, record, boundaries)
-            } else {
-                sequential::interval(&values, boundaries).map(|e| (e, sequential::decide(&e, primary.margin)))
-            }
-            .unzip();
             let typical = |variant| typical(record, &differences, variant, value);
             comparisons.push(Comparison {
-                role: if is_primary { Role::Primary } else { Role::Exploratory },
+                role,
                 metric,
                 cell,
                 variant,
                 typical: [typical(BASELINE), typical(variant)],
-                interpretation: interpret(
-                    effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)),
-                    metric,
-                ),
-                effect,
+                effect: None,
+                interpretation: Interpretation::Undecided,
                 differences,
             });
         }
     }
+    let mut together = judged_together(record, blocks, &comparisons).into_iter();
+    let read = |effect: Effect| (effect, sequential::decide(&effect, primary.margin));
+    for comparison in &mut comparisons {
+        let values = logs(&comparison.differences);
+        let (effect, decision) = match comparison.role {
+            Role::Primary => primary.read(&values, record, boundaries),
+            Role::Secondary => together.next().flatten().map(read),
+            Role::Exploratory => sequential::interval(&values, boundaries).map(read),
+        }
+        .unzip();
+        let (metric, cell) = (comparison.metric, comparison.cell);
+        comparison.interpretation =
+            interpret(effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)), metric);
+        comparison.effect = effect;
+    }
     comparisons
+}
+
+/// What is compared, and what for.
+fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
+    let primary = Primary::of(record);
+    let mut subjects = vec![(Role::Primary, primary.metric, primary.cell)];
+    subjects.extend(
+        record
+            .study
+            .decide
+            .secondary
+            .iter()
+            .map(|Secondary { metric, cell }| (Role::Secondary, *metric, named_cell(record, *metric, cell.as_ref()))),
+    );
+    // A fixed warm-up ends whether a launch is warm or not: those that are would be a selection.
+    let is_fixed = matches!(record.plan.schedule.warm_up, WarmUp::Fixed(_));
+    let is_shown = |metric: &Metric| !(is_fixed && metric.is_of_warm_up());
+    let whole_launch = Metric::ALL.into_iter().filter(is_shown).map(|metric| (metric, None));
+    let single_cells = (0..record.plan.cells.len())
+        .filter(|_| record.plan.cells.len() > 1)
+        .flat_map(|cell| Metric::ALL.into_iter().filter(|m| m.is_per_cell()).map(move |metric| (metric, Some(cell))));
+    for (metric, cell) in whole_launch.chain(single_cells) {
+        if !subjects.iter().any(|(_, asked, of)| (*asked, *of) == (metric, cell)) {
+            subjects.push((Role::Exploratory, metric, cell));
+        }
+    }
+    subjects
+}
+
+/// The intervals by which the secondary ones of these comparisons are judged, in their order.
+fn judged_together(record: &StudyRecord, blocks: &[BlockState], comparisons: &[Comparison]) -> Vec<Option<Effect>> {
+    let schedule = &record.plan.schedule;
+    let used = blocks::used(blocks).take(schedule.max_blocks as usize).count();
+    let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
+    let secondary = comparisons.iter().filter(|comparison| comparison.role == Role::Secondary);
+    let known = secondary.map(|comparison| {
+        let values = logs(&comparison.differences);
+        if values.len() as f64 >= enough { values } else { Vec::new() }
+    });
+    let known: Vec<Vec<f64>> = known.collect();
+    holm::judge(&known, &Boundaries::steps(known.len()))
 }
 
 /// Median of a variant's values over the blocks that were compared.
@@ -299,5 +338,65 @@ mod tests {
         let mut record = fixture::record(5, 0.05);
         record.study.decide.cell = Some("pages@20".to_owned());
         assert_eq!(compare(&record)[0].cell, Some(1));
+        // All of one is that one.
+        let mut study = fixture::study();
+        study.workloads[0].shapes.pop();
+        study.decide.cell = Some("pages@1".to_owned());
+        let only = &compare(&fixture::record_of(study, 9, 0.05, 0.01, 3))[0];
+        assert_eq!((only.role, only.cell, only.interpretation), (Role::Primary, None, Interpretation::Better));
+    }
+
+    /// A run with these secondary metrics.
+    fn with_secondary(secondary: &[(Metric, Option<&str>)], effect: f64) -> StudyRecord {
+        let mut record = fixture::record(9, effect);
+        let named =
+            |(metric, cell): &(Metric, Option<&str>)| Secondary { metric: *metric, cell: cell.map(str::to_owned) };
+        record.study.decide.secondary = secondary.iter().map(named).collect();
+        record
+    }
+
+    #[test]
+    fn secondary_metrics_are_judged_together_and_the_rest_stays_exploratory() {
+        let asked = [(Metric::CpuPerRequest, None), (Metric::Throughput, Some("pages@20")), (Metric::StartUp, None)];
+        let comparisons = compare(&with_secondary(&asked, 0.2));
+        let told: Vec<_> = comparisons[1..4].iter().map(|one| (one.role, one.metric, one.cell)).collect();
+        let of = |metric, cell| (Role::Secondary, metric, cell);
+        assert_eq!(told, [of(Metric::CpuPerRequest, None), of(Metric::Throughput, Some(1)), of(Metric::StartUp, None)]);
+        assert!(comparisons[4..].iter().all(|one| one.role == Role::Exploratory));
+        let same = |other: &&Comparison| (other.metric, other.cell) == (Metric::CpuPerRequest, None);
+        assert_eq!(comparisons.iter().filter(same).count(), 1);
+
+        let readings: Vec<_> = comparisons[1..4].iter().map(|one| one.interpretation).collect();
+        assert_eq!(readings, [Interpretation::Better, Interpretation::Better, Interpretation::Equivalent]);
+        // Two were told from none at once, with a third of α each; what is left, start-up, has all of it.
+        let confidences: Vec<f64> = comparisons[1..4].iter().map(|one| one.effect.unwrap().confidence).collect();
+        assert_eq!(confidences, [1.0 - 0.05 / 3.0, 1.0 - 0.05 / 3.0, 0.95]);
+    }
+
+    #[test]
+    fn a_secondary_metric_that_launches_lack_gets_no_verdict() {
+        let judged = |lacking: usize| {
+            let mut record = with_secondary(&[(Metric::StartUp, None)], 0.0);
+            let slow = record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot);
+            for (index, trial) in slow.enumerate() {
+                trial.launch = trial.launch.take().filter(|_| index >= lacking);
+                if let Some(launch) = &mut trial.launch {
+                    launch.ready_s *= 2.0;
+                }
+            }
+            let secondary = compare(&record).swap_remove(1);
+            (secondary.differences.len(), secondary.effect.is_some(), secondary.interpretation)
+        };
+        assert_eq!(judged(0), (9, true, Interpretation::Worse));
+        assert_eq!(judged(1), (8, false, Interpretation::Undecided));
+    }
+
+    #[test]
+    fn an_unsupported_quantile_gets_no_verdict() {
+        let mut record = fixture::open(9, 0.1);
+        record.study.decide.secondary = vec![Secondary { metric: Metric::P99_9, cell: None }];
+        let secondary = &compare(&record)[1];
+        assert_eq!((secondary.role, secondary.metric), (Role::Secondary, Metric::P99_9));
+        assert_eq!((secondary.effect, secondary.interpretation), (None, Interpretation::Undecided));
     }
 }

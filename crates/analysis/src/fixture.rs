@@ -60,7 +60,13 @@ pub fn study() -> Study {
         hooks: Hooks::default(),
         quick: Timing { max_blocks: 6, ..timing.clone() },
         timing,
-        decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02, detect: Decide::DETECT },
+        decide: Decide {
+            primary: Metric::Throughput,
+            cell: None,
+            secondary: Vec::new(),
+            rope: 0.02,
+            detect: Decide::DETECT,
+        },
         evidence: None,
         host: Isolation::default(),
     }

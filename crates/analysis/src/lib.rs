@@ -7,8 +7,8 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test is open to its calibration
-//! (`crates/calibration`), the rest is private.
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test and Holm's steps are open to their
+//! calibration (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
 
@@ -21,6 +21,7 @@ mod cores;
 mod design;
 mod evidence;
 mod factorial;
+pub mod holm;
 mod linear;
 mod metrics;
 mod next;

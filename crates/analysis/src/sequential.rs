@@ -19,11 +19,17 @@ pub fn margin(rope: f64) -> f64 {
 /// the table knows, or an α so small that no rank is rare enough) keeps the interval of the latest look that has one:
 /// intervals of earlier looks stay valid.
 pub fn interval(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
-    (FIRST_LOOK..=differences.len().min(LAST_LOOK)).rev().find_map(|n| look(&differences[..n], boundaries))
+    look(&differences[..latest_look(differences.len(), boundaries)?], boundaries)
+}
+
+/// The latest look at no more than so many blocks that the table has a critical value for.
+pub(crate) fn latest_look(blocks: usize, boundaries: &Boundaries) -> Option<usize> {
+    let has_value = |n: &usize| boundaries.t(*n).is_some() || boundaries.rank(*n).is_some();
+    (FIRST_LOOK..=blocks.min(LAST_LOOK)).rev().find(has_value)
 }
 
 /// The interval of one look, where the table has one.
-fn look(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+pub(crate) fn look(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
     let n = differences.len();
     let (estimate, low, high) = if n < FIRST_RANK_LOOK {
         student(differences, boundaries.t(n)?)

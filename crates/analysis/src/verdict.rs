@@ -329,12 +329,14 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if comparisons.iter().any(|comparison| comparison.role == Role::Exploratory) {
-        limits.push(
-            "Comparisons other than the primary one are exploratory: each interval holds by itself, none is corrected for \
-             their number. Take them as leads."
-                .to_owned(),
-        );
+    let has = |role| comparisons.iter().any(|comparison| comparison.role == role);
+    if has(Role::Exploratory) {
+        let other =
+            if has(Role::Secondary) { "that are neither primary nor secondary" } else { "other than the primary one" };
+        limits.push(format!(
+            "Comparisons {other} are exploratory: each interval holds by itself, none is corrected for their number. Take \
+             them as leads."
+        ));
     }
     limits
 }

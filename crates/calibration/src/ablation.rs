@@ -82,7 +82,7 @@ fn settled(differences: &[f64], boundaries: &Boundaries) -> Option<Decision> {
 }
 
 /// Student's interval of 95 %, as if nobody had looked before; of 5 to 30 differences.
-fn ordinary(differences: &[f64]) -> Effect {
+pub(crate) fn ordinary(differences: &[f64]) -> Effect {
     const CRITICAL: [f64; 26] = [
         2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
         2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,

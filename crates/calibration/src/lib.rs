@@ -12,6 +12,7 @@ pub mod errors;
 pub mod noise;
 pub mod rate;
 pub mod record;
+pub mod secondary;
 pub mod speed;
 pub mod tables;
 

@@ -13,6 +13,7 @@ use calibration::ablation::{self, Method};
 use calibration::errors::{self, Cell, Level, Outcomes};
 use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
+use calibration::secondary::{self, CORRELATIONS, Truth};
 use calibration::speed::{self, Fixed, Test};
 use calibration::tables::{self, Race};
 use calibration::{Studies, record};
@@ -106,6 +107,7 @@ fn figures(studies: u64, seed: u64, page: &PathBuf) -> Result<(), Failure> {
     }
     place("blocks", tables::races(&figures.races()))?;
     place("spending", tables::spendings(&figures.spendings()))?;
+    place("secondary", figures.secondary())?;
     place("ablations", figures.ablations())?;
     place("replicates", figures.replicates())?;
     place("made", made(studies, seed, began.elapsed().as_secs()))?;
@@ -213,6 +215,35 @@ impl Figures {
                 equal_power_blocks,
             }
         })
+    }
+
+    /// Secondary metrics, on the noise of the races and on normal noise.
+    fn secondary(&self) -> String {
+        let steps = Boundaries::steps(CORRELATIONS.len());
+        let all: Vec<(Shape, Truth)> = [Shape::Normal, Shape::Jvm]
+            .into_iter()
+            .flat_map(|shape| Truth::all().map(|truth| (shape, truth)))
+            .collect();
+        let outcomes = in_parallel(&all, |index, (shape, truth)| {
+            let noise = Noise { shape: *shape, disturbance: Disturbance::None, scale: self.scale(*shape) };
+            let studies = self.studies.of_kind(2_200 + index as u64);
+            secondary::simulate(&self.study, &noise, truth, &steps, studies)
+        });
+        let rows: Vec<(String, Vec<Rate>)> = all
+            .iter()
+            .zip(outcomes)
+            .map(|((shape, truth), of)| {
+                (format!("{}, {shape}", truth.name), vec![of.together, of.alone, of.ordinary, of.found, of.wrong])
+            })
+            .collect();
+        let columns = [
+            "some false difference, judged together",
+            "each by its own repeated interval",
+            "each by an ordinary 95 % interval at the end",
+            "true differences found, judged together",
+            "told the wrong way round",
+        ];
+        tables::rates("what differs, noise", &columns.map(str::to_owned), &rows)
     }
 
     fn ablations(&self) -> String {

@@ -5,6 +5,7 @@ use calibration::ablation::{self, Method};
 use calibration::errors::{self, Level};
 use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
+use calibration::secondary::{self, CORRELATIONS, Truth};
 use calibration::{Studies, record, speed};
 
 const STUDIES: Studies = Studies { count: 200, seed: 2, kind: 0 };
@@ -48,6 +49,24 @@ fn five_percent_is_found_where_a_fixed_design_would_find_it() {
         errors::simulate(&record::study(1), &noise, &[0.05_f64.ln_1p()], &Boundaries::standard(), STUDIES)[0];
     assert!(outcomes.power().share() > 0.85, "{}", outcomes.power());
     assert!(outcomes.mean_blocks() < 18.0, "{}", outcomes.mean_blocks());
+}
+
+#[test]
+fn secondary_metrics_are_seldom_called_different_where_none_is() {
+    let (study, steps) = (record::study(1), Boundaries::steps(CORRELATIONS.len()));
+    let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: scale(Shape::Jvm) };
+    let studies = Studies { count: 500, ..STUDIES };
+    let outcomes = (0..).zip(Truth::all()).map(|(kind, truth)| {
+        let of = secondary::simulate(&study, &noise, &truth, &steps, studies.of_kind(2_000 + kind));
+        assert!(is_within(of.together, 0.05), "{}: {}", truth.name, of.together);
+        assert!(is_within(of.wrong, 0.005), "{}: wrong direction {}", truth.name, of.wrong);
+        of
+    });
+    let [none, primary, most, ..] = outcomes.collect::<Vec<_>>()[..] else { panic!("five truths") };
+    // What is never wrong decides nothing, and without all that it would be wrong more often than promised.
+    assert!(most.together.events > 0, "{}", most.together);
+    assert!(none.ordinary.share() > 0.1 && primary.ordinary.share() > 0.1, "{}, {}", none.ordinary, primary.ordinary);
+    assert!(most.found.share() > 0.99, "{}", most.found);
 }
 
 #[test]

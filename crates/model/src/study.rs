@@ -1,5 +1,6 @@
 //! What a study file asks, resolved and checked. Reading the file is the `study` crate's work.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -420,11 +421,33 @@ pub struct Decide {
     pub primary: Metric,
     /// The cell that decides, such as `pages@20` or `pages@300/s`; the mean of the logs over all cells when absent.
     pub cell: Option<String>,
+    /// What is judged as well, once the run has ended; it stops nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secondary: Vec<Secondary>,
     /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
     pub rope: f64,
     /// The difference that the study cares to find, a fraction: it says how many blocks that takes, and decides nothing.
     #[serde(default = "usual_detect")]
     pub detect: f64,
+}
+
+/// A metric that is judged beside the primary one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Secondary {
+    /// The metric.
+    pub metric: Metric,
+    /// The cell that it is taken of; the mean of the logs over all cells when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+}
+
+impl fmt::Display for Secondary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cell {
+            Some(cell) => write!(f, "{} of {cell}", self.metric),
+            None => self.metric.fmt(f),
+        }
+    }
 }
 
 fn usual_detect() -> f64 {

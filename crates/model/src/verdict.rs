@@ -134,6 +134,9 @@ pub struct Outlook {
 pub enum Role {
     /// Decides and stops the run.
     Primary,
+    /// Judged once the run has ended, all of these together (Holm 1979): that some difference among them which is none is called
+    /// better or worse is as seldom as a study's error rate says.
+    Secondary,
     /// Reported without correction: a lead, not a result.
     Exploratory,
 }

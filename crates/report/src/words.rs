@@ -35,7 +35,7 @@ pub const PER_CORE_CAPTION: &str = "How busy each processor of the host was, who
 
 /// What a fitted law says.
 pub const SCALABILITY_NOTE: &str = "Universal scalability law X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to the launches' mean \
-    throughput; intervals by refitting resampled blocks: leads, not verdicts. The misfit is the largest distance from the law.";
+    throughput; intervals by refitting resampled blocks: exploratory, leads and not verdicts. The misfit is the largest distance from the law.";
 
 /// What efficiency is.
 pub const EFFICIENCY_NOTE: &str = "Efficiency is the law's throughput with N users as a part of N times that of one. Cores are \
@@ -88,6 +88,7 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
         Interpretation::Better => ("▲ better", Tone::Good),
         Interpretation::Worse => ("▼ worse", Tone::Bad),
         Interpretation::Equivalent => ("= equivalent", Tone::Same),
+        Interpretation::Undecided if comparison.role == Role::Secondary => ("? not shown", Tone::Unsure),
         Interpretation::Undecided => ("? undecided", Tone::Unsure),
     }
 }
@@ -112,6 +113,7 @@ pub fn contribution_reading(report: &Report, one: &Contribution) -> (&'static st
 pub fn role(role: Role) -> &'static str {
     match role {
         Role::Primary => "primary",
+        Role::Secondary => "secondary",
         Role::Exploratory => "exploratory",
     }
 }
@@ -151,18 +153,18 @@ pub fn severity_sign(severity: Severity) -> &'static str {
 /// The comparisons by what they are for, by variant and by cell, each group with its heading: what decides first.
 pub fn comparison_groups(report: &Report) -> Vec<(String, Vec<&Comparison>)> {
     let mut groups: Vec<(String, Vec<&Comparison>)> = Vec::new();
-    for decides in [true, false] {
+    for role in [Role::Primary, Role::Secondary, Role::Exploratory] {
+        let suffix = if role == Role::Primary { "decides" } else { self::role(role) };
         for variant in 1..report.variants.len() {
-            let belongs = |comparison: &&Comparison| {
-                (comparison.role == Role::Primary) == decides && comparison.variant == variant
-            };
+            let belongs = |comparison: &&Comparison| comparison.role == role && comparison.variant == variant;
             let first = groups.len();
             for comparison in report.comparisons.iter().filter(belongs) {
                 let mut head = place(report, comparison);
                 if report.variants.len() > 2 {
                     head = format!("{} · {head}", variant_name(report, variant));
                 }
-                head.push_str(if decides { " · decides" } else { " · exploratory" });
+                head.push_str(" · ");
+                head.push_str(suffix);
                 match groups[first..].iter_mut().find(|(known, _)| *known == head) {
                     Some((_, comparisons)) => comparisons.push(comparison),
                     None => groups.push((head, vec![comparison])),
@@ -175,7 +177,11 @@ pub fn comparison_groups(report: &Report) -> Vec<(String, Vec<&Comparison>)> {
 
 /// What the numbers of the decision's table are.
 pub fn decision_note(report: &Report) -> String {
-    let values = format!("Changes against {}; values are medians over the launches compared.", variant_name(report, 0));
+    let mut values =
+        format!("Changes against {}; values are medians over the launches compared.", variant_name(report, 0));
+    if report.comparisons.iter().any(|comparison| comparison.role == Role::Secondary) {
+        values.push_str(SECONDARY_NOTE);
+    }
     let short: Vec<&Comparison> = report.comparisons.iter().filter(|comparison| comparison.effect.is_none()).collect();
     if short.is_empty() {
         return values;
@@ -188,6 +194,10 @@ pub fn decision_note(report: &Report) -> String {
     };
     format!("{values} An interval takes {FEWEST_BLOCKS} blocks in which both sides have the number{percentile}.")
 }
+
+/// What holds for secondary comparisons.
+const SECONDARY_NOTE: &str = " Secondary metrics were judged together when the run had ended (Holm): at most one study in twenty calls \
+                              any of them better or worse that does not differ; each interval is as wide as that takes.";
 
 /// What the numbers of the measurements' table are: others than the decision's.
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
@@ -372,7 +382,7 @@ pub const WARM_UP_NOTE: &str = "Medians over launches found steady, [95 % interv
 
 /// What the numbers of the table of lives are.
 pub const LIVES_NOTE: &str = "All that a launch answers well from its launch to the next, start-up and warm-up included, median \
-                              launch; beyond what was seen it goes on at its steady rate.";
+                              launch; beyond what was seen it goes on at its steady rate. Exploratory: each interval holds by itself.";
 
 /// A number over launches, with its interval where it has one.
 pub fn spread(spread: &Spread, write: impl Fn(f64) -> String) -> String {

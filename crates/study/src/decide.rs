@@ -8,6 +8,7 @@ use model::{Arrivals, Metric, Shape, text};
 
 use crate::file::{StudyFile, WarmUpKeys};
 use crate::problem::{Problem, Problems, did_you_mean, quoted};
+use crate::secondary::secondary;
 use crate::value::{At, Length};
 
 const PILOT_CAP: Duration = Duration::from_secs(180);
@@ -105,52 +106,16 @@ fn blocks(written: Option<&At<i64>>, default: u32, problems: &mut Problems) -> u
 /// When the question counts as answered.
 pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Problems) -> Decide {
     let keys = &file.decide;
-    let cells: Vec<(String, &Shape)> = workloads
-        .iter()
-        .flat_map(|workload| workload.shapes.iter().map(|shape| (format!("{}@{}", workload.name, shape.name()), shape)))
-        .collect();
-    let deciding: Vec<&(String, &Shape)> =
-        cells.iter().filter(|(name, _)| keys.cell.as_ref().is_none_or(|cell| cell.value == *name)).collect();
-    let is_open = deciding.iter().any(|(_, shape)| shape.arrivals.is_open());
+    let cells = Cells::of(file, workloads);
+    let is_open = cells.called(keys.cell.as_ref()).any(|(_, shape)| shape.arrivals.is_open());
     let usual = if is_open { Metric::P50 } else { Metric::Throughput };
     let primary = keys.primary.as_ref().map_or(usual, |metric| metric.value);
-    if let Some(cell) = &keys.cell {
-        // Cells of a workload that is wrong are not known yet.
-        let are_known =
-            workloads.len() == file.workload.len() && workloads.iter().all(|workload| !workload.shapes.is_empty());
-        if let (Some(metric), false) = (&keys.primary, primary.is_per_cell()) {
-            problems.add(
-                Problem::new(format!("`{primary}` is one number a launch, not one a cell"))
-                    .at(metric.place, "the same for all cells")
-                    .at(cell.place, "has no value of its own")
-                    .help("remove `cell`"),
-            );
-        } else if are_known && deciding.is_empty() {
-            let names: Vec<&str> = cells.iter().map(|(name, _)| name.as_str()).collect();
-            problems.add(
-                Problem::new(format!("there is no cell `{}`", cell.value))
-                    .at(cell.place, "not a cell of this study, which is a workload and its load")
-                    .help(did_you_mean(cell, &names)),
-            );
-        }
+    match (&keys.primary, &keys.cell) {
+        (Some(metric), cell) => cells.can_judge(file, metric, cell.as_ref(), problems),
+        (None, Some(cell)) => cells.exists(cell, problems),
+        (None, None) => {}
     }
-    if let Some(metric) = &keys.primary {
-        for (name, shape) in deciding {
-            let wrong = if shape.arrivals.is_open() { of_open(file, name, shape, metric) } else { of_closed(metric) };
-            if let Some(problem) = wrong {
-                problems.add(problem);
-            }
-        }
-    }
-    if let (Some(metric), Some(fixed)) = (keys.primary.as_ref().filter(|_| primary.is_of_warm_up()), &file.warmup.fixed)
-    {
-        problems.add(
-            Problem::new(format!("a fixed warm-up gives no verdict on `{primary}`"))
-                .at(metric.place, "of launches that are warmed until they are steady")
-                .at(fixed.place, "ends whether they are or not")
-                .help("remove `fixed`: a pilot then finds out how long every variant takes"),
-        );
-    }
+    let secondary = secondary(file, &cells, primary, problems);
     let rope = keys.rope.as_ref().map_or(ROPE, |rope| rope.value.0);
     // Where the margin is wide, five percent may lie within it.
     let detect = keys.detect.as_ref().map_or(Decide::DETECT.max(2.0 * rope), |detect| detect.value.0);
@@ -161,16 +126,86 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
                 .help("write a larger `detect`, or a smaller `rope`"),
         );
     }
-    Decide { primary, cell: keys.cell.as_ref().map(|cell| cell.value.clone()), rope, detect }
+    Decide { primary, cell: keys.cell.as_ref().map(|cell| cell.value.clone()), secondary, rope, detect }
 }
 
-/// Why a metric cannot decide in a closed loop.
+/// The cells of a study, by name.
+pub(crate) struct Cells<'a> {
+    cells: Vec<(String, &'a Shape)>,
+    /// Those of a workload that is wrong are not known yet.
+    are_known: bool,
+}
+
+impl<'a> Cells<'a> {
+    fn of(file: &StudyFile, workloads: &'a [Workload]) -> Self {
+        let of_workload = |workload: &'a Workload| {
+            workload.shapes.iter().map(|shape| (format!("{}@{}", workload.name, shape.name()), shape))
+        };
+        Self {
+            cells: workloads.iter().flat_map(of_workload).collect(),
+            are_known: workloads.len() == file.workload.len() && workloads.iter().all(|one| !one.shapes.is_empty()),
+        }
+    }
+
+    /// The cell of that name; all of them where none is named.
+    fn called(&self, name: Option<&At<String>>) -> impl Iterator<Item = &(String, &'a Shape)> {
+        self.cells.iter().filter(move |(cell, _)| name.is_none_or(|name| name.value == *cell))
+    }
+
+    /// The cell that a metric is of; none for all together. All of one is that one.
+    pub fn own(&self, metric: Metric, name: Option<&At<String>>) -> Option<String> {
+        name.filter(|_| metric.is_per_cell() && self.cells.len() > 1).map(|name| name.value.clone())
+    }
+
+    fn exists(&self, cell: &At<String>, problems: &mut Problems) {
+        if self.are_known && self.called(Some(cell)).next().is_none() {
+            let names: Vec<&str> = self.cells.iter().map(|(name, _)| name.as_str()).collect();
+            problems.add(
+                Problem::new(format!("there is no cell `{}`", cell.value))
+                    .at(cell.place, "not a cell of this study, which is a workload and its load")
+                    .help(did_you_mean(cell, &names)),
+            );
+        }
+    }
+
+    /// Whether a verdict can be given on a metric of a cell, or of all together; tells why not.
+    pub fn can_judge(&self, file: &StudyFile, metric: &At<Metric>, cell: Option<&At<String>>, problems: &mut Problems) {
+        if let Some(cell) = cell {
+            if metric.is_per_cell() {
+                self.exists(cell, problems);
+            } else {
+                problems.add(
+                    Problem::new(format!("`{}` is one number a launch, not one a cell", metric.value))
+                        .at(metric.place, "the same for all cells")
+                        .at(cell.place, "has no value of its own")
+                        .help("remove `cell`"),
+                );
+            }
+        }
+        for (name, shape) in self.called(cell) {
+            let wrong = if shape.arrivals.is_open() { of_open(file, name, shape, metric) } else { of_closed(metric) };
+            if let Some(problem) = wrong {
+                problems.add(problem);
+            }
+        }
+        if let Some(fixed) = file.warmup.fixed.as_ref().filter(|_| metric.is_of_warm_up()) {
+            problems.add(
+                Problem::new(format!("a fixed warm-up gives no verdict on `{}`", metric.value))
+                    .at(metric.place, "of launches that are warmed until they are steady")
+                    .at(fixed.place, "ends whether they are or not")
+                    .help("remove `fixed`: a pilot then finds out how long every variant takes"),
+            );
+        }
+    }
+}
+
+/// Why there is no verdict on a metric in a closed loop.
 fn of_closed(metric: &At<Metric>) -> Option<Problem> {
     metric.value.is_tail().then(|| {
         Problem::new(format!("a closed loop gives no verdict on `{}`", metric.value))
             .at(metric.place, "while the server stalls, its users wait and ask nothing")
             .help(format!(
-                "reports show {} anyway; to decide by it, write `rate` in place of `concurrency`, or use one of {}",
+                "reports show {} anyway; to judge it, write `rate` in place of `concurrency`, or use one of {}",
                 metric.value,
                 quoted(&[
                     "throughput",
@@ -185,7 +220,7 @@ fn of_closed(metric: &At<Metric>) -> Option<Problem> {
     })
 }
 
-/// Why a metric cannot decide in this cell, which is of an open loop.
+/// Why there is no verdict on a metric in this cell, which is of an open loop.
 fn of_open(file: &StudyFile, cell: &str, shape: &Shape, metric: &At<Metric>) -> Option<Problem> {
     if metric.value == Metric::Throughput {
         return Some(

@@ -6,6 +6,7 @@ use model::scenario::{Each, Take};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::secondary::SecondaryKeys;
 use crate::value::{At, Cpus, Length, Numbers, Share, Text, Thinking, Wanted};
 
 /// Named texts, such as environment variables.
@@ -497,6 +498,9 @@ pub(crate) struct DecideKeys {
     pub primary: Option<At<Metric>>,
     /// The cell that decides, such as `pages@20` or `pages@300/s`. Default: the mean of the logarithms over all cells.
     pub cell: Option<At<String>>,
+    /// Metrics that are judged as well once the run has ended, all of them together with an error rate of 5 % (Holm): names, or
+    /// `{ metric = "p99", cell = "pages@300/s" }`. They stop nothing. All other metrics are exploratory.
+    pub secondary: Vec<At<SecondaryKeys>>,
     /// Differences smaller than this do not matter (region of practical equivalence). Default: 2%.
     pub rope: Option<At<Share>>,
     /// The difference that you care to find, larger than `rope`: a run says how many blocks that takes. It decides nothing. Default: 5%, or twice `rope` where that is more.

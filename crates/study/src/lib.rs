@@ -20,6 +20,7 @@ mod problem;
 mod proof;
 mod scenario;
 mod schema;
+mod secondary;
 mod shapes;
 mod value;
 mod variants;

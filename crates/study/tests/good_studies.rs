@@ -153,7 +153,10 @@ fn everything_else_has_a_default() {
         study.quick,
         words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 5, max_blocks: 5 }
     );
-    assert_eq!(study.decide, words::Decide { primary: Metric::Throughput, cell: None, rope: 0.02, detect: 0.05 });
+    assert_eq!(
+        study.decide,
+        words::Decide { primary: Metric::Throughput, cell: None, secondary: Vec::new(), rope: 0.02, detect: 0.05 }
+    );
     assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
     assert_eq!(*asked(&study).1, words::Expect::default());
     assert_eq!(study.hooks, words::Hooks::default());
@@ -214,6 +217,33 @@ fn loads_have_shapes() {
     assert_eq!(study("rate = 300", "").decide.primary, Metric::P50);
     let tail = "[measure]\nduration = \"40s\"\n[decide]\nprimary = \"p99\"\ncell = \"front@300/s\"";
     assert_eq!(study("rate = 300", tail).decide.primary, Metric::P99);
+}
+
+#[test]
+fn other_metrics_are_judged_as_well() {
+    let secondary = |load: &str, decide: &str| {
+        let study = parse(&format!("{}[decide]\n{decide}", SMALL.replace("concurrency = 20", load)));
+        let named = study.decide.secondary.into_iter();
+        named.map(|one| (one.metric, one.cell.unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let at = |metric, cell: &str| (metric, cell.to_owned());
+    // Without a cell of its own a metric is taken of the primary one's.
+    assert_eq!(
+        secondary("concurrency = [1, 20]", "secondary = [\"p50\", \"memory\"]"),
+        [at(Metric::P50, ""), at(Metric::Memory, "")]
+    );
+    assert_eq!(
+        secondary(
+            "concurrency = [1, 20]",
+            "cell = \"front@20\"\nsecondary = [\"memory\", \"p50\", { metric = \"throughput\", cell = \"front@1\" }]"
+        ),
+        [at(Metric::Memory, ""), at(Metric::P50, "front@20"), at(Metric::Throughput, "front@1")]
+    );
+    // One cell is all of them.
+    assert_eq!(
+        secondary("concurrency = 20", "secondary = [{ metric = \"p50\", cell = \"front@20\" }]"),
+        [at(Metric::P50, "")]
+    );
 }
 
 #[test]

@@ -246,6 +246,22 @@ wrong! {
         underlines ["\"p99\""], suggests "`throughput`, `p50`, `cpu-per-request`";
     warm_up_decides: "[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "[warmup]\nfixed = \"20s\"\n\n[decide]\nprimary = \"warm-up-requests\"",
         underlines ["\"warm-up-requests\"", "\"20s\""], suggests "a pilot then finds out";
+    unknown_secondary: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [\"p50\", \"memry\"]",
+        underlines ["\"memry\""], suggests "did you mean `memory`?";
+    secondary_of_another_form: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [50]",
+        underlines ["50"], suggests "a metric such as \"p50\"";
+    secondary_is_the_primary: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [\"p50\", \"throughput\"]",
+        underlines ["\"throughput\"", "\"throughput\""], suggests "remove it from `secondary`";
+    secondary_twice: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [\"p50\", { metric = \"p50\", cell = \"front@20\" }]",
+        underlines ["\"p50\"", "{ metric = \"p50\", cell = \"front@20\" }"], suggests "remove number 2";
+    secondary_tail_of_users: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [\"p99\"]",
+        underlines ["\"p99\""], suggests "`throughput`, `p50`, `cpu-per-request`";
+    secondary_cell_of_a_launch: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [{ metric = \"memory\", cell = \"front@1\" }]",
+        underlines ["{ metric = \"memory\", cell = \"front@1\" }", "\"front@1\""], suggests "remove `cell`";
+    secondary_unknown_cell: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [{ metric = \"p50\", cell = \"front@2\" }]",
+        underlines ["\"front@2\""], suggests "did you mean `front@20`?";
+    secondary_with_too_few_requests: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\n\n[decide]\nsecondary = [\"p99\"]",
+        underlines ["\"p99\""], suggests "or a higher rate";
     cell_of_launch_metric: "primary = \"throughput\"" => "primary = \"start-up\"",
         underlines ["\"start-up\"", "\"front@20\""], suggests "remove `cell`";
 }

@@ -149,6 +149,14 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         decide.cell.as_deref().unwrap_or("all cells together"),
         decide.rope * 100.0
     )?;
+    if !decide.secondary.is_empty() {
+        let names: Vec<String> = decide.secondary.iter().map(ToString::to_string).collect();
+        writeln!(
+            out,
+            "and      {}: judged when the run has ended, with one error rate for all of them",
+            names.join(", ")
+        )?;
+    }
     let blocks = match (schedule.min_blocks, schedule.max_blocks) {
         (min, max) if min == max => max.to_string(),
         (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),

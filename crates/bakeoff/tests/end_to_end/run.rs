@@ -7,11 +7,13 @@ use std::thread;
 
 use crate::common::{Place, Ran, findings, page, script, told};
 use model::warm_up::Overtaking;
-use model::{FindingId, Interpretation, Report, Severity, Verdict};
+use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
 
 #[test]
 fn a_difference_is_found_told_and_kept() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    place.change("[decide]", "[decide]\nsecondary = [\"p50\", \"memory\"]");
+    place.run(&["check", "study.toml"]).ends_with(0).says("p50, memory: judged when the run has ended");
     let ran = place
         .run(&["run", "study.toml", "--seed", "7", "--html", "out/run.html", "--xlsx", "out/run.xlsx"])
         .ends_with(0);
@@ -25,6 +27,10 @@ fn a_difference_is_found_told_and_kept() {
     assert!(effect.high < 0.0 && effect.estimate < -0.5 && effect.blocks == 5, "{effect:?}");
     assert!(!report.findings.iter().any(|finding| finding.severity == Severity::Invalid), "{:#?}", report.findings);
     assert!(report.reproduce.command.contains("--seed 7"), "{}", report.reproduce.command);
+    let secondary = report.comparisons.iter().filter(|comparison| comparison.role == Role::Secondary);
+    let told: Vec<_> = secondary.map(|one| (one.metric, one.interpretation)).collect();
+    assert_eq!(told[0], (Metric::P50, Interpretation::Worse));
+    assert_eq!((told.len(), told[1].0), (2, Metric::Memory));
     let work = &report.warming_up.as_ref().unwrap().work[0];
     let break_even = work.break_even.unwrap();
     assert_eq!((break_even.leader, break_even.estimate), (0, Overtaking::AtOnce), "{work:#?}");
@@ -37,7 +43,10 @@ fn a_difference_is_found_told_and_kept() {
     let csv = place.run(&["report", "--csv"]).ends_with(0).stdout;
     let columns: HashSet<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(csv.lines().count() > 20 && columns == HashSet::from([16]), "{csv}");
-    assert!(csv.contains(",comparison,,primary,") && csv.contains(",break-even,"), "{csv}");
+    assert!(
+        [",comparison,,primary,", ",comparison,,secondary,", ",break-even,"].iter().all(|row| csv.contains(row)),
+        "{csv}"
+    );
     place.run(&["report", "--xlsx", "out/again.xlsx"]).ends_with(0).says("wrote out/again.xlsx");
     let [book, again] = ["out/run.xlsx", "out/again.xlsx"].map(|file| fs::read(place.path(file)).unwrap());
     assert!(book.starts_with(b"PK") && book == again, "one report, one spreadsheet");

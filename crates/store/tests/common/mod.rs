@@ -57,7 +57,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             hooks: Hooks::default(),
             timing: timing.clone(),
             quick: timing,
-            decide: Decide { primary: Metric::Throughput, cell: None, rope: 0.02, detect: 0.05 },
+            decide: Decide { primary: Metric::Throughput, cell: None, secondary: Vec::new(), rope: 0.02, detect: 0.05 },
             evidence: None,
             host: Isolation::default(),
         },
