@@ -291,6 +291,7 @@ fn hooks_fail_with_their_last_words_and_leave_nothing() {
     let error = launcher.hook("setup", "echo no disk; exit 7", &site, Duration::from_secs(60)).unwrap_err();
     assert!(matches!(error, LaunchError::Hook { exit: Exit::Code(7), .. }), "{error}");
     assert_eq!(error.log_tail(), "no disk");
+    assert!(error.to_string().contains("exit code 7: its last words were `no disk`"), "{error}");
     let error = launcher.hook("slow", "echo $$ > pid; sleep 600", &site, Duration::from_millis(500)).unwrap_err();
     assert!(matches!(error, LaunchError::HookSlow { .. }), "{error}");
     assert!(!runs(common::read_pid(&dir.path().join("pid"))));

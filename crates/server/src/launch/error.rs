@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::hint;
 use crate::isolation::IsolationError;
 use crate::runtime::RuntimeError;
 use crate::site::{PlaceholderError, Secrets};
@@ -90,7 +91,7 @@ pub enum LaunchError {
         name: String,
     },
     /// A hook failed.
-    #[error("the {name} hook ended with {exit}. Its log: {log}", log = log.path.display())]
+    #[error("the {name} hook ended with {exit}{said}. Its log: {log}", said = said(log), log = log.path.display())]
     Hook {
         /// Its name.
         name: String,
@@ -163,6 +164,11 @@ impl LaunchError {
             | Self::Interrupted { .. } => "",
         }
     }
+}
+
+/// A colon and the last that a program said; nothing if it said nothing.
+fn said(log: &Log) -> String {
+    hint::last_words(&log.tail).map(|said| format!(": {said}")).unwrap_or_default()
 }
 
 /// The end of a program's log, secrets masked.

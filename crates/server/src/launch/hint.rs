@@ -16,7 +16,7 @@ pub(super) fn why_ended(exit: Exit, tail: &str, jvm: Option<&Jvm>) -> Option<Str
 }
 
 /// The last line that says something.
-fn last_words(tail: &str) -> Option<String> {
+pub(super) fn last_words(tail: &str) -> Option<String> {
     let line = tail.lines().map(str::trim).rfind(|line| line.chars().any(char::is_alphanumeric))?;
     let said: String = line.chars().take(LONGEST).collect();
     Some(format!("its last words were `{said}`"))
