@@ -87,6 +87,11 @@ fn servers_that_answer_badly() {
             found: FindingId::Errors,
             ..Fault::new("[[error]]\nshare = 0.6\npath = \"/page\"\nstatus = 503\n", SIZE, "status 503: ")
         },
+        // Many times as fast as the other, since it lets nobody in.
+        Fault {
+            found: FindingId::Errors,
+            ..bad("status = 401\nbody = { size = 40 }", "status 401 instead of 2xx or 3xx")
+        },
     ]);
 }
 
