@@ -20,6 +20,7 @@ fn main() -> io::Result<()> {
         ] {
             fs::write(folder.join(format!("{name}.{extension}")), text)?;
         }
+        fs::write(folder.join(format!("{name}.xlsx")), report::xlsx(&report).map_err(io::Error::other)?)?;
     }
     Ok(())
 }

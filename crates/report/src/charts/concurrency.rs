@@ -85,9 +85,20 @@ fn chart(report: &Report, workload: &str, quantity: &Quantity) -> Option<Chart> 
     }
     let users = users(report, workload);
     let x = Scale::log(users.iter().map(|users| f64::from(*users))).padded(0.05);
+    let lines: Vec<Vec<(f64, f64)>> = (0..report.variants.len())
+        .map(|variant| {
+            let mut own: Vec<_> = points.iter().filter(|point| point.variant == variant).collect();
+            own.sort_by(|a, b| a.users.total_cmp(&b.users));
+            match law(variant) {
+                Some(law) => along(&own).map(|users| (users, law.at(users))).collect(),
+                None => own.iter().map(|point| (point.users, point.value)).collect(),
+            }
+        })
+        .collect();
     let values = points.iter().flat_map(|point| point.range.into_iter().flatten().chain([point.value]));
+    let drawn = lines.iter().flatten().map(|(_, value)| *value);
     // From zero: here the size itself is the message.
-    let y = Scale::linear(values.chain([0.0])).rounded(5);
+    let y = Scale::linear(values.chain(drawn).chain([0.0])).rounded(5);
 
     let y_ticks = labelled(y, 5, write);
     let names = legend_names(report.variants.iter().map(|variant| variant.name.as_str()));
@@ -98,22 +109,16 @@ fn chart(report: &Report, workload: &str, quantity: &Quantity) -> Option<Chart> 
     plot.y_axis(&y_ticks, what);
     plot.x_axis(&x_ticks, "users, log scale");
     plot.legend(&names);
-    for variant in 0..report.variants.len() {
-        let mut own: Vec<_> = points.iter().filter(|point| point.variant == variant).collect();
-        own.sort_by(|a, b| a.users.total_cmp(&b.users));
-        let line: Vec<_> = match law(variant) {
-            Some(law) => along(&own).map(|users| (users, law.at(users))).collect(),
-            None => own.iter().map(|point| (point.users, point.value)).collect(),
-        };
-        plot.line(&line, variant, 1.6, "1");
-        for point in own {
-            if let Some(range) = point.range {
-                plot.whisker(point.users, range, variant);
-            }
-            let name = words::variant_name(report, variant);
-            let title = format!("{name}, {}: {}", words::plural(point.users as u64, "user"), write(point.value));
-            plot.dot((point.users, point.value), variant, false, &title);
+    for (variant, line) in lines.iter().enumerate() {
+        plot.line(line, variant, 1.6, "1");
+    }
+    for point in points {
+        if let Some(range) = point.range {
+            plot.whisker(point.users, range, point.variant);
         }
+        let name = words::variant_name(report, point.variant);
+        let title = format!("{name}, {}: {}", words::plural(point.users as u64, "user"), write(point.value));
+        plot.dot((point.users, point.value), point.variant, false, &title);
     }
     let description: Vec<_> = points
         .iter()

@@ -218,16 +218,17 @@ impl Plot {
     /// A span along y, such as the lowest and highest launch.
     pub fn whisker(&mut self, x: f64, [low, high]: [f64; 2], series: Series) {
         let (x, low, high) = (self.x_of(x), self.y_of(low), self.y_of(high));
+        let cap = |y: f64| path(&[(x - MARK, y), (x + MARK, y)]);
         if [x, low, high].iter().all(|value| value.is_finite()) {
             self.body.empty(
                 "path",
                 &[
                     ("class", &class(series)),
                     ("color", COLOURS[series % COLOURS.len()]),
-                    ("d", &path(&[(x, low), (x, high)])),
+                    ("d", &[cap(low), path(&[(x, low), (x, high)]), cap(high)].concat()),
+                    ("fill", "none"),
                     ("stroke", "currentColor"),
                     ("stroke-width", "1"),
-                    ("stroke-opacity", "0.6"),
                 ],
             );
         }
