@@ -32,11 +32,12 @@ calibrate-live: ## The same on real JRuby: 72 campaigns, hours. Interrupt it and
 	cargo build --release --locked --bin bakeoff
 	python3 studies/calibration/campaigns.py $(BAKEOFF)
 
-probes: ## What the always-on probes cost the server that they look at: about 17 minutes.
+probes: ## What the always-on probes cost the server that they look at: about 25 minutes.
 	scripts/setup.sh probes
 	cargo build --release --locked --bin bakeoff
 	BAKEOFF_PROBES=thinned $(BAKEOFF) run studies/probes-cost/study.toml --fail-on never
 	$(BAKEOFF) show --json | python3 studies/probes-cost/cost.py
+	python3 studies/probes-cost/log.py
 
 bench: ## The client's cost and exactness beside other clients', into bench/RESULTS.md: about 12 minutes.
 	scripts/setup.sh bench

@@ -104,4 +104,5 @@ install_from_debian() {
 }
 
 [ ${#missing[@]} -eq 0 ] || install_from_debian
+[ "$purpose" != test ] || jdk_present 25 || echo "No JDK 25 here: its tests are skipped, and those of JRuby 10.1 unless there is a JDK 21" >&2
 [ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh

@@ -31,14 +31,19 @@ def cost(trial):
     return math.log(per_answer(sides[True]) / per_answer(sides[False]))
 
 
-blocks = {}
-for trial in json.load(sys.stdin):
-    if trial["outcome"]["kind"] == "completed" and not trial["key"]["pilot"]:
-        blocks.setdefault(trial["key"]["block"], {})[trial["variant"]] = cost(trial)
-costs = [statistics.mean(pair.values()) for pair in blocks.values() if len(pair) == 2]
-if len(costs) < 3:
-    sys.exit("cost.py: three blocks or more are needed")
-middle = statistics.mean(costs)
-half = T[min(len(costs), len(T)) - 1] * statistics.stdev(costs) / math.sqrt(len(costs))
-percent = [math.expm1(value) * 100 for value in (middle, middle - half, middle + half)]
-print("the probes cost {:+.2f} % of the server's CPU per answer [{:+.2f}, {:+.2f}], {} blocks".format(*percent, len(costs)))
+def main():
+    blocks = {}
+    for trial in json.load(sys.stdin):
+        if trial["outcome"]["kind"] == "completed" and not trial["key"]["pilot"]:
+            blocks.setdefault(trial["key"]["block"], {})[trial["variant"]] = cost(trial)
+    costs = [statistics.mean(pair.values()) for pair in blocks.values() if len(pair) == 2]
+    if len(costs) < 3:
+        sys.exit("cost.py: three blocks or more are needed")
+    middle = statistics.mean(costs)
+    half = T[min(len(costs), len(T)) - 1] * statistics.stdev(costs) / math.sqrt(len(costs))
+    percent = [math.expm1(value) * 100 for value in (middle, middle - half, middle + half)]
+    print("the probes cost {:+.2f} % of the server's CPU per answer [{:+.2f}, {:+.2f}], {} blocks".format(*percent, len(costs)))
+
+
+if __name__ == "__main__":
+    main()
