@@ -16,31 +16,44 @@ const OF_SCRIPTS: [&str; 8] =
 /// Options of Ruby: read by itself.
 const OF_RUBY: &str = "RUBYOPT";
 
+/// What begins so is read by Ruby itself, too.
+const RUBYS_OWN: &str = "RUBY_";
+
 /// Whether a variable carries options, one word each.
 pub(super) fn has_options(name: &str) -> bool {
     OF_JAVA.contains(&name) || OF_SCRIPTS.contains(&name) || name == OF_RUBY
 }
 
+/// Why it is not known what a runtime made of a variable that the process has.
+const NOBODY_ASKED: &str = "the process has the variable, and only a runtime that bakeoff starts by itself is asked what it makes of it: use \
+     `runtime = \"jruby\"`, `\"java\"` or `\"ruby\"`, or see its effect by a `[[proof]]`";
+
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says.
     pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
         let runs_jvm = self.target.installed.jvm.is_some();
-        let runs_ruby = self.target.installed.runs_ruby;
-        if runs_jvm && OF_JAVA.contains(&name) {
+        let is_rubys = name == OF_RUBY || name.starts_with(RUBYS_OWN);
+        if !is_rubys && !has_options(name) {
+            return Ok(found);
+        }
+        let is_asked = if is_rubys { self.target.installed.runs_ruby } else { runs_jvm };
+        if !is_asked {
+            let is_empty = value.trim().is_empty();
+            return Ok(if is_empty { found } else { Found { live: found.live, ..Found::unverified(NOBODY_ASKED) } });
+        }
+        if OF_JAVA.contains(&name) {
             return self.java_options(value, found);
         }
-        if runs_jvm && OF_SCRIPTS.contains(&name) {
+        if OF_SCRIPTS.contains(&name) {
             return Ok(unread(
                 found,
                 "bakeoff starts `java` itself, and only start scripts such as JRuby's launcher read it",
                 "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
             ));
         }
-        if name == OF_RUBY && runs_ruby && value.split(' ').any(|option| option == "--yjit") {
-            return self.argument("--yjit", "");
-        }
-        if !name.starts_with("RUBY_") || !runs_ruby {
-            return Ok(found);
+        if name == OF_RUBY {
+            let wants_yjit = value.split(' ').any(|option| option == "--yjit");
+            return if wants_yjit { self.argument("--yjit", "") } else { Ok(found) };
         }
         if runs_jvm {
             return Ok(unread(

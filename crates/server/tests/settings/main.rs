@@ -16,6 +16,8 @@ use server::{LaunchError, install};
 use table::{Case, Expect, GROUPS, Group, On};
 
 const SERVER: &str = include_str!("../common/Server.java");
+/// Starts a program without a word of whether it reads any option variable; MRI reads none of Java's.
+const START_SCRIPT: &str = "unset DROPPED\nexec ruby server.rb \"$1\"\n";
 const JRUBY_94: &str = "9.4.15.0";
 const JRUBY_101: &str = "10.1.1.0";
 
@@ -44,6 +46,11 @@ fn mri() {
     run(On::Mri);
 }
 
+#[test]
+fn script() {
+    run(On::Script);
+}
+
 /// Runs every group of a runtime; all that came out otherwise than the table says is told together.
 fn run(on: On) {
     if let Some(absent) = absent(on) {
@@ -58,6 +65,7 @@ fn run(on: On) {
 fn misjudged(group: &Group) -> Vec<String> {
     let dir = study("server.rb", RUBY_SERVER);
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
+    fs::write(dir.path().join("start.sh"), START_SCRIPT).unwrap();
     for case in group.cases.iter().filter(|case| case.by_other_means) {
         fs::write(dir.path().join(".jrubyrc"), format!("{}={}\n", case.name, case.value)).unwrap();
     }
@@ -124,6 +132,7 @@ fn server(group: &Group, dir: &std::path::Path) -> ServerSpec {
             options: of(SettingKind::Argument).map(|case| case.name.to_owned()).collect(),
             script: "server.rb".into(),
         },
+        On::Script => Runtime::Command { command: "sh start.sh".into() },
     };
     ServerSpec { env: pairs(SettingKind::Env), ready: get(120), ..spec(runtime, &["{port}"], dir) }
 }
@@ -147,6 +156,7 @@ fn absent(on: On) -> Option<String> {
             let is_known = said.starts_with("ruby 3.1.") && said.contains("+YJIT");
             (!is_known).then(|| format!("here is: {said}"))
         }
+        On::Script => None,
     }
 }
 

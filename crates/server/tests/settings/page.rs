@@ -27,6 +27,11 @@ processors (`[host] server_cpus`) and the `limits` that the server has, and with
 only once it is set has no default. Names are asked of the runtime;
 what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values.
 
+Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like), and Ruby's own variables (`RUBY_*`), are in effect only if
+the runtime that reads them has been asked. One that bakeoff starts by itself is (`runtime` = `jruby`, `java`, `ruby`); behind a `command` nobody is, so they are
+unverified there, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options in a command line it is known there only that they stand in it. Any other variable is the
+program's own affair: it is in effect when the process has it.
+
 Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
 documentation or source, not by what bakeoff says. Cases of one row block run in one process. Those of a JDK that is not installed are skipped (JRuby 10.1
 takes 21 or 25), and those of MRI where it is no 3.1 with YJIT. This page is made from

@@ -48,6 +48,7 @@ pub enum On {
     Jruby94,
     Jruby101,
     Mri,
+    Script,
 }
 
 impl On {
@@ -58,6 +59,7 @@ impl On {
             Self::Jruby94 => "JRuby 9.4",
             Self::Jruby101 => "JRuby 10.1",
             Self::Mri => "MRI 3.1",
+            Self::Script => "Any command",
         }
     }
 }
@@ -361,5 +363,30 @@ pub const GROUPS: &[Group] = &[
         on: On::Mri,
         with: &[],
         cases: &[case(Argument, "--foo", "", Refused("invalid option --foo"), "no such option")],
+    },
+    Group {
+        on: On::Script,
+        with: &[],
+        cases: &[
+            env("JAVA_OPTS", "-Djruby.jit.treshold=30", Unverified, "misspelt, and nobody was asked"),
+            env(
+                "JAVA_TOOL_OPTIONS",
+                "-XX:+UseThreadPriorities",
+                Unverified,
+                "what runs is no JVM, and nobody was asked",
+            ),
+            env("JRUBY_OPTS", "--dev", Unverified, "what runs is no JRuby, and nobody was asked"),
+            env(
+                "RUBY_GC_HEAP_GROWTH_FACTOR",
+                "0.5",
+                Unverified,
+                "what runs is MRI, which ignores it, and nobody was asked",
+            ),
+            env("RUBY_YJIT_ENABLE", "1", Unverified, "nobody was asked"),
+            env("RUBYOPT", "-W0", Unverified, "nobody was asked"),
+            env("JDK_JAVA_OPTIONS", "", InEffect, "without options there is nothing that could be without effect"),
+            env("WORKERS", "3", InEffect, "the program's own: it has it"),
+            env("DROPPED", "1", Overridden, "the script takes it away"),
+        ],
     },
 ];
