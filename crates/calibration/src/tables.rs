@@ -175,7 +175,9 @@ pub fn spendings(spendings: &[(Spending, Vec<Outcomes>)]) -> String {
 pub fn rates(corner: &str, columns: &[String], rows: &[(String, Vec<Rate>)]) -> String {
     let mut text = format!("| {corner} | {} |\n|---{}|\n", columns.join(" | "), "|---".repeat(columns.len()));
     for (name, rates) in rows {
-        let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+        // Of nothing there is no rate.
+        let rates: Vec<String> =
+            rates.iter().map(|rate| if rate.of == 0 { "–".to_owned() } else { rate.to_string() }).collect();
         let _ = writeln!(text, "| {name} | {} |", rates.join(" | "));
     }
     text
