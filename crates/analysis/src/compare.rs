@@ -1,16 +1,13 @@
 //! Variants against the baseline, block by block.
 
-use std::collections::HashMap;
-
 use model::study::{Secondary, WarmUp};
 use model::{
-    Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialKey, TrialRecord,
-    VariantIndex,
+    Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex,
 };
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
-use crate::metrics::{self, Numbers};
+use crate::metrics::{self, Launches};
 use crate::sequential::{self, Decision};
 use crate::{holm, robust};
 
@@ -110,10 +107,14 @@ pub fn logs(differences: &[(u32, f64)]) -> Vec<f64> {
 
 /// Every metric of every variant against the baseline: the primary one first, then the secondary ones, then all others over all
 /// cells together and cell by cell. These are exploratory: each interval holds by itself, no correction is made for their number.
-pub fn comparisons(record: &StudyRecord, blocks: &[BlockState], boundaries: &Boundaries) -> Vec<Comparison> {
+/// `numbers` are those of the launches.
+pub fn comparisons(
+    record: &StudyRecord,
+    blocks: &[BlockState],
+    numbers: &Launches,
+    boundaries: &Boundaries,
+) -> Vec<Comparison> {
     let primary = Primary::of(record);
-    let numbers: HashMap<TrialKey, Numbers> =
-        record.trials.iter().map(|trial| (trial.key, Numbers::of(trial))).collect();
     let mut comparisons = Vec::new();
     for (role, metric, cell) in subjects(record) {
         let value = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
@@ -252,7 +253,7 @@ mod tests {
     use crate::fixture;
 
     fn compare(record: &StudyRecord) -> Vec<Comparison> {
-        comparisons(record, &blocks::blocks(record), &Boundaries::standard())
+        comparisons(record, &blocks::blocks(record), &metrics::launches(record), &Boundaries::standard())
     }
 
     #[test]

@@ -70,11 +70,11 @@ fn series(trial: &TrialRecord) -> Option<CoreSeries> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixture, summary};
+    use crate::{fixture, metrics, summary};
 
     fn used(record: &StudyRecord) -> Vec<CoreUse> {
         let states = blocks::blocks(record);
-        let numbers = summary::launches(record, &states);
+        let numbers = summary::launches(record, &states, &metrics::launches(record));
         core_use(record, &summary::cells(record), &summary::measurements(record, &states, &numbers))
     }
 

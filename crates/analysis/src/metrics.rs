@@ -1,8 +1,12 @@
 //! One number for each launch: requests and seconds are never replicates.
 
+use std::collections::HashMap;
+
 use model::interval::Switches;
 use model::report::ServerTime;
-use model::{CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, TrialRecord, interval};
+use model::{
+    CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, StudyRecord, TrialKey, TrialRecord, interval,
+};
 
 use crate::warm_up::{self, Warm};
 
@@ -38,6 +42,14 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let logs: Option<Vec<f64>> = values.map(|value| value.filter(|value| *value > 0.0).map(f64::ln)).collect();
     let logs = logs.filter(|logs| !logs.is_empty())?;
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// The numbers of every launch, by its place in the plan.
+pub type Launches = HashMap<TrialKey, Numbers>;
+
+/// The numbers of every launch of a run.
+pub fn launches(record: &StudyRecord) -> Launches {
+    record.trials.iter().map(|trial| (trial.key, Numbers::of(trial))).collect()
 }
 
 /// Every metric of one launch, worked out once: merging histograms is what costs.

@@ -11,7 +11,7 @@ use model::{Histogram, Interval, Metric, Mode, Outcome, StudyRecord, Tally, Tria
 
 use crate::blocks::{self, BlockState, Fate, Trials};
 use crate::compare::Primary;
-use crate::metrics::Numbers;
+use crate::metrics::Launches;
 use crate::{metrics, robust};
 
 /// Percentiles shown where the number of answers supports them.
@@ -79,16 +79,16 @@ pub fn measurements(record: &StudyRecord, blocks: &[BlockState], numbers: &[Laun
         .collect()
 }
 
-/// What each measuring launch that ended well gave in each cell.
-pub fn launches(record: &StudyRecord, blocks: &[BlockState]) -> Vec<LaunchNumbers> {
+/// What each measuring launch that ended well gave in each cell; `numbers` are those of the launches.
+pub fn launches(record: &StudyRecord, blocks: &[BlockState], numbers: &Launches) -> Vec<LaunchNumbers> {
     let used: Vec<u32> = blocks::used(blocks).collect();
     let measured = record.trials.iter().filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
     let of_trial = |trial: &TrialRecord| {
-        let (numbers, key, variant) = (Numbers::of(trial), trial.key, trial.variant);
+        let (key, variant) = (trial.key, trial.variant);
         let is_used = used.contains(&key.block);
         let of_cell = move |cell| {
             let metrics = Metric::ALL.into_iter().filter(|metric| metric.is_per_cell());
-            let values = metrics.filter_map(|metric| Some((metric, numbers.get(metric, Some(cell))?)));
+            let values = metrics.filter_map(|metric| Some((metric, numbers.get(&key)?.get(metric, Some(cell))?)));
             LaunchNumbers { key, variant, cell, is_used, values: values.collect() }
         };
         trial.cells.iter().map(|measured| measured.cell).map(of_cell).collect::<Vec<_>>()

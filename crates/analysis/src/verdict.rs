@@ -11,7 +11,7 @@ use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
 use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
-use crate::{blocks, cores, factorial, scalability, sequential, summary, warm_up, why};
+use crate::{blocks, cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -20,7 +20,8 @@ const LONGEST_FACT: usize = 60;
 pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     let context = Context::new(record, boundaries);
     let found = audit::audit(record, &context);
-    let comparisons = compare::comparisons(record, &context.blocks, boundaries);
+    let numbers = metrics::launches(record);
+    let comparisons = compare::comparisons(record, &context.blocks, &numbers, boundaries);
     let end = match next::next_step(record, boundaries) {
         Next::Stop(stop) => Some(stop),
         Next::Run(_) | Next::DecideCut(_) => None,
@@ -30,7 +31,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         .map(|variant| judge(record, &comparisons, &found, &state, variant))
         .collect();
     let cells = summary::cells(record);
-    let launches = summary::launches(record, &context.blocks);
+    let launches = summary::launches(record, &context.blocks, &numbers);
     let measurements = summary::measurements(record, &context.blocks, &launches);
     Report {
         schema: SCHEMA_VERSION,
