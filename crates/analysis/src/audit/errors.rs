@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use model::{Effect, FindingId, LoadRecord, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text};
 
-use super::{Context, Found, cell_name, launches, name, percent};
+use super::{Context, Found, RARER, cell_name, launches, name, percent};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE};
 use crate::sequential;
@@ -17,8 +17,6 @@ const SOME: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Difference of two failed shares that matters.
 const ONE_POINT: f64 = 0.01;
-/// How much more seldom than a verdict a veto may be wrong.
-const RARER: usize = 10;
 /// Characters of a log's line that are shown.
 const LONGEST_LINE: usize = 160;
 /// Launches whose answers all lack what the study expects, from which on no other launch will do better.

@@ -2,18 +2,24 @@
 
 use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
 
-use super::{Context, Found, launches, name};
+use super::{Context, Found, RARER, launches, name};
+use crate::boundaries::{Boundaries, LAST_LOOK};
 use crate::compare::BASELINE;
 
-/// How often equal sides may be told apart.
-const ALPHA: f64 = 0.05;
-
 /// For each variant of which, or of whose baseline, the kernel killed processes in launches that went well: invalid when one
-/// side was hit in more of its launches than chance explains, else a warning.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+/// side was hit in more of its launches than chance explains, else a warning. A tenth of the study's α is shared out over variants and
+/// over the looks that a run may take, one a block: it may be looked at, and end, after each of them.
+pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
     let hit = (BASELINE + 1..sides.len()).filter(|variant| sides[BASELINE].hit + sides[*variant].hit > 0);
-    hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]])).collect()
+    let alpha = of_a_look(context.boundaries);
+    hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]], alpha)).collect()
+}
+
+/// How often one look may tell equal sides apart, so that all looks at all variants together do so a tenth as often as verdicts may be
+/// wrong, by Bonferroni's inequality.
+fn of_a_look(boundaries: &Boundaries) -> f64 {
+    boundaries.alpha() / (RARER * LAST_LOOK) as f64
 }
 
 /// The launches of a variant that went well.
@@ -37,8 +43,8 @@ impl Side {
     }
 }
 
-fn against_baseline(record: &StudyRecord, variant: VariantIndex, sides: [&Side; 2]) -> Found {
-    let differs = chance(sides.map(|side| side.hit), sides.map(|side| side.launches)) <= ALPHA;
+fn against_baseline(record: &StudyRecord, variant: VariantIndex, sides: [&Side; 2], alpha: f64) -> Found {
+    let differs = chance(sides.map(|side| side.hit), sides.map(|side| side.launches)) <= alpha;
     let (severity, meaning) = if differs {
         (
             Severity::Invalid,
@@ -98,8 +104,8 @@ mod tests {
     }
 
     fn gravest_of(launches: [usize; 2]) -> Option<Severity> {
-        // Three blocks and two pilots: five launches a side.
-        let mut record = fixture::record(3, 0.0);
+        // Eight blocks and two pilots: ten launches a side.
+        let mut record = fixture::record(8, 0.0);
         hit(&mut record, launches);
         gravest(rule, &record)
     }
@@ -107,24 +113,24 @@ mod tests {
     #[test]
     fn one_side_that_does_not_live_within_its_limit_is_no_comparison() {
         assert_eq!(gravest_of([0, 0]), None);
-        for alike in [[0, 1], [3, 0], [5, 5], [5, 2], [2, 4]] {
+        for alike in [[0, 1], [8, 0], [10, 10], [10, 2], [2, 9]] {
             assert_eq!(gravest_of(alike), Some(Severity::Warning), "{alike:?}");
         }
-        for other in [[0, 5], [5, 0], [1, 5], [4, 0]] {
+        for other in [[0, 10], [10, 0], [1, 10], [9, 0]] {
             assert_eq!(gravest_of(other), Some(Severity::Invalid), "{other:?}");
         }
     }
 
     #[test]
     fn both_sides_are_told() {
-        let mut record = fixture::record(3, 0.0);
-        hit(&mut record, [0, 5]);
+        let mut record = fixture::record(6, 0.0);
+        hit(&mut record, [0, 8]);
         record.study.variants[1].server.limits.memory_bytes = Some(64 << 20);
         let boundaries = Boundaries::standard();
         let found = rule(&record, &Context::new(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
         let values: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();
-        assert_eq!(values, ["0 of 5 | 5 of 5", "0 | 10", "none | 64.0 MiB"]);
+        assert_eq!(values, ["0 of 8 | 8 of 8", "0 | 16", "none | 64.0 MiB"]);
         assert!(only.vetoes(1) && only.finding.subject == "on against off");
     }
 
@@ -133,8 +139,8 @@ mod tests {
         let mut study = fixture::study();
         study.factors[0].levels.push("fast".to_owned());
         study.variants.push(fixture::variant("fast", "true"));
-        let mut record = fixture::record_of(study, 3, 0.0, 0.01, 3);
-        hit(&mut record, [5, 5]);
+        let mut record = fixture::record_of(study, 6, 0.0, 0.01, 3);
+        hit(&mut record, [8, 8]);
         let expected = [(Severity::Warning, "on against off"), (Severity::Invalid, "fast against off")];
         assert_eq!(found(rule, &record), expected.map(|(severity, subject)| (severity, subject.to_owned())));
     }
@@ -145,6 +151,41 @@ mod tests {
         hit(&mut record, [0, 5]);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
         assert_eq!(gravest(rule, &record), None);
+    }
+
+    /// The share of studies with a veto in which a launch of either side is hit with the same probability, looked at after every block: exact,
+    /// by all the ways in which the counts of both sides can grow.
+    fn vetoed(hit: f64) -> f64 {
+        let alpha = of_a_look(&Boundaries::standard());
+        let mut counts = vec![vec![0.0; LAST_LOOK + 1]; LAST_LOOK + 1];
+        counts[0][0] = 1.0;
+        let mut vetoed = 0.0;
+        for blocks in 1..=LAST_LOOK {
+            let mut next = vec![vec![0.0; LAST_LOOK + 1]; LAST_LOOK + 1];
+            for (first, second) in (0..blocks).flat_map(|first| (0..blocks).map(move |second| (first, second))) {
+                for (one, other) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let way = [one, other].map(|more| if more == 1 { hit } else { 1.0 - hit });
+                    next[first + one][second + other] += counts[first][second] * way[0] * way[1];
+                }
+            }
+            for (first, row) in next.iter_mut().enumerate().take(blocks + 1) {
+                for (second, share) in row.iter_mut().enumerate().take(blocks + 1) {
+                    if chance([first, second], [blocks; 2]) <= alpha {
+                        vetoed += std::mem::take(share);
+                    }
+                }
+            }
+            counts = next;
+        }
+        vetoed
+    }
+
+    #[test]
+    fn equal_sides_are_told_apart_in_less_than_one_of_a_thousand_studies() {
+        for hit in [0.01, 0.1, 0.3, 0.5, 0.7, 0.9] {
+            assert!(vetoed(hit) <= 0.001, "{hit}: {}", vetoed(hit));
+        }
+        assert!(vetoed(0.5) > 0.0);
     }
 
     /// Ways of the splits as rare as the one seen, by those of all.

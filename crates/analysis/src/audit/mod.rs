@@ -44,6 +44,9 @@ use crate::boundaries::Boundaries;
 use crate::compare::BASELINE;
 use crate::regimes;
 
+/// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
+const RARER: usize = 10;
+
 /// What the rules share beside the record.
 #[derive(Debug)]
 pub struct Context<'a> {

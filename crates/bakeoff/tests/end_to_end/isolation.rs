@@ -89,9 +89,7 @@ fn a_server_that_loses_workers_to_its_memory_limit_is_told() {
     );
     place.change(&format!("{} --port", server.display()), "/bin/sh {dir}/serve.sh --port");
     place.change("two = { args", "two = { limits = { memory = \"48m\" }, args");
-    let ran = place.run(&RUN).ends_with(0);
-    ran.says("✗ INVALID two against one is no valid comparison")
-        .says("memory-limit-hit (launches with processes killed: one 0 of");
+    place.run(&RUN).ends_with(0).says("memory-limit-hit");
     let killed = |trial: &serde_json::Value| trial["oom_kills"].as_u64();
     for trial in place.trials() {
         assert_eq!(trial["outcome"]["kind"], "completed", "{trial}");
@@ -99,7 +97,8 @@ fn a_server_that_loses_workers_to_its_memory_limit_is_told() {
     }
     let report = place.report();
     let [found] = &findings(&report, FindingId::MemoryLimitHit)[..] else { panic!("{:#?}", report.findings) };
-    assert_eq!(found.severity, Severity::Invalid);
+    // Five launches a side are too few to be sure that it is one side's.
+    assert_eq!(found.severity, Severity::Warning);
     assert!(told(found).contains("limit: none | 48.0 MiB"), "{found:#?}");
     place.run(&["show"]).ends_with(0).says("processes killed for needing more memory than `limits` allow: ");
     place.assert_nothing_is_left();
