@@ -332,6 +332,7 @@ pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
             recording: Recording::Jfr { file: "/run/evidence.jfr".into(), profile: Box::default() },
         }),
         oom_kills: 0,
+        failed_tear_downs: None,
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::is_zero;
-use crate::{Outcome, Setting, VariantIndex, text};
+use crate::{FailedTearDowns, Outcome, Setting, VariantIndex, text};
 
 /// One evidence launch that ended, well or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct EvidenceRecord {
     /// As [`TrialRecord::oom_kills`](crate::TrialRecord::oom_kills).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub oom_kills: u64,
+    /// As [`TrialRecord::failed_tear_downs`](crate::TrialRecord::failed_tear_downs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_tear_downs: Option<FailedTearDowns>,
 }
 
 /// Why no evidence launch was made although some were wanted.

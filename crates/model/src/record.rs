@@ -67,7 +67,8 @@ pub struct TrialRecord {
     /// What MRI's collector did from the server's start to its end, told as it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruby_gc: Option<RubyGc>,
-    /// How many processes of the server the kernel killed, before bakeoff ended it, since they needed more memory than `limits` allow.
+    /// How many processes of the server the kernel killed, from its start until bakeoff ended it, ready or not, since they needed more memory
+    /// than `limits` allow.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub oom_kills: u64,
     /// Users of its loads whose tear-down failed.

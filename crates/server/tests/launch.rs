@@ -143,6 +143,7 @@ fn a_kill_for_lack_of_memory_is_told() {
     let Some(launched) = limited(limits, ruby("server.rb"), &dir) else { return };
     let error = launched.unwrap_err();
     assert!(matches!(error, LaunchError::Exited { exit: Exit::Signal(9), .. }), "{error}");
+    assert_eq!(error.oom_kills(), 1);
     let told = "for needing more memory than `limits.memory` allows (48 MiB)";
     assert!(error.to_string().contains(told), "{error}");
 

@@ -58,6 +58,7 @@ fn a_run_survives_closing() {
                 recording: Recording::Jfr { file: "/runs/evidence.jfr".into(), profile: Box::default() },
             }),
             oom_kills: 0,
+            failed_tear_downs: None,
         };
         store.add_evidence(&expected.run, &evidence).unwrap();
         expected.evidence.push(evidence);

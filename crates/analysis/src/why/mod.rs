@@ -70,14 +70,18 @@ fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
             .iter()
             .filter_map(|setting| deviation(record, made.variant, setting))
             .chain(kills(record, made))
+            .chain(left_behind(made))
             .collect(),
     }
 }
 
-/// What to say of a launch whose processes were killed for lack of memory as in none that was measured, or were not as in all of them.
+/// What to say of a launch whose processes were killed for lack of memory as in none that was measured, or were not as in all of them; only
+/// launches that went well count.
 fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
-    let mut measured = record.trials.iter().filter(|trial| trial.variant == made.variant).peekable();
-    measured.peek()?;
+    let is_whole = |outcome: &Outcome| *outcome == Outcome::Completed;
+    let own = record.trials.iter().filter(|trial| trial.variant == made.variant);
+    let mut measured = own.filter(|trial| is_whole(&trial.outcome)).peekable();
+    measured.peek().filter(|_| is_whole(&made.outcome))?;
     let told = |killed: bool| if killed { "some" } else { "none" };
     let now = made.oom_kills > 0;
     measured.all(|trial| (trial.oom_kills > 0) != now).then(|| {
@@ -88,6 +92,16 @@ fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
             told(!now)
         )
     })
+}
+
+/// What to say of users who left something behind as they ended: in `made` as in any other launch, only the progress tells it else.
+fn left_behind(made: &EvidenceRecord) -> Option<String> {
+    let failed = made.failed_tear_downs.as_ref()?;
+    Some(format!(
+        "{} did not get through the tear-down in this launch; the first: {}.",
+        text::plural(failed.users, "user"),
+        failed.first
+    ))
 }
 
 /// What to say of a setting that came out otherwise than in any launch of the variant that was measured.
@@ -406,7 +420,7 @@ fn ratio([baseline, variant]: [f64; 2]) -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use model::{Effect, Interpretation, Role, Withheld};
+    use model::{Effect, FailedTearDowns, Interpretation, Role, Withheld};
 
     use super::*;
     use crate::fixture;
@@ -547,6 +561,17 @@ mod tests {
         assert_eq!(deviations(&record), [""; 0], "one that was measured was spared, too");
         record.trials.iter_mut().for_each(|trial| trial.oom_kills = 1);
         assert!(deviations(&record)[0].contains("killed none of its processes"), "{:?}", deviations(&record));
+        record.trials.iter_mut().for_each(fixture::fail);
+        assert_eq!(deviations(&record), [""; 0], "none was measured to its end");
+    }
+
+    #[test]
+    fn a_launch_whose_users_leave_something_behind_says_so() {
+        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
+        record.evidence[1].failed_tear_downs =
+            Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() });
+        let told = "2 users did not get through the tear-down in this launch; the first: step `log out` failed.";
+        assert_eq!(why(&record, &[]).unwrap().launches[1].deviations, [told]);
     }
 
     #[test]

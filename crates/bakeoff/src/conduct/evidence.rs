@@ -21,8 +21,8 @@ impl Prepared<'_> {
         let folder = self.folder.join(format!("evidence-{}", variant + 1));
         let mut running = RunningTrial::new(self, Purpose::Evidence, variant, folder, run);
         let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let Measured { settings, seen, oom_kills, .. } = running.measured;
-        Ok(Some(EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills }))
+        let Measured { settings, seen, oom_kills, failed_tear_downs, .. } = running.measured;
+        Ok(Some(EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }))
     }
 }
 

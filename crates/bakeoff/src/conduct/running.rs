@@ -170,6 +170,7 @@ impl<'a> RunningTrial<'a> {
         let server = match launcher.server(installed, site) {
             Ok(server) => server,
             Err(error) => {
+                self.measured.oom_kills = error.oom_kills();
                 if error.blame() == Blame::Server {
                     self.measured.settings = launcher.refused(installed, site, &self.asked());
                 }

@@ -60,8 +60,10 @@ impl Group {
 
     /// How many processes of it the kernel has killed since they needed more memory than `limits` allow.
     pub fn oom_kills(&self) -> u64 {
-        let counted = self.made.iter().filter(|_| self.limits.memory_bytes.is_some());
-        counted.map(cgroup::Group::oom_kills).sum()
+        if self.limits.memory_bytes.is_none() {
+            return 0;
+        }
+        self.made.iter().map(cgroup::Group::oom_kills).sum()
     }
 
     /// Why processes of it were killed, where the kernel did so for lack of memory.

@@ -53,6 +53,8 @@ pub enum LaunchError {
         exit: Exit,
         /// What its log makes likely; empty, or a colon and a reason.
         hint: String,
+        /// As of [`Self::oom_kills`].
+        oom_kills: u64,
         /// What it wrote.
         log: Box<Log>,
     },
@@ -81,6 +83,8 @@ pub enum LaunchError {
         last: String,
         /// How long was waited.
         within: Duration,
+        /// As of [`Self::oom_kills`].
+        oom_kills: u64,
         /// What it wrote.
         log: Box<Log>,
     },
@@ -145,6 +149,14 @@ impl LaunchError {
             | Self::Supervise(_)
             | Self::Isolation(_)
             | Self::Io { .. } => Blame::Ours,
+        }
+    }
+
+    /// How many processes of a program that was not ready the kernel had killed since they needed more memory than `limits` allow.
+    pub fn oom_kills(&self) -> u64 {
+        match self {
+            Self::Exited { oom_kills, .. } | Self::Late { oom_kills, .. } => *oom_kills,
+            _ => 0,
         }
     }
 

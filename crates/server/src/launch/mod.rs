@@ -188,7 +188,7 @@ impl Launcher {
             Err(unready) => {
                 // Ended before its log is read: the last words count.
                 drop(supervised);
-                Err(launch.explain(name, unready, installed, group.killed()))
+                Err(launch.explain(name, unready, installed, &group))
             }
         }
     }
@@ -250,14 +250,16 @@ impl Launch {
         })
     }
 
-    /// `killed` says why the kernel ended some of it, if it did.
-    fn explain(&self, name: &str, unready: Unready, installed: &Installed, killed: Option<String>) -> LaunchError {
+    /// `group` knows whether the kernel ended some of it.
+    fn explain(&self, name: &str, unready: Unready, installed: &Installed, group: &Group) -> LaunchError {
         let name = name.to_owned();
+        let (killed, oom_kills) = (group.killed(), group.oom_kills());
         let log = Box::new(Log::read(&self.order.log, &self.site.secrets));
         match unready {
             Unready::Exited(exit) => {
                 let hint = killed.or_else(|| hint::why_ended(exit, &log.tail, installed.jvm.as_ref()));
-                LaunchError::Exited { name, exit, hint: hint.map(|hint| format!(": {hint}")).unwrap_or_default(), log }
+                let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
+                LaunchError::Exited { name, exit, hint, oom_kills, log }
             }
             Unready::Interrupted => LaunchError::Interrupted { name },
             Unready::Foreign(address, stranger) => LaunchError::Foreign {
@@ -274,6 +276,7 @@ impl Launch {
                 expected: self.site.secrets.mask(&self.sign.describe()),
                 last: last + &killed.map(|why| format!("; {why}")).unwrap_or_default(),
                 within: installed.ready.within,
+                oom_kills,
                 log,
             },
         }
