@@ -30,7 +30,8 @@
 //! `work` says what is asked, the same things in turn or, by `scenario`, steps that depend on each other; `backend`
 //! moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one
 //! connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive` reads,
-//! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals.
+//! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals. `expected` holds a single
+//! answer of `ask` against what a study expects.
 
 mod arrivals;
 mod ask;
@@ -38,6 +39,7 @@ mod backend;
 mod connection;
 mod content;
 mod engine;
+mod expected;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -58,10 +60,11 @@ mod work;
 pub use arrivals::{Stop, users_at};
 pub use ask::{Answer, AskError, ask};
 pub use backend::engine;
+pub use expected::Expected;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
 pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, run};
-pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed, unmet};
+pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::{Ask, Asked, LengthRule, Load, Script, Stop, Target};
+use load::{Ask, Asked, Expected, LengthRule, Load, Script, Stop, Target};
 use model::study::{Asks, Expect, Request, Workload};
 use model::{Arrivals, CellIndex, Scenarios, Shape};
 use server::{Running, Site};
@@ -22,6 +22,7 @@ pub(super) enum Asking {
         ask: Ask,
         request: Request,
         expect: Expect,
+        expected: Expected,
         /// The shortest and the longest length of a good answer, once they are known.
         lengths: Option<(u64, u64)>,
     },
@@ -39,7 +40,9 @@ impl RunningTrial<'_> {
                 }
                 let ask = Ask::new(&request, expect, target, LengthRule::Any)
                     .map_err(|source| ConductError::Request { workload: workload.name.clone(), source })?;
-                Ok(Asking::Request { ask, request, expect: expect.clone(), lengths: None })
+                let expected = Expected::new(expect)
+                    .map_err(|source| ConductError::Expect { workload: workload.name.clone(), source })?;
+                Ok(Asking::Request { ask, request, expect: expect.clone(), expected, lengths: None })
             }
             Asks::Scenarios { scenarios } => {
                 let complete = |text: &str| site.complete_script(text).map_err(|error| self.broken(error.into()));
@@ -55,12 +58,10 @@ impl RunningTrial<'_> {
             self.go_on()?;
             let mask = |text: &str| self.prepared.launcher.mask(text);
             match asking {
-                Asking::Request { ask, expect, .. } => {
+                Asking::Request { ask, expected, .. } => {
                     let answer = load::ask(target, ask, TIME_LIMIT)
                         .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
-                    let unmet = load::unmet(&answer, expect)
-                        .map_err(|source| ConductError::Expect { workload: workload.name.clone(), source })?;
-                    self.measured.answers.push(answers::sample(index, &answer, unmet, mask));
+                    self.measured.answers.push(answers::sample(index, &answer, expected.unmet(&answer), mask));
                 }
                 Asking::Scenarios(script) => {
                     let seen = script.look(target, TIME_LIMIT).map_err(|error| self.unasked(error, server))?;

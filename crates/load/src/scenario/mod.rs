@@ -24,11 +24,13 @@ use thiserror::Error;
 
 use crate::request::RequestError;
 
-pub use check::unmet;
 pub use script::Script;
 pub use visit::{Seen, StepFailed};
 
+pub(crate) use check::{Check, is_missing};
+pub(crate) use content::Content;
 pub(crate) use feeder::RanOut;
+pub(crate) use template::Names;
 pub(crate) use visit::{TornDown, set_up, tear_down};
 pub(crate) use walk::{Walks, step_names, visitors};
 
