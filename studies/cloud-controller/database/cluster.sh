@@ -52,7 +52,8 @@ make_template() {
 serve() { # PORT [OPTION...]
     local port=$1 status=0
     shift
-    [ -d "$template" ] || make_template
+    # In a shell of its own, which takes the lock with it.
+    [ -d "$template" ] || (make_template)
     data=$(folder trial)
     trap 'rm -rf "$data"' EXIT
     cp -a --reflink=auto "$template/." "$data"
