@@ -11,7 +11,7 @@ use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
 
 #[test]
 fn a_difference_is_found_told_and_kept() {
-    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("5ms"))]);
     place.change("[decide]", "[decide]\nsecondary = [\"p50\", \"memory\"]");
     place.run(&["check", "study.toml"]).ends_with(0).says("p50, memory: judged when the run has ended");
     let ran = place
