@@ -75,6 +75,11 @@ impl Step {
         &self.rules
     }
 
+    /// Whether its answer fills variables.
+    pub fn takes_variables(&self) -> bool {
+        !self.extractors.is_empty()
+    }
+
     /// The request of a user.
     pub fn ask(&self, user: &User, target: &Target) -> Ask {
         let mut out = Vec::new();

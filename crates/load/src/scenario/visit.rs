@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::scenario::Each;
+use model::text;
 use thiserror::Error;
 
 use super::check::is_missing;
@@ -49,21 +50,39 @@ pub enum Reason {
         wrong: String,
         /// Its status.
         status: u16,
-        /// The beginning of its body, the values of variables hidden.
-        beginning: String,
+        /// What is told of its body.
+        body: Told,
     },
+}
+
+/// What is told of the body of an answer that failed its step.
+#[derive(Debug)]
+pub enum Told {
+    /// Its beginning, the values of variables hidden; nothing where there is no body.
+    Beginning(String),
+    /// Its length in bytes, since a variable is taken from it: what that would be, a token perhaps, no variable holds yet.
+    Length(usize),
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unanswered(error) => error.fmt(f),
-            Self::Answered { wrong, status, beginning } if beginning.is_empty() => {
-                write!(f, "{wrong}: the answer has status {status} and no body")
+            Self::Answered { wrong, status, body } => write!(f, "{wrong}: the answer has status {status} and {body}"),
+        }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length(0) => f.write_str("no body"),
+            Self::Length(bytes) => {
+                let bytes = text::plural(*bytes as u64, "byte");
+                write!(f, "{bytes}, which are not shown since a variable is taken from them")
             }
-            Self::Answered { wrong, status, beginning } => {
-                write!(f, "{wrong}: the answer has status {status} and begins {beginning:?}")
-            }
+            Self::Beginning(beginning) if beginning.is_empty() => f.write_str("no body"),
+            Self::Beginning(beginning) => write!(f, "begins {beginning:?}"),
         }
     }
 }
@@ -191,8 +210,15 @@ impl Visit<'_> {
     fn all(self, steps: &[Step], user: &mut User) -> Result<(), StepFailed> {
         for step in steps {
             if let Some(wrong) = self.one(step, user)? {
-                let (status, beginning) = (user.answer.status, beginning(&user.answer.body, &user.values));
-                let reason = Reason::Answered { wrong, status, beginning };
+                let (status, body) = (user.answer.status, &user.answer.body);
+                // An answer that refuses holds nothing to be taken, and says why.
+                let is_taken_from = step.takes_variables() && status < 400;
+                let body = if is_taken_from {
+                    Told::Length(body.len())
+                } else {
+                    Told::Beginning(beginning(body, &user.values))
+                };
+                let reason = Reason::Answered { wrong, status, body };
                 return Err(StepFailed { step: step.name.clone(), reason });
             }
         }

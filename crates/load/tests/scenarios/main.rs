@@ -250,6 +250,16 @@ fn a_set_up_that_fails_says_what_was_answered_and_no_secret() {
 }
 
 #[test]
+fn an_answer_from_which_a_token_was_to_be_taken_is_not_shown() {
+    let (shop, files) = (Shop::open(), Files::new());
+    let mut scenarios = files.shopping(1, &rows(&["a"]), Take::Shared);
+    scenarios.setup[0].extract = extract("token", Source::Json("$.token".to_owned()));
+    let error = try_run(&load(&shop, &scenarios, 1, Stop::Count(5))).unwrap_err().to_string();
+    assert!(error.contains("step `log in`") && error.contains("status 200"), "{error}");
+    assert!(error.contains("not shown") && !error.contains("token-of"), "{error}");
+}
+
+#[test]
 fn what_was_set_up_before_a_set_up_failed_is_torn_down() {
     let (shop, files) = (Shop::open(), Files::new());
     let target = Target::from(shop.address);
