@@ -4,9 +4,11 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use model::{Effect, FindingId, LoadRecord, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text};
+use model::{
+    Effect, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text,
+};
 
-use super::{Context, Found, RARER, cell_name, launches, name, percent};
+use super::{Context, Found, RARER, cell_name, launches, measured, name, percent};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE};
 use crate::sequential;
@@ -62,7 +64,8 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
     let found = too_many(subject, tally)?.about(variant);
     let failed = |trial: &&TrialRecord| {
         let own = trial.cells.iter().filter(|measured| measured.cell == cell);
-        own.flat_map(|measured| &measured.intervals).any(|interval| interval.tally.failed() > 0)
+        trial.outcome == Outcome::Completed
+            && own.flat_map(|measured| &measured.intervals).any(|interval| interval.tally.failed() > 0)
     };
     let services = launches(record, variant).find(failed).map(|trial| &trial.service_logs);
     Some(services.into_iter().flatten().fold(found, |found, (name, log)| {
@@ -162,11 +165,11 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
     )
 }
 
-/// Counts of one cell over all measured launches of a variant.
+/// Counts of one cell over the launches of a variant that ended well; what a launch that failed leaves is `trial-failed`'s.
 fn total(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Tally {
     let mut sum = Tally::default();
-    for measured in launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell) {
-        sum.merge(&interval::tally(&measured.intervals));
+    for of_launch in measured(record, variant, cell) {
+        sum.merge(&interval::tally(&of_launch.intervals));
     }
     sum
 }
@@ -206,6 +209,20 @@ mod tests {
             found(rule, &record),
             [(Severity::Warning, "off, pages@1".to_owned()), (Severity::Warning, "on, pages@1".to_owned())]
         );
+    }
+
+    /// A database that dies once takes its launch with it, not the variant.
+    #[test]
+    fn what_a_launch_that_failed_leaves_is_not_counted() {
+        let mut record = fixture::record(3, 0.0);
+        let mut broken = record.clone();
+        break_one_in(&mut broken, 1, 1);
+        let last = record.trials.iter().rposition(|trial| trial.variant == 1).unwrap();
+        fixture::fail(&mut record.trials[last]);
+        record.trials[last].cells = broken.trials[last].cells.clone();
+        assert_eq!(gravest(rule, &record), None);
+        record.trials[last].outcome = Outcome::Completed;
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
     }
 
     #[test]

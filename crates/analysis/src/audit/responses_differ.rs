@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{Context, Found, cell_name, launches, name, percent};
+use super::{Context, Found, cell_name, launches, measured, name, percent};
 use crate::compare::BASELINE;
 
 /// Launches of each side that teach the natural variation of lengths.
@@ -216,7 +216,7 @@ fn under_load(record: &StudyRecord, variant: VariantIndex, part: Part) -> Vec<Di
 
 fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<Difference> {
     let tallies = |variant| -> Vec<_> {
-        let cells = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
+        let cells = measured(record, variant, cell).into_iter();
         let whole = |cell: &CellRecord| {
             cell.intervals.iter().filter_map(|interval| part.tally(interval)).fold(
                 Tally::default(),
@@ -252,13 +252,12 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part)
 
 /// Lengths of good answers in each launch: of intervals without any failure, for a tally tells not whose lengths it has.
 fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<BodyLength> {
-    let measured = launches(record, variant).flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
     let of_launch = |measured: &CellRecord| {
         let tallies = measured.intervals.iter().filter_map(|interval| part.tally(interval));
         let good = tallies.filter(|tally| tally.failed() == 0);
         good.filter_map(|tally| tally.body_length).reduce(BodyLength::covering)
     };
-    measured.filter_map(of_launch).collect()
+    measured(record, variant, cell).into_iter().filter_map(of_launch).collect()
 }
 
 #[cfg(test)]
@@ -299,6 +298,21 @@ mod tests {
         for interval in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals) {
             interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
         }
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn what_a_launch_that_failed_was_answered_is_no_answer_of_the_variants() {
+        let mut record = fixture::record(1, 0.0);
+        let last = record.trials.iter().rposition(|trial| trial.variant == 1).unwrap();
+        let mut cells = record.trials[last].cells.clone();
+        for interval in cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+            interval.tally.statuses = [(500, interval.tally.good)].into();
+        }
+        fixture::fail(&mut record.trials[last]);
+        record.trials[last].cells = cells;
+        assert_eq!(found(rule, &record), []);
+        record.trials[last].outcome = model::Outcome::Completed;
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
