@@ -27,7 +27,7 @@ setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web
 calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: 10 to 20 minutes.
 	cargo run --release --locked --bin calibrate figures
 
-calibrate-live: ## The same on real JRuby: 72 campaigns, hours. Interrupt it and go on whenever you like.
+calibrate-live: ## The same on real JRuby: 66 campaigns, hours. Interrupt it and go on whenever you like.
 	scripts/setup.sh probes
 	cargo build --release --locked --bin bakeoff
 	python3 studies/calibration/campaigns.py $(BAKEOFF)
