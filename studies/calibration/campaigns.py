@@ -48,11 +48,13 @@ def run(bakeoff, study, seed, processor):
     return True
 
 
-def work_through(bakeoff, todo, until, processor):
-    """Takes campaigns from `todo` until there is none, it is too late, or one breaks."""
+def work_through(bakeoff, todo, until, processor, broken):
+    """Takes campaigns from `todo` until there is none, it is too late, or one has broken, which `broken` then has."""
     for study, seed in todo:
-        if time.monotonic() > until or not run(bakeoff, study, seed, processor):
+        if broken or time.monotonic() > until:
             break
+        if not run(bakeoff, study, seed, processor):
+            broken.append((study, seed))
 
 
 def chance(at_most, n, p):
@@ -100,12 +102,14 @@ def main():
     minutes = float(sys.argv[2]) if len(sys.argv) == 3 else math.inf
     until = time.monotonic() + 60 * minutes
     todo = iter([campaign for campaign in campaigns() if not result(*campaign).exists()])
-    workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, processor)) for processor in os.sched_getaffinity(0)]
+    broken = []
+    workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, processor, broken)) for processor in os.sched_getaffinity(0)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     table()
+    sys.exit(1 if broken else 0)
 
 
 main()
