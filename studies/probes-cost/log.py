@@ -1,7 +1,7 @@
 """What a line of the collection log costs, which every JVM writes, and which so is on both sides of the study: `log.py [PAIRS]`.
 
-A JVM with a young generation of 1 MiB makes the same pages with the log and without, in turn first, so that lines come hundreds of times
-as often as a server has them. CPU time of the whole process, over the lines written: mean and t interval of the differences.
+A JVM with a young generation of 1 MiB makes the same pages with the log and without, in turn first, so that lines come some sixty
+times as often as they do in the study's server. CPU time of the whole process, over the lines written: mean and t interval of the differences.
 """
 
 import math
