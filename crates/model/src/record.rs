@@ -74,7 +74,7 @@ pub struct TrialRecord {
     /// Users of its loads whose tear-down failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_tear_downs: Option<FailedTearDowns>,
-    /// The last lines of each service's log, by its name, where requests failed.
+    /// The last lines of each service's log, by its name, where requests or the trial failed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub service_logs: IndexMap<String, String>,
 }

@@ -19,8 +19,6 @@ const SOME: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Difference of two failed shares that matters.
 const ONE_POINT: f64 = 0.01;
-/// Characters of a log's line that are shown.
-const LONGEST_LINE: usize = 160;
 /// Launches whose answers all lack what the study expects, from which on no other launch will do better.
 const ALWAYS: usize = 2;
 
@@ -67,11 +65,10 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
         trial.outcome == Outcome::Completed
             && own.flat_map(|measured| &measured.intervals).any(|interval| interval.tally.failed() > 0)
     };
-    let services = launches(record, variant).find(failed).map(|trial| &trial.service_logs);
-    Some(services.into_iter().flatten().fold(found, |found, (name, log)| {
-        let last = log.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-        found.with(format!("service {name}'s last words"), text::shortened(last, LONGEST_LINE))
-    }))
+    Some(match launches(record, variant).find(failed) {
+        Some(trial) => found.with_last_words(trial, ""),
+        None => found,
+    })
 }
 
 fn too_many(subject: String, tally: &Tally) -> Option<Found> {

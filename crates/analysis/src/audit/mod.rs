@@ -36,7 +36,7 @@ use std::cmp::Reverse;
 
 use model::{
     CellIndex, CellRecord, ChangedSeries, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord,
-    TrialRecord, VariantIndex,
+    TrialRecord, VariantIndex, text,
 };
 
 use crate::blocks::{self, BlockState};
@@ -46,6 +46,8 @@ use crate::regimes;
 
 /// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
 const RARER: usize = 10;
+/// Characters of a log's line that are shown.
+const LONGEST_LINE: usize = 160;
 
 /// What the rules share beside the record.
 #[derive(Debug)]
@@ -92,6 +94,18 @@ impl Found {
     fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.finding.evidence.push(Evidence::new(name, value));
         self
+    }
+
+    /// With the last that the services of a trial wrote, unless it is told already.
+    fn with_last_words(self, trial: &TrialRecord, told: &str) -> Self {
+        trial.service_logs.iter().fold(self, |found, (name, log)| {
+            match log.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+                Some(last) if !told.contains(last) => {
+                    found.with(format!("service {name}'s last words"), text::shortened(last, LONGEST_LINE))
+                }
+                _ => found,
+            }
+        })
     }
 
     /// Whether it takes away the verdict on `variant`: its own and the baseline's findings do, and the run's.

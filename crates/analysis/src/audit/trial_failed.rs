@@ -1,6 +1,6 @@
 //! A variant could not be launched or measured.
 
-use model::{Failed, FindingId, Outcome, Severity, StudyRecord, TrialKey, VariantIndex, text};
+use model::{Failed, FindingId, Outcome, Severity, StudyRecord, TrialRecord, VariantIndex, text};
 
 use super::{Context, Found, launches, name, percent};
 use crate::compare::BASELINE;
@@ -27,14 +27,14 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
 struct Failing<'a> {
     variant: VariantIndex,
     launches: usize,
-    failed: Vec<(TrialKey, &'a Failed)>,
+    failed: Vec<(&'a TrialRecord, &'a Failed)>,
 }
 
 impl<'a> Failing<'a> {
     fn of(record: &'a StudyRecord, variant: VariantIndex) -> Option<Self> {
         let failed: Vec<_> = launches(record, variant)
             .filter_map(|trial| match &trial.outcome {
-                Outcome::Failed(failed) => Some((trial.key, failed)),
+                Outcome::Failed(failed) => Some((trial, failed)),
                 Outcome::Completed => None,
             })
             .collect();
@@ -92,10 +92,12 @@ fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Found {
     })
 }
 
-/// With the first failure and its reason.
+/// With the first failure, its reason, and what services wrote last.
 fn with_first(found: Found, failing: &Failing) -> Found {
     match failing.failed.first() {
-        Some((key, failed)) => found.with(key.to_string(), failed.reason.clone()),
+        Some((trial, failed)) => {
+            found.with(trial.key.to_string(), failed.reason.clone()).with_last_words(trial, &failed.reason)
+        }
         None => found,
     }
 }
@@ -129,6 +131,22 @@ mod tests {
         assert_eq!((baselines.variant, baselines.finding.subject.as_str()), (Some(BASELINE), "off, the baseline"));
         assert_eq!(baselines.finding.evidence[0].value, "2 of 2 launches, 100.0 %");
         assert!(baselines.vetoes(1));
+    }
+
+    #[test]
+    fn what_services_wrote_last_is_told_once() {
+        let mut record = fixture::record(9, 0.0);
+        fixture::fail(&mut record.trials[5]);
+        let written = [("database", "ready\nFATAL: too many clients\n"), ("cache", "\n")];
+        record.trials[5].service_logs = written.map(|(name, log)| (name.to_owned(), log.to_owned())).into();
+        let evidence = |record: &StudyRecord| {
+            let found = rule(record, &Context::new(record, &Boundaries::standard()));
+            found[0].finding.evidence[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
+        };
+        assert_eq!(evidence(&record), ["service database's last words: FATAL: too many clients"]);
+        let Outcome::Failed(failed) = &mut record.trials[5].outcome else { panic!("it failed") };
+        failed.reason = "the database ended: its last words were `FATAL: too many clients`".to_owned();
+        assert_eq!(evidence(&record), [""; 0]);
     }
 
     /// The run ends when the first of them has failed twice; that is not to single it out.

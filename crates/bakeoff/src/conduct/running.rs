@@ -155,6 +155,10 @@ impl<'a> RunningTrial<'a> {
         if result.is_ok() {
             result = self.launched(site);
         }
+        let requests_failed = || self.measured.cells.iter().any(|cell| interval::tally(&cell.intervals).failed() > 0);
+        if matches!(result, Err(Broken::Variant(_))) || requests_failed() {
+            self.measured.service_logs = self.services.logs();
+        }
         self.enter(Phase::Stop, None);
         let stopped = mem::take(&mut self.services).stop().map_err(|error| self.broken(error.into()));
         result.and(stopped)
@@ -181,9 +185,6 @@ impl<'a> RunningTrial<'a> {
         let result = self.with_server(&server, site);
         self.measured.oom_kills = server.oom_kills();
         let result = self.unless_service_ended(result);
-        if self.measured.cells.iter().any(|cell| interval::tally(&cell.intervals).failed() > 0) {
-            self.measured.service_logs = self.services.logs();
-        }
         self.enter(Phase::Stop, None);
         let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
         result.and(stopped.map(drop))

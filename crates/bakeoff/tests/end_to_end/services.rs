@@ -57,6 +57,20 @@ fn one_that_dies_ends_the_trial_that_it_was_for() {
     place.run(&["show"]).ends_with(0).says("| FATAL: could not write to the disk");
 }
 
+#[test]
+fn what_one_says_is_told_where_nobody_can_log_in() {
+    let service = "LISTEN &\nwhile ! [ -e $2/server.log ]; do sleep 0.05; done\n\
+        echo 'FATAL: sorry, too many clients already'\nwait\n";
+    let place = place(&page("5ms"), service);
+    let walk = "[[workload.setup]]\nname = \"log in\"\nget = \"/nobody-is-here\"\n\n[[workload.step]]\nname = \"page\"\nget = \"/page\"";
+    place.change("get = \"/page\"\nconcurrency = 2", &format!("concurrency = 2\n\n{walk}"));
+    place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID");
+    let report = place.report();
+    let [failed] = &findings(&report, FindingId::TrialFailed)[..] else { panic!("{:#?}", report.findings) };
+    let told = told(failed);
+    assert!(told.contains("service database's last words: FATAL: sorry, too many clients already"), "{told}");
+}
+
 /// A database that is out of connections, keeps a processor busy a part of the time, and went to the background.
 #[test]
 fn what_one_says_and_uses_is_told_beside_the_servers() {
