@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use model::report::{
     BlockSummary, CellName, FailedTrial, LaunchNumbers, Measurement, Percentile, Reproduce, ServerTime, VariantSummary,
     WarmUpSeries,
 };
+use model::study::SettingKind;
 use model::warm_up::Spread;
-use model::{Histogram, Interval, Metric, Mode, Outcome, StudyRecord, Tally, TrialRecord, VariantIndex};
+use model::{
+    Histogram, Interval, Metric, Mode, Outcome, Setting, SettingResult, StudyRecord, Tally, TrialRecord, VariantIndex,
+    text,
+};
 
 use crate::blocks::{self, BlockState, Fate, Trials};
 use crate::compare::Primary;
@@ -39,7 +44,7 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
         levels: variant.levels.clone(),
         completed: completed().count() as u32,
         failed: launches().filter_map(failed).collect(),
-        settings: launches().map(|t| &t.settings).find(|s| !s.is_empty()).cloned().unwrap_or_default(),
+        settings: settings(launches()),
         command: first.map(|launch| launch.command.clone()).unwrap_or_default(),
         versions: first.map(|launch| launch.versions.clone()).unwrap_or_default(),
         ready_s: robust::median(&ready),
@@ -48,6 +53,30 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
         memory_bytes: launches().filter_map(metrics::peak_memory).max(),
         whole_launch: typical(&completed().map(metrics::whole_launch).collect::<Vec<_>>()),
     }
+}
+
+/// Each setting as the first launch that has it read it. Where that is as it should be and a number, and launches differ, what they had:
+/// the median, and from where to where.
+fn settings<'a>(launches: impl Iterator<Item = &'a TrialRecord>) -> Vec<Setting> {
+    let mut all: IndexMap<(SettingKind, &str, &str), Vec<&Setting>> = IndexMap::new();
+    for setting in launches.flat_map(|trial| &trial.settings) {
+        all.entry((setting.kind, &setting.name, &setting.asked)).or_default().push(setting);
+    }
+    let shown = |readings: Vec<&Setting>| {
+        let numbers: Option<Vec<f64>> = readings.iter().map(|read| read.live.as_deref()?.trim().parse().ok()).collect();
+        let numbers = robust::sorted(&numbers.unwrap_or_default());
+        let span = match (robust::median(&numbers), numbers.first(), numbers.last()) {
+            (Some(median), Some(least), Some(most)) if least < most => {
+                let [median, least, most] = [median, *least, *most].map(|number| text::significant(number, 3));
+                Some(format!("{median} ({least} to {most})"))
+            }
+            _ => None,
+        };
+        let first = readings[0];
+        let live = span.filter(|_| first.result == SettingResult::InEffect).or_else(|| first.live.clone());
+        Setting { live, ..first.clone() }
+    };
+    all.into_values().map(shown).collect()
 }
 
 /// The cells, in the plan's order.
@@ -205,5 +234,42 @@ pub fn reproduce(record: &StudyRecord) -> Reproduce {
         command: format!("bakeoff run {} --seed {}{quick}", record.study.file, record.plan.seed),
         study: record.study.source.clone(),
         goes_on: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SettingSource;
+
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn what_a_proof_read_in_all_launches_is_told_in_one() {
+        let mut record = fixture::record(5, 0.0);
+        let read = |live: &str, result| Setting {
+            kind: SettingKind::Proof,
+            name: "database's time".to_owned(),
+            asked: ">= 0".to_owned(),
+            live: Some(live.to_owned()),
+            default: None,
+            source: SettingSource::Command,
+            result,
+            shared: false,
+        };
+        // As after loads: a pilot has none, and so has none of these.
+        let own = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
+        for (trial, live) in own.zip(["3.25", "2.5", "4"]) {
+            trial.settings.push(read(live, SettingResult::InEffect));
+        }
+        let told = |record: &StudyRecord| {
+            let settings = &variants(record)[1].settings;
+            settings.iter().filter_map(|setting| setting.live.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&record), ["true", "3.25 (2.50 to 4.00)"]);
+        // What is wrong is told as it was seen.
+        let first = record.trials.iter_mut().filter(|trial| trial.variant == 1).nth(1).unwrap();
+        first.settings[1].result = SettingResult::Overridden;
+        assert_eq!(told(&record), ["true", "3.25"]);
     }
 }

@@ -61,10 +61,13 @@ impl fmt::Display for ProofSource {
     }
 }
 
-/// What a value has to be.
+/// What a value has to be; [`SAME`] leaves that to the launches, which have to agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Expected(String);
+
+/// The same in every launch of every variant, whatever it is.
+const SAME: &str = "same";
 
 /// How a number is compared.
 #[derive(Debug, Clone, Copy)]
@@ -92,28 +95,35 @@ impl Expected {
         &self.0
     }
 
-    /// Whether a count can be what is expected: a whole number from 0 on.
-    pub fn fits_counts(&self) -> bool {
-        match (order(&self.0), number(&self.0)) {
-            (Some((Order::AtLeast, _)), _) => true,
-            (Some((Order::AtMost, bound)), _) => number(bound).is_some_and(|bound| bound >= 0.0),
-            (None, number) => number.is_some_and(|number| number >= 0.0 && number.fract() == 0.0),
-        }
+    /// Whether all launches of all variants have to show one value, which no launch alone can tell.
+    pub fn is_same(&self) -> bool {
+        self.0 == SAME
     }
 
-    /// Whether `live` is what is expected.
+    /// Whether a count can be what is expected: a whole number from 0 on.
+    pub fn fits_counts(&self) -> bool {
+        self.is_same()
+            || match (order(&self.0), number(&self.0)) {
+                (Some((Order::AtLeast, _)), _) => true,
+                (Some((Order::AtMost, bound)), _) => number(bound).is_some_and(|bound| bound >= 0.0),
+                (None, number) => number.is_some_and(|number| number >= 0.0 && number.fract() == 0.0),
+            }
+    }
+
+    /// Whether `live` is what is expected of one launch.
     pub fn holds(&self, live: &str) -> bool {
-        match order(&self.0) {
-            Some((order, bound)) => match (number(bound), number(live), order) {
-                (Some(bound), Some(live), Order::AtLeast) => live >= bound,
-                (Some(bound), Some(live), Order::AtMost) => live <= bound,
-                _ => false,
-            },
-            None => match (number(&self.0), number(live)) {
-                (Some(expected), Some(live)) => (expected - live).abs() < 1e-9,
-                _ => self.0 == live.trim(),
-            },
-        }
+        self.is_same()
+            || match order(&self.0) {
+                Some((order, bound)) => match (number(bound), number(live), order) {
+                    (Some(bound), Some(live), Order::AtLeast) => live >= bound,
+                    (Some(bound), Some(live), Order::AtMost) => live <= bound,
+                    _ => false,
+                },
+                None => match (number(&self.0), number(live)) {
+                    (Some(expected), Some(live)) => (expected - live).abs() < 1e-9,
+                    _ => self.0 == live.trim(),
+                },
+            }
     }
 }
 
@@ -138,6 +148,7 @@ mod tests {
         assert!(!holds("30", "31") && !holds("up", "down") && !holds(">= 8", "7") && !holds(">= 8", "many"));
         assert!(holds("NaN", "NaN") && holds("inf", "inf"), "texts, since they are no numbers that compare");
         assert!(holds("<none>", "<none>"));
+        assert!(holds("same", "1.2") && !holds("the same", "1.2"));
         for never in [">= many", ">=", "<= NaN", "> 8", "< 8", "= 8", "== 8", "=> 8", "!= 8", "≥ 8"] {
             assert_eq!(Expected::parse(never), None, "{never}");
         }

@@ -312,6 +312,9 @@ pub struct Service {
 /// Commands of the author's, run in the study's folder by `/bin/sh -c`. One that fails stops the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hooks {
+    /// Before anything else: whether all that the study needs is here. Changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
     /// Once, before the first trial.
     pub setup: Option<String>,
     /// Before each trial, after its services are ready.

@@ -406,7 +406,8 @@ pub(crate) struct ProofKeys {
     pub regex: Option<At<String>>,
     /// How many threads have a name that this regular expression finds.
     pub threads: Option<At<String>>,
-    /// What it has to be: a text, a number, `">= 8"` or `"<= 8"`; or a table of these by the names of levels or variants.
+    /// What it has to be: a text, a number, `">= 8"` or `"<= 8"`, or `"same"`: one value in all launches of
+    /// all variants, whatever it is. Or a table of these by the names of levels or variants.
     pub expect: At<Wanted>,
     /// Whether it is read before the load or after it. Default: before.
     #[serde(default)]
@@ -451,6 +452,9 @@ pub(crate) enum When {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct HookKeys {
+    /// Whether all that the study needs is here: one that fails says what is missing. Run by `bakeoff check` and before
+    /// anything else; it must change nothing.
+    pub check: Option<At<Text>>,
     /// Once, before the first trial. It may build what is launched: with it, missing files are no error in the study.
     pub setup: Option<At<Text>>,
     /// Before each trial, after its services are ready.

@@ -141,7 +141,12 @@ fn hooks(file: &StudyFile, placeholders: &Placeholders, problems: &mut Problems)
         Some(command.value.0.clone())
     };
     let keys = &file.hooks;
-    Hooks { setup: hook(&keys.setup), prepare: hook(&keys.prepare), cleanup: hook(&keys.cleanup) }
+    Hooks {
+        check: hook(&keys.check),
+        setup: hook(&keys.setup),
+        prepare: hook(&keys.prepare),
+        cleanup: hook(&keys.cleanup),
+    }
 }
 
 /// A good answer is the best sign of readiness; without a GET that has one, an open port has to do.

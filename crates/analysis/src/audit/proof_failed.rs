@@ -1,18 +1,62 @@
 //! What the study says has to be seen in the running server was not seen there.
 
+use std::collections::BTreeSet;
+
 use model::proof::Proof;
 use model::study::SettingKind;
-use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, text};
+use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
 
 use super::settings::{self, Shown};
-use super::{Context, Found, name};
+use super::{Context, Found, launches, name};
 
 /// Characters of a value that is shown: a command may write much.
 const LONGEST_VALUE: usize = 80;
 
-/// Invalid for each proof that saw something else in any launch; a warning for each that no launch of a variant could read.
+/// Invalid for each proof that saw something else in any launch, and for each that was to be the same everywhere and is not; a
+/// warning for each that no launch of a variant could read.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
-    settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown)).collect()
+    let missed = settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown));
+    missed.chain(unlike(record)).collect()
+}
+
+/// Proofs that were to see the same everywhere: one finding for each variant that does not agree with itself, or with the first.
+fn unlike(record: &StudyRecord) -> Vec<Found> {
+    let variants = &record.study.variants;
+    let proofs = |variant: VariantIndex| variants[variant].proofs.iter().filter(|proof| proof.expect.is_same());
+    let all = (0..variants.len()).flat_map(|variant| proofs(variant).map(move |proof| (variant, proof)));
+    all.filter_map(|(variant, proof)| {
+        let first = (0..variant).find(|other| proofs(*other).any(|other| other.name == proof.name));
+        let own = seen(record, variant, &proof.name);
+        let firsts = first.map(|first| seen(record, first, &proof.name)).unwrap_or_default();
+        let is_unlike = own.len() > 1 || firsts.len() == 1 && own.len() == 1 && own != firsts;
+        is_unlike.then(|| {
+            let list = |values: BTreeSet<&str>| {
+                values.into_iter().map(|value| text::shortened(value, LONGEST_VALUE)).collect::<Vec<_>>().join("; ")
+            };
+            let found = Found::new(
+                FindingId::ProofFailed,
+                Severity::Invalid,
+                format!("{}: {}", name(record, variant), proof.name),
+                "The study says that this is the same in all launches of all variants, and it is not: they differ in more than \
+                 the study compares.",
+                "Make it the same; or, where it belongs to what is compared, have the proof expect what each variant shows.",
+            );
+            let found = found.about(variant).with("seen", list(own));
+            let found = match first {
+                Some(first) => found.with(format!("seen of {}", name(record, first)), list(firsts)),
+                None => found,
+            };
+            found.with("read from", place(Some(proof)))
+        })
+    })
+    .collect()
+}
+
+/// The values that a proof saw in the launches of a variant.
+fn seen<'a>(record: &'a StudyRecord, variant: VariantIndex, proof: &str) -> BTreeSet<&'a str> {
+    let settings = launches(record, variant).flat_map(|trial| &trial.settings);
+    let own = settings.filter(|setting| setting.kind == SettingKind::Proof && setting.name == proof);
+    own.filter_map(|setting| Some(setting.live.as_deref()?.trim())).collect()
 }
 
 fn is_missed(setting: &Setting) -> bool {
@@ -118,6 +162,29 @@ mod tests {
         on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
         assert_eq!(testing::found(rule, &record), [(Severity::Invalid, "on: workers".to_owned())]);
         assert_eq!(testing::found(setting_not_effective::rule, &record), []);
+    }
+
+    #[test]
+    fn what_is_to_be_the_same_is_held_against_the_other_launches() {
+        let mut record = record(Some("2.2.22"), &SettingResult::InEffect);
+        let proof = Proof { expect: Expected::parse("same").unwrap(), ..record.study.variants[1].proofs[0].clone() };
+        record.study.variants.iter_mut().for_each(|variant| variant.proofs = vec![proof.clone()]);
+        let read = record.trials.iter().find(|trial| trial.variant == 1).unwrap().settings[1].clone();
+        record.trials.iter_mut().filter(|trial| trial.variant == 0).for_each(|trial| trial.settings.push(read.clone()));
+        assert_eq!(told(&record), []);
+
+        let see = |record: &mut StudyRecord, variant, launches: usize, value: &str| {
+            let own = record.trials.iter_mut().filter(|trial| trial.variant == variant).take(launches);
+            own.for_each(|trial| trial.settings[1].live = Some(value.to_owned()));
+        };
+        see(&mut record, 1, usize::MAX, "2.2.4");
+        let evidence = ["seen 2.2.4", "seen of off 2.2.22", "read from threads named /^w/"].map(str::to_owned);
+        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
+        // Launches of one variant have to agree, too; with a baseline that does not, nobody can.
+        see(&mut record, 1, usize::MAX, "2.2.22");
+        see(&mut record, 0, 1, "2.2.4");
+        let evidence = ["seen 2.2.22; 2.2.4", "read from threads named /^w/"].map(str::to_owned);
+        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use miette::IntoDiagnostic as _;
 use model::study::{Asks, Isolation, Limits, WarmUp};
 use model::text::{self, minutes};
 use model::{HostFacts, Study, StudyRecord, VariantIndex};
+use server::{HOOK_WITHIN, LaunchError, Launcher};
 
 use crate::cli;
 use crate::output;
@@ -44,7 +45,8 @@ pub fn run(typed: &cli::Check, store: &str) -> miette::Result<ExitCode> {
     if typed.json {
         output::print(&(serde_json::to_string_pretty(&planned.plan).into_diagnostic()? + "\n"))?;
     } else {
-        output::print(&describe(&planned, &typed.planned, store))?;
+        let missing = missing(&planned.study)?;
+        output::print(&describe(&planned, &typed.planned, missing, store))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -57,18 +59,35 @@ fn run_name(study: &str, now: Timestamp) -> String {
 }
 
 /// The plan in words, and the command that runs this very plan.
-fn describe(record: &StudyRecord, typed: &cli::Planned, store: &str) -> String {
+fn describe(record: &StudyRecord, typed: &cli::Planned, missing: Option<String>, store: &str) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_plan(&mut text, record);
-    let doubts = doubts(&record.study, &record.host)
+    let doubts = missing
         .into_iter()
+        .chain(doubts(&record.study, &record.host))
         .map(|doubt| format!("! {doubt}\n"))
         .collect::<Vec<_>>()
         .concat();
     let study = output::word(&typed.study);
     let quick = if typed.quick { " --quick" } else { "" };
     format!("{text}\n{doubts}run it: bakeoff run {study} --seed {}{quick}{store}\n", record.plan.seed)
+}
+
+/// What the study's own check finds missing.
+fn missing(study: &Study) -> miette::Result<Option<String>> {
+    let Some(check) = &study.hooks.check else { return Ok(None) };
+    let place = tempfile::tempdir().into_diagnostic()?;
+    let launcher = Launcher::new(super::supervisor()?);
+    let site = launcher.site(&study.dir, place.path(), &study.services).into_diagnostic()?;
+    let failed = launcher.hook("check", check, &site, HOOK_WITHIN).err();
+    Ok(failed.map(|error| match error.log_tail().lines().map(str::trim).rfind(|line| !line.is_empty()) {
+        Some(last) => format!("the check hook: {last}"),
+        None => match error {
+            LaunchError::Hook { exit, .. } => format!("the check hook ended with {exit}, and said nothing"),
+            error => error.to_string(),
+        },
+    }))
 }
 
 /// What would spoil a run that began here and now.
@@ -186,7 +205,11 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
             writeln!(out, "  {kind} {:>2}  {}{cells}", index + 1, names.join(", "))?;
         }
         if blocks.len() > SHOWN {
-            writeln!(out, "  {} more blocks, each in an order of its own (--json lists them)", blocks.len() - SHOWN)?;
+            let more = match blocks.len() - SHOWN {
+                1 => "1 more block, in an order".to_owned(),
+                more => format!("{more} more blocks, each in an order"),
+            };
+            writeln!(out, "  {more} of its own (--json lists them)")?;
         }
     }
     Ok(())

@@ -31,11 +31,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     let _lock = store.lock(&record.run)?;
     let boundaries = Boundaries::for_variants(record.study.variants.len());
     let folder = store.run_folder(&record.run);
-    let ourselves = std::env::current_exe().into_diagnostic()?;
-    let supervisor = vec![ourselves.to_string_lossy().into_owned(), "supervise".to_owned()];
     let conducted = Conductor {
         store,
-        launcher: &Launcher::new(supervisor)
+        launcher: &Launcher::new(super::supervisor()?)
             .interrupted_by(interrupted.clone())
             .on_cpus(&record.study.host.server_cpus)
             .thinning_probes(std::env::var_os("BAKEOFF_PROBES").is_some()),

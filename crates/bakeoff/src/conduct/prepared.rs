@@ -26,6 +26,10 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, ConductError> {
         // The setup may build what the variants run, so it goes first.
         let site = launcher.site(&study.dir, folder, &study.services).map_err(ConductError::launch)?;
+        if let Some(check) = &study.hooks.check {
+            watcher.see(&Event::Preparing("running the check hook"));
+            launcher.hook("check", check, &site, HOOK_WITHIN).map_err(ConductError::launch)?;
+        }
         if let Some(setup) = &study.hooks.setup {
             watcher.see(&Event::Preparing("running the setup hook"));
             launcher.hook("setup", setup, &site, HOOK_WITHIN).map_err(ConductError::launch)?;

@@ -147,3 +147,22 @@ fn what_would_spoil_a_run_is_told_by_its_check() {
     let ran = place.run(&["check", "study.toml"]).ends_with(0);
     ran.says("! one and two are the same treatment").says("! the environment variable NOT_SET_HERE is not set");
 }
+
+#[test]
+fn what_a_study_finds_missing_is_told_by_check_and_ends_a_run() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("3ms"))]);
+    place.change(
+        "[[workload]]",
+        "[hooks]\ncheck = \"test -e {dir}/database\"\nsetup = \"touch {dir}/was-set-up\"\n\n[[workload]]",
+    );
+    place.run(&["check", "study.toml"]).ends_with(0).says("! the check hook ended with exit code 1, and said nothing");
+    place.change(
+        "test -e {dir}/database",
+        "test -e {dir}/database || { echo looking; echo missing: PostgreSQL; exit 1; }",
+    );
+    place.run(&["check", "study.toml"]).ends_with(0).says("! the check hook: missing: PostgreSQL");
+    place.run(&["run", "study.toml"]).ends_with(1).complains("its last words were `missing: PostgreSQL`");
+    assert!(!place.path("was-set-up").exists(), "the setup hook ran");
+    place.write("database", "");
+    assert!(!place.run(&["check", "study.toml"]).ends_with(0).stdout.contains("the check hook"));
+}

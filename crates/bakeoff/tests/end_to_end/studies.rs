@@ -92,6 +92,35 @@ name = "no token"
 get = "/v2/organizations"
 expect = { status = 401, contains = "CF-NotAuthenticated" }
 
+[[proof]]
+name = "libraries"
+http = { get = "/v2/info", json = "$.libraries" }
+expect = "same"
+
+[[proof]]
+name = "processes"
+threads = "^(ruby[0-9.]*|main)$"
+when = "after"
+expect = { thin = 1, puma = 3, jruby = 1 }
+
+[[proof]]
+name = "threads that answer"
+threads = "^(eventmachine|puma srv tp|http-nio-.*-exec-)"
+when = "after"
+expect = { thin = 2, puma = 4, jruby = 0 }
+
+[[proof]]
+name = "connections"
+command = "STUDY/database/cluster.sh ask {port.database} connections.sql"
+when = "after"
+expect = { thin = 4, puma = 8, jruby = 4 }
+
+[[proof]]
+name = "database's time"
+command = "STUDY/database/cluster.sh ask {port.database} time-of-a-request.sql"
+when = "after"
+expect = ">= 0.001"
+
 [warmup]
 fixed = "200ms"
 
@@ -143,6 +172,9 @@ fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
     let answers = || trials.iter().flat_map(|trial| trial["answers"].as_array().unwrap());
     for answer in answers() {
         assert_eq!(answer["unmet"], serde_json::json!([]), "{answer:#}");
+    }
+    for setting in trials.iter().flat_map(|trial| trial["settings"].as_array().unwrap()) {
+        assert!(setting["kind"] != "proof" || setting["result"]["kind"] == "in-effect", "{setting:#}");
     }
     let steps: BTreeSet<&str> = answers().map(|answer| answer["step"].as_str().unwrap()).collect();
     let bodies: BTreeSet<(&str, &str)> =
