@@ -81,7 +81,7 @@ fn scalability(text: &mut String, report: &Report) {
         for sentence in words::crossings(report, scaling) {
             let _ = writeln!(text, "{}\n", escaped(&sentence));
         }
-        table(text, &tables::scalability::use_of_cores(scaling, report));
+        table(text, &tables::scalability::efficiency(scaling, report));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use model::attribution::{Contribution, ContributionKind};
-use model::report::{CoreUse, LaunchNumbers, Measurement, VariantSummary};
+use model::report::{CoreSeries, CoreUse, LaunchNumbers, Measurement, VariantSummary};
 use model::scalability::{Bounds, Curve, Scalability};
 use model::warm_up::{Lifetime, Overtaking, TotalWork, WarmUpCost};
 use model::{Comparison, Effect, Metric, Report};
@@ -44,7 +44,7 @@ pub enum Field<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row<'a> {
     /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `core-use`, `variant`, `break-even`, `lifetime`, `curve`, `crossing`,
-    /// `block`, `launch`.
+    /// `block`, `launch`, `second`.
     pub of: &'static str,
     /// Which one of those, where variant and cell do not say it: an effect of factors, a life, a workload.
     pub name: Cow<'a, str>,
@@ -142,6 +142,7 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     rows.extend(report.scalability.iter().flat_map(|scaling| scaled(report, scaling)));
     rows.extend(blocks(report));
     rows.extend(report.launches.iter().flat_map(|launch| measured_once(report, launch)));
+    rows.extend(report.per_core.iter().flat_map(|series| second_by_second(report, series)));
     rows.retain(|row| row.value.is_some_and(f64::is_finite) || (row.value.is_none() && !row.reading.is_empty()));
     rows
 }
@@ -272,6 +273,29 @@ fn measured_once<'a>(report: &'a Report, launch: &LaunchNumbers) -> impl Iterato
         set_aside,
         ..Row::default()
     })
+}
+
+/// How busy each processor was in each second of one launch.
+fn second_by_second<'a>(report: &'a Report, series: &CoreSeries) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for (second, from_s) in series.from_s.iter().enumerate() {
+        let begun = series.cells.iter().rfind(|(_, began)| began <= from_s);
+        let put = |metric: Cow<'static, str>, value, unit| Row {
+            of: "second",
+            name: format!("second {}", second + 1).into(),
+            block: Some(series.key.block + 1),
+            variant: words::variant_name(report, series.variant),
+            cell: begun.map_or("", |(cell, _)| words::cell_name(report, *cell)),
+            metric,
+            value: Some(value),
+            unit,
+            ..Row::default()
+        };
+        rows.push(put("since-ready".into(), *from_s, "s"));
+        let busy = series.busy.iter().enumerate();
+        rows.extend(busy.map(|(core, busy)| put(format!("cpu-{core}-busy").into(), busy[second], FRACTION)));
+    }
+    rows
 }
 
 /// A variant's launches: how many, how soon they answered, and the highest memory seen in any.

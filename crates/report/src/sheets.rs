@@ -34,7 +34,7 @@ enum Layout {
 type Of = fn(&Row) -> bool;
 
 /// Every row is in exactly one of these.
-const SHEETS: [(&str, Of, Layout); 12] = [
+const SHEETS: [(&str, Of, Layout); 13] = [
     ("Comparisons", |row| row.of == "comparison", Layout::List),
     ("Factors", |row| matches!(row.of, "factor" | "interaction"), Layout::List),
     ("Cells", |row| row.of == "cell", Layout::Grid),
@@ -47,6 +47,7 @@ const SHEETS: [(&str, Of, Layout); 12] = [
     ("Lives", |row| row.of == "lifetime", Layout::Grid),
     ("Blocks", |row| row.of == "block", Layout::Grid),
     ("Launches", |row| row.of == "launch", Layout::Grid),
+    ("Processors", |row| row.of == "second", Layout::Grid),
 ];
 
 /// The sheets that there are rows for.
@@ -64,13 +65,17 @@ pub fn sheets<'a>(rows: &'a [Row<'a>]) -> Vec<Sheet<'a>> {
 
 type Laid<'a> = (Vec<String>, Vec<Vec<Entry<'a>>>);
 
-/// The columns in which there is something; a unit that all share goes to the head.
+/// The columns in which there is something that the title does not say; a unit that all share goes to the head.
 fn list<'a>(rows: &[&'a Row<'a>]) -> Laid<'a> {
     let all: Vec<_> = rows.iter().map(|row| row.fields()).collect();
     let unit = rows.first().map_or("", |row| row.unit);
     let is_common = rows.iter().all(|row| row.unit == unit);
     let is_shown = |column: &usize| {
-        let is_said = is_common && COLUMNS[*column] == "unit";
+        let is_said = match COLUMNS[*column] {
+            "unit" => is_common,
+            "of" => rows.iter().all(|row| row.of == rows[0].of),
+            _ => false,
+        };
         !is_said && all.iter().any(|fields| fields[*column] != Field::Empty)
     };
     let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
@@ -115,7 +120,8 @@ fn grid<'a>(rows: &[&'a Row<'a>]) -> Laid<'a> {
     let mut groups: Vec<(Vec<Field<'a>>, Vec<&'a Row<'a>>)> = Vec::new();
     for row in rows {
         let own: Vec<Field> = keys.iter().map(|column| row.fields()[*column].clone()).collect();
-        match groups.iter_mut().find(|(known, _)| *known == own) {
+        // The rows of a group mostly follow each other.
+        match groups.iter_mut().rfind(|(known, _)| *known == own) {
             Some((_, of)) => of.push(row),
             None => groups.push((own, vec![row])),
         }

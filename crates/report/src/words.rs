@@ -38,8 +38,7 @@ pub const SCALABILITY_NOTE: &str = "Universal scalability law X(N) = λN / (1 + 
     throughput; intervals by refitting resampled blocks: exploratory, leads and not verdicts. The misfit is the largest distance from the law.";
 
 /// What efficiency is.
-pub const EFFICIENCY_NOTE: &str = "Efficiency is the law's throughput with N users as a part of N times that of one. Cores are \
-    the server's CPU time per second.";
+pub const EFFICIENCY_NOTE: &str = "Efficiency is the law's throughput with N users as a part of N times that of one.";
 
 /// How something reads, for renderers that have colour. A word and a sign always stand beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

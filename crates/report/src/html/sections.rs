@@ -258,7 +258,7 @@ fn concurrency(page: &mut Markup, report: &Report) {
             section.leaf("p", &[("class", "muted")], words::CONCURRENCY_CAPTION);
             for scaling in &report.scalability {
                 let tables =
-                    [tables::scalability::laws(scaling, report), tables::scalability::use_of_cores(scaling, report)];
+                    [tables::scalability::laws(scaling, report), tables::scalability::efficiency(scaling, report)];
                 for table in tables {
                     section.leaf("h3", &[], &table.caption);
                     draw_table(section, &table, "");

@@ -32,19 +32,15 @@ pub fn laws(scaling: &Scalability, report: &Report) -> Table {
     table
 }
 
-/// What is got out of more users, and out of the processors.
-pub fn use_of_cores(scaling: &Scalability, report: &Report) -> Table {
-    let mut table = Table::new(format!("Efficiency of {} and cores used", scaling.workload))
-        .noted(words::EFFICIENCY_NOTE)
-        .names("variant");
+/// What is got out of more users.
+pub fn efficiency(scaling: &Scalability, report: &Report) -> Table {
+    let mut table =
+        Table::new(format!("Efficiency of {}", scaling.workload)).noted(words::EFFICIENCY_NOTE).names("variant");
     for point in scaling.curves.first().iter().flat_map(|curve| &curve.points) {
         table = table.numbers(&words::plural(point.users.into(), "user"));
     }
     let row = |curve: &Curve| {
-        let points = curve.points.iter().map(|point| {
-            let cores = point.cores.map_or_else(String::new, |cores| format!(", {cores:.2} cores"));
-            Cell::from(number::share(point.efficiency) + &cores)
-        });
+        let points = curve.points.iter().map(|point| Cell::from(number::share(point.efficiency)));
         std::iter::once(words::variant_name(report, curve.variant).into()).chain(points).collect()
     };
     table.groups.push(Group { head: None, rows: scaling.curves.iter().map(row).collect() });
