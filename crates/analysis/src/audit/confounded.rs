@@ -26,8 +26,10 @@ const MASK: &str = "***";
 /// too few launches to know what varies by itself.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let unexplained: Vec<_> = differences(record).into_iter().filter(|d| d.factor.is_none()).collect();
-    let has_enough = |variant| launches(record, variant).filter(|trial| trial.launch.is_some()).count() >= FEWEST;
+    let seen = |variant| inspected(record, variant).count();
+    let has_enough = |variant| seen(variant) >= FEWEST;
     (BASELINE + 1..record.study.variants.len())
+        .filter(|variant| seen(*variant) > 0 && seen(BASELINE) > 0)
         .filter_map(|variant| {
             let own: Vec<_> = unexplained.iter().filter(|d| d.values[variant] != d.values[BASELINE]).collect();
             if own.is_empty() {
@@ -61,12 +63,15 @@ fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &Environm
     is_code && is_one_sided && asked.into_iter().any(|asked| tells(asked.kind))
 }
 
-/// How the variants' processes differ; differences that no factor explains first.
+/// The launches of a variant that were looked into, which is done before they are warmed up: of those that failed before nobody
+/// knows what they had loaded.
+fn inspected(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item = &LaunchFacts> {
+    launches(record, variant).filter(|trial| trial.warm_up.is_some()).filter_map(|trial| trial.launch.as_ref())
+}
+
+/// How the variants' processes differ, as far as any was looked into; differences that no factor explains first.
 pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
-    if sides.iter().any(|side| side.launches == 0) {
-        return Vec::new();
-    }
     let subjects: BTreeSet<&Subject> = sides.iter().flat_map(|side| side.values.keys()).collect();
     let mut all: Vec<EnvironmentDifference> =
         subjects.into_iter().flat_map(|subject| compare(record, subject, &sides)).collect();
@@ -115,7 +120,7 @@ impl Side {
     fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
         let mut side = Self { values: BTreeMap::new(), launches: 0 };
         let mut opened: BTreeMap<Subject, usize> = BTreeMap::new();
-        for launch in launches(record, variant).filter_map(|trial| trial.launch.as_ref()) {
+        for launch in inspected(record, variant) {
             side.launches += 1;
             for (subject, words) in facts(&record.study.dir, launch) {
                 if matches!(subject, Subject::Opened(_)) {
@@ -228,7 +233,8 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
     let varying: BTreeSet<&str> = sides.iter().flat_map(|side| side.varying_words(subject)).collect();
     let varying = if subject.may_vary() { varying } else { BTreeSet::new() };
     let changed = !subject.may_vary() && sides.iter().any(|side| side.values.get(subject).is_some_and(|v| v.len() > 1));
-    let common = own.iter().skip(1).fold(own[0].clone(), |common, words| &common & words);
+    let known = own.iter().zip(sides).filter(|(_, side)| side.launches > 0).map(|(words, _)| words.clone());
+    let common = known.reduce(|common, words| &common & &words).unwrap_or_default();
     let mut by_factor: BTreeMap<Option<String>, Vec<Vec<&str>>> = BTreeMap::new();
     for (variant, words) in own.iter().enumerate() {
         for word in words.iter().filter(|word| (changed || !common.contains(*word)) && !varying.contains(*word)) {
@@ -340,6 +346,30 @@ mod tests {
             assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
             assert_eq!(differences(&record).iter().filter(|d| d.factor.is_none()).count(), 1);
         }
+    }
+
+    #[test]
+    fn launches_that_nobody_looked_into_differ_in_nothing() {
+        let mut record = fixture::record(5, 0.0);
+        let failed = |record: &mut StudyRecord, count| {
+            for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1).take(count) {
+                fixture::fail(trial);
+                trial.warm_up = None;
+                let launch = trial.launch.as_mut().unwrap();
+                launch.gems.clear();
+                launch.build.insert("CFLAGS".to_owned(), "-O0".to_owned());
+            }
+        };
+        failed(&mut record, 2);
+        assert_eq!(gravest(rule, &record), None);
+        failed(&mut record, usize::MAX);
+        assert_eq!(gravest(rule, &record), None);
+        assert_eq!(differences(&record), []);
+        // Failed under load, it had been looked into.
+        let mut record = fixture::record(5, 0.0);
+        change(&mut record, 1, |launch| launch.gems.clear());
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
     /// A json gem slipped in once, and nine conclusions were drawn from what it did.

@@ -40,9 +40,10 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             let part = Part { workload, step };
             let sides = [BASELINE, variant].map(|variant| Side::of(record, variant, part));
             let mut differences = under_load(record, variant, part);
-            if sides.iter().all(|side| !side.answers.is_empty()) {
-                differences.extend(in_samples(&sides));
-            }
+            let of_samples =
+                if sides.iter().all(|side| !side.answers.is_empty()) { in_samples(&sides) } else { Vec::new() };
+            let is_of_load_alone = of_samples.is_empty();
+            differences.extend(of_samples);
             let Some(gravest) = differences.iter().map(|(severity, _)| *severity).max() else { continue };
             let mut found = Found::new(
                 FindingId::ResponsesDiffer,
@@ -53,7 +54,8 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             )
             .about(variant);
             found.finding.evidence = differences.into_iter().map(|(_, evidence)| evidence).collect();
-            for (side, variant) in sides.iter().zip([BASELINE, variant]) {
+            // Those seen by themselves are alike where they differ under load alone, and would tell the contrary.
+            for (side, variant) in sides.iter().zip([BASELINE, variant]).filter(|_| !is_of_load_alone) {
                 if let Some(answer) = side.answers.first() {
                     found = found.with(format!("{} begins", name(record, variant)), quoted(&answer.excerpt));
                 }
@@ -264,6 +266,7 @@ fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: 
 mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
+    use crate::boundaries::Boundaries;
     use crate::fixture;
 
     fn change_answers(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut AnswerSample)) {
@@ -299,6 +302,23 @@ mod tests {
             interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
         }
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn bodies_that_are_alike_are_not_quoted_for_statuses_that_differ_under_load() {
+        let mut record = fixture::record(3, 0.0);
+        let quotes = |record: &StudyRecord| {
+            let found = rule(record, &Context::new(record, &Boundaries::standard()));
+            assert_eq!(found.len(), 1);
+            found.iter().flat_map(|found| &found.finding.evidence).filter(|it| it.name.ends_with(" begins")).count()
+        };
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+        for interval in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals) {
+            interval.tally.statuses = [(500, interval.tally.good)].into();
+        }
+        assert_eq!(quotes(&record), 0);
+        change_answers(&mut record, 1, |answer| answer.status = 500);
+        assert_eq!(quotes(&record), 2);
     }
 
     #[test]
