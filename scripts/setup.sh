@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `studies`, `bench` or `fuzz`.
-# On other systems it says what to install. Changes nothing when all is there.
+# On other systems it says what to install. Changes nothing when all is there, and with --check never: it fails and says what is missing.
 set -euo pipefail
 
-purpose=${1:?usage: setup.sh demo|test|known|probes|studies|bench|fuzz}
+purpose=${1:?usage: setup.sh demo|test|known|probes|studies|bench|fuzz [--check]}
 missing=()   # Debian packages
 wanted=()    # the same in words
 
@@ -103,6 +103,12 @@ install_from_debian() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 
+if [ "${2-}" = --check ]; then
+    [ ${#missing[@]} -ne 0 ] || exit 0
+    printf -v list ', %s' "${wanted[@]}"
+    echo "missing: ${list:2}; to install: make setup-studies" >&2
+    exit 1
+fi
 [ ${#missing[@]} -eq 0 ] || install_from_debian
 [ "$purpose" != test ] || jdk_present 25 || echo "No JDK 25 here: its tests are skipped, and those of JRuby 10.1 unless there is a JDK 21" >&2
 [ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh

@@ -9,7 +9,7 @@ require 'securerandom'
 require 'sequel'
 require 'sinatra/base'
 
-# The database of this launch, by a pool of DATABASE_POOL connections in each process.
+# The database of this launch, by a pool of DATABASE_POOL connections in each process, which `DB.fill_pool` opens.
 DB = begin
   port = Integer(ENV.fetch('DATABASE_PORT'))
   place = "127.0.0.1:#{port}/cloud_controller?user=cloud_controller"
@@ -26,6 +26,9 @@ DB = begin
   end
 end
 Sequel.default_timezone = :utc
+
+# To be called in each process before it serves, so that no connection is opened in a measurement.
+def DB.fill_pool = pool.send(:preconnect)
 
 class User < Sequel::Model
   def password?(password)
@@ -142,8 +145,9 @@ class CloudController < Sinatra::Base
   get('/healthz') { DB.get(1).to_s }
 
   get '/v2/info' do
-    json(name: 'cloud-controller', rack: Rack.release, sinatra: Sinatra::VERSION, sequel: Sequel.version,
-         database_connections: DB.pool.max_size * Integer(ENV.fetch('WORKERS')))
+    json(name: 'cloud-controller', server: request.env['SERVER_SOFTWARE'][%r{[[:alpha:] ]+[ /][\d.]+}],
+         libraries: "rack #{Rack.release}, sinatra #{Sinatra::VERSION}, sequel #{Sequel.version}",
+         of_the_ruby: "json #{JSON::VERSION}, #{driver}")
   end
 
   # As the UAA does it, which would be a server of its own.
@@ -179,6 +183,10 @@ class CloudController < Sinatra::Base
   helpers do
     def user
       @user ||= User.first(guid: claims['user_id']) || refuse('CF-InvalidAuthToken')
+    end
+
+    def driver
+      RUBY_ENGINE == 'jruby' ? DB.synchronize { |connection| "pgjdbc #{connection.meta_data.driver_version}" } : "pg #{PG::VERSION}"
     end
 
     def sees_all? = user && claims['scope'].include?('cloud_controller.admin')

@@ -8,6 +8,7 @@ host = '127.0.0.1'
 port = Integer(ENV.fetch('PORT'))
 threads = Integer(ENV.fetch('THREADS')) # for servers that have a pool of them
 workers = Integer(ENV.fetch('WORKERS')) # processes, for servers that have them
+DB.fill_pool if workers == 1
 
 case ENV.fetch('SERVER')
 when 'thin'
@@ -39,6 +40,7 @@ when 'puma'
       config.preload_app!
       # A connection must not be shared by two processes.
       config.before_fork { DB.disconnect }
+      config.on_worker_boot { DB.fill_pool }
     end
   end
   Puma::Launcher.new(configuration).run

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The study's PostgreSQL. `cluster.sh template` makes a cluster with the data set, once; `cluster.sh serve PORT [OPTION...]` copies it and
-# runs the copy on 127.0.0.1:PORT until it is ended, then deletes it. No cluster of the system's is touched.
+# runs the copy on 127.0.0.1:PORT until it is ended, then deletes it; `cluster.sh ask PORT FILE` tells what that one answers to the
+# queries in FILE of this folder. No cluster of the system's is touched.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,6 +13,7 @@ fail() { echo "cluster.sh: $*" >&2; exit 1; }
 # Debian keeps the server's programs off the PATH.
 postgres=$(command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1) || true
 [ -n "$postgres" ] || fail "PostgreSQL's server is not installed. Install it with: make setup-studies (or apt-get install postgresql)"
+bin=$(dirname "$(readlink -f "$postgres")")
 
 as_owner=()
 if [ "$(id -u)" -eq 0 ]; then
@@ -33,30 +35,31 @@ folder() { # PREFIX: a new folder of the owner's
     echo "$new"
 }
 
+# Nobody copies a template while it is made. Taken by subshells alone, which give it back as they end.
+lock() { exec 9>"$place/lock" && flock 9; }
+
 make_template() {
-    exec 9>"$place/lock"
-    flock 9
-    [ ! -d "$template" ] || return 0
+    if [ -d "$template" ]; then touch "$template"; return; fi
+    local data
     data=$(folder unfinished)
-    trap 'rm -rf "$data"' EXIT
-    "${as_owner[@]}" "$(dirname "$(readlink -f "$postgres")")/initdb" -D "$data" --username=postgres --auth=reject --encoding=UTF8 \
-        --locale=C --no-sync
+    trap "rm -rf '$data'" EXIT
+    "${as_owner[@]}" "$bin/initdb" -D "$data" --username=postgres --auth=reject --encoding=UTF8 --locale=C --no-sync
     for file in postgresql.conf pg_hba.conf; do "${as_owner[@]}" tee "$data/$file" <"$here/$file" >/dev/null; done
     # Single-user mode: nobody else can connect meanwhile, by no port and no socket.
     single() { "${as_owner[@]}" "$postgres" --single -j -D "$data" -c exit_on_error=on "$1" >&2; }
     single postgres <<<'create database cloud_controller;'
     cat "$here/schema.sql" "$here/data.sql" | single cloud_controller
     mv "$data" "$template"
+    # Those of other versions of this folder, unless they were used today.
+    find "$place" -maxdepth 1 -name 'template-*' -mmin +1440 -exec rm -rf {} +
 }
 
 serve() { # PORT [OPTION...]
     local port=$1 status=0
     shift
-    # In a shell of its own, which takes the lock with it.
-    [ -d "$template" ] || (make_template)
     data=$(folder trial)
     trap 'rm -rf "$data"' EXIT
-    cp -a --reflink=auto "$template/." "$data"
+    (lock; make_template; cp -a --reflink=auto "$template/." "$data")
     "${as_owner[@]}" "$postgres" -D "$data" -p "$port" "$@" &
     server=$!
     # A fast shutdown, whoever is still connected.
@@ -65,8 +68,13 @@ serve() { # PORT [OPTION...]
     exit "$status"
 }
 
+ask() { # PORT FILE
+    exec "$bin/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$1" -U cloud_controller -d cloud_controller -f "$here/$2"
+}
+
 case ${1-} in
-    template) make_template ;;
+    template) (lock; make_template) ;;
     serve) shift; serve "$@" ;;
-    *) fail "usage: cluster.sh template | serve PORT [OPTION...]" ;;
+    ask) shift; ask "$@" ;;
+    *) fail "usage: cluster.sh template | serve PORT [OPTION...] | ask PORT FILE" ;;
 esac

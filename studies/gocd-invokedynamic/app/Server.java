@@ -19,6 +19,8 @@ import org.apache.catalina.startup.Tomcat;
  * <p>Only Tomcat's own classes are named, and jruby-rack's by their names in strings: Tomcat 9 has the servlet API
  * under javax, Tomcat 10.1 under jakarta, and this file compiles against both.
  *
+ * <p>studies/cloud-controller serves its application by this class, too.
+ *
  * <p>GoCD ran jruby-rack's servlet (not its filter) with one shared JRuby runtime; so does this.
  */
 public class Server {
