@@ -9,7 +9,7 @@ use std::path::Path;
 
 use model::jvm::{GC_LOG, gc_log_option};
 use model::report::EnvironmentDifference;
-use model::study::{AskedSetting, SettingKind};
+use model::study::{AskedSetting, Runtime, SettingKind};
 use model::{FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
 
 use super::{Context, Found, launches, name};
@@ -53,14 +53,17 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
 }
 
 /// Whether a difference may be what the treatment brings along: a program that is told something else by a variable, a
-/// property or an argument may load other code. The same gem in two versions is never that.
+/// property or an argument may load other code, and a start script may run another runtime. The same gem in two versions is
+/// never that.
 fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
-    let is_code = ["gem ", "loaded "].iter().any(|code| difference.subject.starts_with(code));
     let sides = [BASELINE, variant];
-    let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
+    let begins = |subjects: [&str; 2]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
+    let is_one_sided = || sides.iter().any(|side| difference.values[*side].is_none());
+    let runs_command = |side: &usize| matches!(record.study.variants[*side].server.runtime, Runtime::Command { .. });
+    let is_runtime = || sides.iter().all(runs_command) && begins(["version ", "Ruby's build "]);
     let tells = |kind: SettingKind| matches!(kind, SettingKind::Env | SettingKind::Property | SettingKind::Argument);
     let asked = sides.iter().flat_map(|side| &record.study.variants[*side].treatment);
-    is_code && is_one_sided && asked.into_iter().any(|asked| tells(asked.kind))
+    (begins(["gem ", "loaded "]) && is_one_sided() || is_runtime()) && asked.into_iter().any(|asked| tells(asked.kind))
 }
 
 /// The launches of a variant that were looked into, which is done before they are warmed up: of those that failed before nobody
@@ -270,9 +273,17 @@ fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
         return names_subject(asked, subject);
     }
     let has_value = value.is_empty() || word.contains(&value);
-    let is_words =
-        name.split_whitespace().any(|part| part == word) || value.split_whitespace().any(|part| part == word);
-    is_words || mentions(word, &name) && has_value
+    let stands_for = |part: &str| part == word || handed_on(part).is_some_and(|option| option == word);
+    let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
+    // As a program below a folder that a variable names.
+    let is_below = value.contains('/') && word.starts_with(&value);
+    is_words || is_below || mentions(word, &name) && has_value
+}
+
+/// What stands on a command line for an option: JRuby's launcher hands those of `JRUBY_OPTS` on as the JVM's.
+fn handed_on(option: &str) -> Option<String> {
+    let property = || option.strip_prefix("-X").map(|property| format!("-Djruby.{property}"));
+    option.strip_prefix("-J").map(str::to_owned).or_else(property)
 }
 
 /// Whether a setting is about the subject as such: this variable, this library.
@@ -422,6 +433,32 @@ mod tests {
         assert_eq!(gravest(rule, &record), None);
         change(&mut record, 1, |launch| launch.env["JRUBY_OPTS"].push_str(" --dev"));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// What a launcher makes of its variable, and where a variable has the program found.
+    #[test]
+    fn what_a_start_script_makes_of_a_variable() {
+        let mut record = fixture::record(5, 0.0);
+        let asked = |name: &str, value: &str| AskedSetting {
+            factor: "script".to_owned(),
+            kind: SettingKind::Env,
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        record.study.variants[1]
+            .treatment
+            .extend([asked("JRUBY_OPTS", "-J-Xmx1g -Xjit.threshold=30"), asked("JAVA_HOME", "/opt/jdk-21")]);
+        let words = ["-Xmx1g", "-Djruby.jit.threshold=30", "/opt/jdk-21/bin/java"].map(str::to_owned);
+        change(&mut record, 1, |launch| launch.command.extend(words.clone()));
+        assert_eq!(gravest(rule, &record), None);
+        change(&mut record, 1, |launch| drop(launch.versions.insert("jdk".to_owned(), "21".to_owned())));
+        let mut of = |runtime: Runtime| {
+            record.study.variants.iter_mut().for_each(|variant| variant.server.runtime = runtime.clone());
+            gravest(rule, &record)
+        };
+        assert_eq!(of(Runtime::Command { command: "sh start.sh".to_owned() }), Some(Severity::Warning));
+        let ruby = Runtime::Ruby { version: None, options: Vec::new(), script: "server.rb".to_owned() };
+        assert_eq!(of(ruby), Some(Severity::Invalid));
     }
 
     #[test]
