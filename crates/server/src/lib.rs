@@ -20,6 +20,7 @@ mod probe;
 mod proc;
 mod proof;
 mod runtime;
+mod serving;
 mod settings;
 mod site;
 mod supervise;

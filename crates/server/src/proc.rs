@@ -116,7 +116,7 @@ fn all() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// All processes below `root`, without it.
+/// All processes below `root`, without it, parents before their children.
 pub(crate) fn descendants(root: u32) -> Vec<Process> {
     let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
     for process in every() {
@@ -136,14 +136,26 @@ pub(crate) fn command_line(pid: u32) -> Vec<String> {
     nul_separated(pid, "cmdline")
 }
 
-/// The environment a process was started with, sorted by name.
-pub(crate) fn environment(pid: u32) -> Vec<(String, String)> {
-    let mut variables: Vec<_> = nul_separated(pid, "environ")
-        .iter()
-        .filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
-        .collect();
+/// The environment a process was started with, sorted by name; `None` when it is gone, or has written a title over it, as
+/// Puma does.
+pub(crate) fn environment(pid: u32) -> Option<Vec<(String, String)>> {
+    let entries = nul_separated(pid, "environ");
+    let variable = |entry: &String| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut variables: Vec<_> = entries.iter().map(variable).collect::<Option<_>>()?;
     variables.sort();
-    variables
+    (!variables.is_empty()).then_some(variables)
+}
+
+/// The program that a process runs; `None` when it is gone.
+pub(crate) fn program(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// The files that a process has mapped into its memory, libraries among them; a file for each part of it.
+pub(crate) fn mapped(pid: u32) -> impl Iterator<Item = PathBuf> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let files: Vec<PathBuf> = maps.lines().filter_map(|line| Some(line.get(line.find('/')?..)?.into())).collect();
+    files.into_iter()
 }
 
 fn nul_separated(pid: u32, file: &str) -> Vec<String> {
@@ -178,36 +190,23 @@ pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
     Some(Stranger { pid, command })
 }
 
-/// The processes below `root` that listen, at any address of this network: servers, and none of their helpers.
-pub(crate) fn serving(root: u32) -> Vec<Process> {
-    holding(root, &listening().map(|(_, inode)| inode).collect())
-}
-
-/// The processes below `root` that listen where `address` leads.
+/// The processes below `root` that listen where `address` leads, parents before their children.
 pub(crate) fn answering(root: u32, address: SocketAddr) -> Vec<Process> {
-    holding(root, &listeners(address))
-}
-
-fn holding(root: u32, sockets: &HashSet<u64>) -> Vec<Process> {
+    let sockets = listeners(address);
     let mut processes = descendants(root);
-    processes.retain(|process| !sockets_of(process.pid).is_disjoint(sockets));
+    processes.retain(|process| !sockets_of(process.pid).is_disjoint(&sockets));
     processes
 }
 
 /// Inodes of the listening sockets that a connection to `address` can reach.
 fn listeners(address: SocketAddr) -> HashSet<u64> {
-    listening()
-        .filter(|(local, _)| local.port() == address.port() && reaches(address.ip(), local.ip()))
-        .map(|(_, inode)| inode)
-        .collect()
-}
-
-/// All listening sockets of this network: local address and inode.
-fn listening() -> impl Iterator<Item = (SocketAddr, u64)> {
     ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
         .filter_map(|table| fs::read_to_string(table).ok())
         .flat_map(|table| table.lines().filter_map(parse_listener).collect::<Vec<_>>())
+        .filter(|(local, _)| local.port() == address.port() && reaches(address.ip(), local.ip()))
+        .map(|(_, inode)| inode)
+        .collect()
 }
 
 fn reaches(asked: IpAddr, bound: IpAddr) -> bool {

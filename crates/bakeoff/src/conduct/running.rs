@@ -176,7 +176,7 @@ impl<'a> RunningTrial<'a> {
             Err(error) => {
                 self.measured.oom_kills = error.oom_kills();
                 if error.blame() == Blame::Server {
-                    self.measured.settings = launcher.refused(installed, site, &self.asked());
+                    self.measured.settings = launcher.refused(installed, site, &self.asked(), &error);
                 }
                 return self.unless_service_ended(Err(self.broken(error)));
             }

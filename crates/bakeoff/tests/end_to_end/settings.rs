@@ -122,6 +122,34 @@ fn a_flag_of_the_jvm_is_read_back() {
     assert_eq!(findings(&report, FindingId::Confounded).len(), 0, "{:#?}", report.findings);
 }
 
+/// The same behind a start script: its child is asked, and what it adds by itself is in both variants.
+#[test]
+fn a_flag_behind_a_start_script_is_read_back() {
+    let levels = "small = { env = { JAVA_OPTS = \"-Xmx64m\" } }\nlarge = { env = { JAVA_OPTS = \"-Xmx96m\" } }";
+    let place = java(levels);
+    place.write("start.sh", "export STARTED=1\njava -XX:TieredStopAtLevel=1 $JAVA_OPTS Server.java \"$1\"\nexit $?\n");
+    let text = JAVA.replace("LEVELS", levels);
+    let (head, tail) = text.split_once("runtime = ").unwrap();
+    let (_, tail) = tail.split_once("ready").unwrap();
+    let server = "runtime = \"command\"\ncommand = \"sh start.sh {port}\"\nready";
+    place.write("study.toml", &format!("{head}{server}{tail}"));
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(4);
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    let report = place.report();
+    for (variant, heap) in [(0, "67108864"), (1, "100663296")] {
+        let setting = setting(&report, variant);
+        assert_eq!((setting.result.clone(), setting.source), (SettingResult::InEffect, SettingSource::Jcmd));
+        assert_eq!(setting.live.as_deref(), Some(heap));
+        assert!(report.variants[variant].versions.contains_key("jdk"), "{:?}", report.variants[variant].versions);
+    }
+    for id in [FindingId::Confounded, FindingId::SettingUnverified, FindingId::OptionsOverwritten] {
+        assert_eq!(findings(&report, id).len(), 0, "{:#?}", report.findings);
+    }
+}
+
 #[test]
 fn a_level_that_changes_nothing_is_no_treatment() {
     let place = java("stock = {}\nthreads = { jvm = [\"-XX:+UseThreadPriorities\"] }");

@@ -1,4 +1,4 @@
-//! Recordings of the JDK's Flight Recorder: begun and ended by the variant's own `jcmd`, read by its own `java`.
+//! Recordings of the JDK's Flight Recorder: begun and ended by the `jcmd` of the JVM's own JDK, read by its `java`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use model::evidence::{Profile, Recording};
 
 use crate::attach;
 use crate::runtime::base_env;
-use crate::runtime::jdk::Jdk;
+use crate::serving::LiveJvm;
 use crate::tool;
 
 /// The first release whose recordings can be told event by event what to hold.
@@ -45,15 +45,15 @@ const EVENTS: [&str; 15] = [
 /// A recording of a running JVM that has begun. It ends with the JVM at the latest.
 #[derive(Debug)]
 pub struct Recorder {
-    jdk: Jdk,
-    pid: u32,
+    jvm: LiveJvm,
     file: PathBuf,
     folder: PathBuf,
 }
 
 impl Recorder {
     /// Begins; the reason in words where that cannot be.
-    pub(crate) fn start(jdk: &Jdk, pid: u32, folder: &Path) -> Result<Self, String> {
+    pub(crate) fn start(jvm: LiveJvm, folder: &Path) -> Result<Self, String> {
+        let jdk = jvm.jdk()?;
         if jdk.major().is_none_or(|major| major < FIRST_RELEASE) {
             return Err(format!(
                 "JDK {} records nothing that can be asked for by name; {FIRST_RELEASE} does",
@@ -61,7 +61,7 @@ impl Recorder {
             ));
         }
         let file = folder.join("evidence.jfr");
-        let recorder = Self { jdk: jdk.clone(), pid, file, folder: folder.to_owned() };
+        let recorder = Self { jvm, file, folder: folder.to_owned() };
         // Kept whole whatever its size: what is dropped is not counted.
         let filename = format!("filename=\"{}\"", recorder.file.display());
         let mut question = vec!["JFR.start".to_owned(), format!("name={NAME}"), "settings=none".to_owned(), filename];
@@ -82,7 +82,7 @@ impl Recorder {
 
     fn ask(&self, question: &[String]) -> Result<(), String> {
         let question: Vec<&str> = question.iter().map(String::as_str).collect();
-        let said = attach::ask(&self.jdk, self.pid, &question, ASK_WITHIN)?;
+        let said = attach::ask(self.jvm.jdk()?, self.jvm.pid, &question, ASK_WITHIN)?;
         // It says what is wrong, and succeeds all the same.
         let went_well = said.contains("Started recording") || said.contains("Stopped recording");
         if went_well { Ok(()) } else { Err(format!("jcmd {}: {}", question[0], said.trim())) }
@@ -91,7 +91,7 @@ impl Recorder {
     fn read(&self) -> Result<Profile, String> {
         let reader = self.folder.join("ReadRecording.java");
         fs::write(&reader, READER).map_err(|error| format!("cannot write {}: {error}", reader.display()))?;
-        let mut command = Command::new(self.jdk.tool("java"));
+        let mut command = Command::new(self.jvm.jdk()?.tool("java"));
         command.args([READER_HEAP, "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8"]).arg(&reader).arg(&self.file);
         command.env_clear().envs(base_env());
         let ran = tool::run(&mut command, READ_WITHIN).map_err(|error| error.to_string())?;

@@ -33,19 +33,19 @@ impl Purpose {
     }
 }
 
-/// Watches the CPU time of a server's process tree, and of the threads of the launched process, from when it is made.
+/// Watches the CPU time of a server's process tree, and of the threads of the processes that serve, from when it is made.
 #[derive(Debug)]
 pub struct CpuWatch {
     tree: ProcessTree,
-    pid: u32,
+    pids: Vec<u32>,
     /// CPU time by thread as last seen, seconds, with what it had when it was first seen.
     threads: HashMap<u32, (Purpose, f64, f64)>,
     total_s: Option<f64>,
 }
 
 impl CpuWatch {
-    pub(crate) fn new(tree: ProcessTree, pid: u32) -> Self {
-        let mut watch = Self { tree, pid, threads: HashMap::new(), total_s: Some(0.0) };
+    pub(crate) fn new(tree: ProcessTree, pids: Vec<u32>) -> Self {
+        let mut watch = Self { tree, pids, threads: HashMap::new(), total_s: Some(0.0) };
         watch.tree.sample();
         watch.look(true);
         watch
@@ -70,12 +70,14 @@ impl CpuWatch {
     }
 
     fn look(&mut self, is_first: bool) {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
-        for thread in tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()) {
-            let Some((name, cpu_s)) = proc::thread(self.pid, thread) else { continue };
-            // A thread that came later has used all of its time since.
-            let first = if is_first { cpu_s } else { 0.0 };
-            self.threads.entry(thread).or_insert((Purpose::of(&name), first, cpu_s)).2 = cpu_s;
+        for pid in &self.pids {
+            let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+            for thread in tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()) {
+                let Some((name, cpu_s)) = proc::thread(*pid, thread) else { continue };
+                // A thread that came later has used all of its time since.
+                let first = if is_first { cpu_s } else { 0.0 };
+                self.threads.entry(thread).or_insert((Purpose::of(&name), first, cpu_s)).2 = cpu_s;
+            }
         }
     }
 }

@@ -119,9 +119,15 @@ impl Launcher {
         self.start("server", installed, site, site.port)
     }
 
-    /// After a launch has failed: those of the settings asked for that the runtime does not even start with.
-    pub fn refused(&self, installed: &Installed, site: &Site, asked: &[AskedSetting]) -> Vec<Setting> {
-        settings::refused(installed, site, asked)
+    /// After a launch has failed with `error`: those of the settings asked for that the runtime does not even start with.
+    pub fn refused(
+        &self,
+        installed: &Installed,
+        site: &Site,
+        asked: &[AskedSetting],
+        error: &LaunchError,
+    ) -> Vec<Setting> {
+        settings::refused(installed, site, asked, error.log_tail())
     }
 
     /// Runs the hook `name`, a command of the author's, by `/bin/sh -c` in the study's folder, to its end. What it leaves
@@ -203,8 +209,6 @@ fn go_on(name: &str, interrupted: &AtomicBool) -> Result<(), LaunchError> {
 #[derive(Debug)]
 struct Launch {
     order: Order,
-    /// Options of its JVM, if it has one.
-    jvm_options: Vec<String>,
     sign: Sign,
     site: Site,
     /// What commands beside it run under.
@@ -233,7 +237,7 @@ impl Launch {
         };
         // Before the study's own options, which decide.
         args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
-        if installed.runs_ruby {
+        if installed.is_probed {
             Inside::prepare(&site.trial_dir, &mut env)
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
         }
@@ -241,7 +245,6 @@ impl Launch {
         let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
         Ok(Self {
             order,
-            jvm_options,
             sign,
             site: site.clone(),
             supervisor: Vec::new(),

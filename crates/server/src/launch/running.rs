@@ -20,6 +20,7 @@ use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
+use crate::serving::Serving;
 use crate::settings::{self, Inside, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
@@ -31,6 +32,7 @@ pub struct Running {
     group: Group,
     launch: Launch,
     installed: Installed,
+    serving: Serving,
     inside: Option<Inside>,
     address: SocketAddr,
     facts: LaunchFacts,
@@ -45,28 +47,29 @@ impl Running {
         address: SocketAddr,
         ready_s: f64,
     ) -> Self {
-        let pid = supervised.pid();
-        let inside = Inside::read(&launch.site.trial_dir, pid);
+        let serving = Serving::find(supervised.root(), supervised.pid(), address);
+        let inside = serving.inside(&launch.site.trial_dir);
         let mask = |text: &String| launch.site.secrets.mask(text);
+        let env = serving.environment().unwrap_or_else(|| launch.order.env.clone());
         let facts = LaunchFacts {
-            pid,
-            command: proc::command_line(pid).iter().map(mask).collect(),
-            env: proc::environment(pid).iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
-            versions: versions(&installed, inside.as_ref()),
+            pid: serving.pid,
+            command: proc::command_line(serving.pid).iter().map(mask).collect(),
+            env: env.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
+            versions: versions(&installed, &serving, inside.as_ref()),
             libraries: installed.libraries(),
             gems: IndexMap::new(),
             opened: IndexMap::new(),
             changed_options: Vec::new(),
             build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
             port: address.port(),
-            shared_cpus: proc::shared_cpus(pid),
+            shared_cpus: proc::shared_cpus(serving.pid),
             ready_s,
             log: launch.order.log.clone(),
         };
-        Self { supervised, group, launch, installed, inside, address, facts }
+        Self { supervised, group, launch, installed, serving, inside, address, facts }
     }
 
-    /// What is known of the process, as of when it became ready.
+    /// What is known of the process that serves, as of when it became ready.
     pub fn facts(&self) -> &LaunchFacts {
         &self.facts
     }
@@ -76,7 +79,7 @@ impl Running {
         self.address
     }
 
-    /// Its process id.
+    /// The id of the process that was launched; what serves may be another that it has started.
     pub fn pid(&self) -> u32 {
         self.supervised.pid()
     }
@@ -118,7 +121,7 @@ impl Running {
 
     /// A sampler of all that can be seen of it from outside.
     pub fn sampler(&self) -> ServerSampler {
-        ServerSampler::new(self.tree(), &self.launch.site.trial_dir, self.launch.watched)
+        ServerSampler::new(self.tree(), &self.serving, &self.launch.site.trial_dir, self.launch.watched)
     }
 
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
@@ -126,10 +129,9 @@ impl Running {
     pub fn read_back(&self, asked: &[AskedSetting]) -> Vec<Setting> {
         let inside = self.inside();
         let target = Target {
-            pid: self.pid(),
-            root: self.supervised.root(),
+            serving: &self.serving,
+            launched: self.pid(),
             installed: &self.installed,
-            jvm_options: &self.launch.jvm_options,
             site: &self.launch.site,
             inside: inside.as_ref(),
             versions: &self.facts.versions,
@@ -140,30 +142,26 @@ impl Running {
 
     /// Watches who uses its CPU time, from now on.
     pub fn watch_cpu(&self) -> CpuWatch {
-        CpuWatch::new(self.tree(), self.pid())
+        CpuWatch::new(self.tree(), self.serving.processes())
     }
 
     /// Begins to record what its virtual machine does, into the trial's folder. It costs the server CPU, some of it before
     /// and after: not to be called while measuring. An error says in words why there is no recording.
     pub fn record(&self) -> Result<Recorder, String> {
-        let Some(jvm) = &self.installed.jvm else {
+        let Some(jvm) = self.serving.jvm()? else {
             return Err(format!(
                 "{} keeps no record of itself, and bakeoff takes no samples from outside",
-                if self.installed.runs_ruby {
-                    "this Ruby"
-                } else {
-                    "a command that is no Java program of bakeoff's launching"
-                }
+                if self.inside().is_some() { "this Ruby" } else { "a server without a JVM" }
             ));
         };
-        Recorder::start(&jvm.jdk, self.pid(), &self.launch.site.trial_dir)
+        Recorder::start(jvm, &self.launch.site.trial_dir)
     }
 
     /// What it has loaded once it has answered, added to `facts`: gems that a Ruby tells of, archives that its processes
     /// have open.
     pub fn loaded(&self, facts: &mut LaunchFacts) {
-        if Inside::read(&self.launch.site.trial_dir, self.pid()).is_some() {
-            facts.gems = Inside::gems(&self.launch.site.trial_dir, self.pid());
+        if self.inside().is_some() {
+            facts.gems = Inside::gems(&self.launch.site.trial_dir, self.serving.pid);
         }
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
         let processes = proc::descendants(self.supervised.root());
@@ -175,9 +173,9 @@ impl Running {
         facts.opened = opened.into_iter().collect();
     }
 
-    /// Option variables that its processes have with other values than it was launched with, once it has answered.
+    /// Option variables that the process that serves has with other values than it was launched with, once it has answered.
     pub fn changed_options(&self) -> Vec<ChangedOptions> {
-        settings::changed_options(self.supervised.root(), &self.launch.order.env, &self.launch.site.secrets)
+        settings::changed_options(&self.serving, &self.launch.order.env, &self.launch.site.secrets)
     }
 
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
@@ -198,21 +196,19 @@ impl Running {
             Some(inside) => inside.options.iter().any(|option| {
                 option.name == probe::MANAGEMENT && option.value.as_deref().is_some_and(|on| on.trim() == "true")
             }),
-            None => proc::command_line(self.pid()).contains(&format!("-Djruby.{}=true", probe::MANAGEMENT)),
+            None => proc::command_line(self.serving.pid).contains(&format!("-Djruby.{}=true", probe::MANAGEMENT)),
         }
     }
 
     /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open.
     fn inside(&self) -> Option<Inside> {
-        self.inside.clone().or_else(|| Inside::read(&self.launch.site.trial_dir, self.pid()))
+        self.inside.clone().or_else(|| self.serving.inside(&self.launch.site.trial_dir))
     }
 
     fn witness(&self) -> Witness<'_> {
         Witness {
-            pid: self.pid(),
-            root: self.supervised.root(),
+            serving: &self.serving,
             address: self.address,
-            installed: &self.installed,
             site: &self.launch.site,
             supervisor: &self.launch.supervisor,
             interrupted: &self.launch.interrupted,
@@ -226,8 +222,13 @@ impl Running {
 }
 
 /// What the process says about itself goes before what was installed.
-fn versions(installed: &Installed, inside: Option<&Inside>) -> IndexMap<String, String> {
-    let said = inside.map(Inside::versions).unwrap_or_default();
+fn versions(installed: &Installed, serving: &Serving, inside: Option<&Inside>) -> IndexMap<String, String> {
+    let mut said = inside.map(Inside::versions).unwrap_or_default();
+    if let Ok(Some(jvm)) = serving.jvm()
+        && let Ok(jdk) = jvm.jdk()
+    {
+        said.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
+    }
     let known = |name: &str| said.get(name).or_else(|| installed.versions.get(name)).cloned();
     ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
 }

@@ -7,7 +7,6 @@ use model::JvmUse;
 
 use super::gc_log::Tail;
 use super::hsperfdata::{Counters, file_of};
-use crate::proc::Process;
 
 /// Samples the JVM of a server.
 #[derive(Debug)]
@@ -17,11 +16,9 @@ pub(super) struct JvmSampler {
 }
 
 impl JvmSampler {
-    /// Of the first of these processes that is a JVM with counters, and of the log in the trial's folder; `None` where
-    /// there is neither.
-    pub fn of(processes: &[Process], trial_dir: &Path) -> Option<Self> {
-        let counters = processes.iter().find_map(|process| {
-            let file = file_of(process.pid)?;
+    /// Of the counters of process `pid`, and of the log in the trial's folder; `None` where there is neither.
+    pub fn of(pid: Option<u32>, trial_dir: &Path) -> Option<Self> {
+        let counters = pid.and_then(file_of).and_then(|file| {
             let counters = read(&file)?;
             Some((file, counters))
         });

@@ -10,6 +10,7 @@ use super::jvm::JvmSampler;
 use super::throttle::Throttle;
 use super::tree::ProcessTree;
 use crate::proc::{self, Process};
+use crate::serving::Serving;
 
 /// Samples a server: its whole process tree, its control group, its JVM. Made for 1 Hz.
 #[derive(Debug)]
@@ -33,11 +34,11 @@ struct More {
 }
 
 impl ServerSampler {
-    /// Of what runs in `tree`, whose log of garbage collections would be in `trial_dir`.
-    pub(crate) fn new(mut tree: ProcessTree, trial_dir: &Path, watched: Watched) -> Self {
+    /// Of what runs in `tree`, where `serving` serves, whose log of garbage collections would be in `trial_dir`.
+    pub(crate) fn new(mut tree: ProcessTree, serving: &Serving, trial_dir: &Path, watched: Watched) -> Self {
         let processes = tree.sample().map(|used| used.processes).unwrap_or_default();
         let running = pids(&processes);
-        Self { tree, more: More::new(&processes, trial_dir), watched, running, samples: 0 }
+        Self { tree, more: More::new(&processes, serving, trial_dir), watched, running, samples: 0 }
     }
 
     /// What it used since the last sample (or since this sampler was made); `None` when nothing of it runs.
@@ -70,13 +71,14 @@ impl ServerSampler {
 }
 
 impl More {
-    fn new(processes: &[Process], trial_dir: &Path) -> Self {
-        let throttle = processes.first().map(|process| Throttle::of(&process.pid.to_string()));
-        let throttle = throttle.filter(|throttle| *throttle != Throttle::of("self"));
+    fn new(processes: &[Process], serving: &Serving, trial_dir: &Path) -> Self {
+        let throttle = Throttle::of(&serving.pid.to_string());
+        let throttle = Some(throttle).filter(|throttle| *throttle != Throttle::of("self"));
+        let jvm = serving.jvm().ok().flatten().map(|jvm| jvm.pid);
         Self {
             switches: switches(processes),
             throttle: throttle.map(|throttle| (throttle.clone(), throttle.seconds())),
-            jvm: JvmSampler::of(processes, trial_dir),
+            jvm: JvmSampler::of(jvm, trial_dir),
         }
     }
 

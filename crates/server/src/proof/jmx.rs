@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use super::{READ_WITHIN, Witness};
 use crate::attach;
-use crate::proc::{self, Process};
 use crate::runtime::base_env;
-use crate::runtime::jdk::{self, Jdk};
+use crate::serving::NO_JVM;
 use crate::tool;
 
 /// Run from its source by the server's own JDK: nothing has to be compiled or shipped.
@@ -31,7 +29,8 @@ pub(super) fn read(witness: &Witness<'_>, beans: &[(&str, &str)]) -> Vec<Result<
 }
 
 fn ask(witness: &Witness<'_>, beans: &[(&str, &str)]) -> Result<String, String> {
-    let (jdk, pid) = virtual_machine(witness)?.ok_or("the server runs no JVM that can be found")?;
+    let jvm = witness.serving.jvm()?.ok_or(NO_JVM)?;
+    let (jdk, pid) = (jvm.jdk()?, jvm.pid);
     if jdk.major().is_none_or(|major| major < FIRST_RELEASE) {
         return Err(format!(
             "beans are read by a JDK {FIRST_RELEASE} or newer, and the server's is {}: read it by `http` or `command`",
@@ -107,35 +106,6 @@ fn some<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     let first: Vec<String> = names.clone().take(FEW).map(|name| format!("`{name}`")).collect();
     let more = names.count().saturating_sub(FEW);
     if more == 0 { first.join(", ") } else { format!("{} and {more} more", first.join(", ")) }
-}
-
-/// The server's JVM and a JDK to ask it by: that of the process which listens where the server answers, or the only one that
-/// there is.
-pub(super) fn virtual_machine(witness: &Witness<'_>) -> Result<Option<(Jdk, u32)>, String> {
-    let program = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-    let is_java = |pid: &u32| program(*pid).is_some_and(|exe| exe.file_name() == Some("java".as_ref()));
-    let of =
-        |processes: Vec<Process>| -> Vec<u32> { processes.iter().map(|process| process.pid).filter(is_java).collect() };
-    let (serving, all) = (of(proc::answering(witness.root, witness.address)), of(proc::descendants(witness.root)));
-    let pid = match (serving.as_slice(), all.as_slice()) {
-        (_, []) => return Ok(None),
-        ([one], _) | (_, [one]) => *one,
-        _ => {
-            let named = all.iter().map(|pid| format!("process {pid} ({})", proc::command_line(*pid).join(" ")));
-            return Err(format!(
-                "the server runs {} JVMs, and which one is meant is not known, since {} at {}: {}; read it by `http` or `command`",
-                all.len(),
-                if serving.is_empty() { "none of them listens" } else { "several listen" },
-                witness.address,
-                named.collect::<Vec<_>>().join(", "),
-            ));
-        }
-    };
-    let own = witness.installed.jvm.as_ref().filter(|_| pid == witness.pid).map(|jvm| jvm.jdk.clone());
-    let home = || Some(program(pid)?.parent()?.parent()?.to_string_lossy().into_owned());
-    let jdk = own.or_else(|| jdk::find(Some(&home()?), Path::new("/")).ok());
-    let jdk = jdk.ok_or_else(|| format!("process {pid} is a JVM without a JDK around it, whose tools could ask it"))?;
-    Ok(Some((jdk, pid)))
 }
 
 #[cfg(test)]

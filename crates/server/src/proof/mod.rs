@@ -14,7 +14,8 @@ use regex::Regex;
 use serde_json_path::JsonPath;
 
 use crate::launch::body_of;
-use crate::runtime::{Installed, base_env};
+use crate::runtime::base_env;
+use crate::serving::Serving;
 use crate::settings::Found;
 use crate::site::Site;
 use crate::supervise::{Order, Supervised};
@@ -24,11 +25,8 @@ const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// The server to be looked at.
 pub(crate) struct Witness<'a> {
-    pub pid: u32,
-    /// The supervisor of its processes.
-    pub root: u32,
+    pub serving: &'a Serving,
     pub address: std::net::SocketAddr,
-    pub installed: &'a Installed,
     pub site: &'a Site,
     /// What commands run under.
     pub supervisor: &'a [String],
@@ -68,7 +66,7 @@ impl Witness<'_> {
     fn said(&self, command: &str, regex: Option<&str>) -> Result<String, String> {
         let script = self.site.complete_script(command).map_err(|error| error.to_string())?;
         let mut env = base_env();
-        env.insert("SERVER_PID".to_owned(), self.pid.to_string());
+        env.insert("SERVER_PID".to_owned(), self.serving.pid.to_string());
         let order = Order {
             program: "/bin/sh".into(),
             args: vec!["-c".to_owned(), script],

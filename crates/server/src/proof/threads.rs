@@ -4,7 +4,7 @@ use std::fs;
 
 use regex::Regex;
 
-use super::{READ_WITHIN, Witness, jmx};
+use super::{READ_WITHIN, Witness};
 use crate::attach;
 use crate::proc;
 
@@ -12,13 +12,13 @@ use crate::proc;
 /// 15 bytes of those of all other processes.
 pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-    let jvm = jmx::virtual_machine(witness)?;
+    let jvm = witness.serving.jvm()?;
     let mut names = match &jvm {
-        Some((jdk, pid)) => of_a_jvm(&attach::ask(jdk, *pid, &["Thread.print"], READ_WITHIN)?),
+        Some(jvm) => of_a_jvm(&attach::ask(jvm.jdk()?, jvm.pid, &["Thread.print"], READ_WITHIN)?),
         None => Vec::new(),
     };
-    let others = proc::descendants(witness.root).into_iter().map(|process| process.pid);
-    let others = others.filter(|other| jvm.as_ref().is_none_or(|(_, pid)| other != pid));
+    let others = proc::descendants(witness.serving.root).into_iter().map(|process| process.pid);
+    let others = others.filter(|other| jvm.as_ref().is_none_or(|jvm| *other != jvm.pid));
     names.extend(others.flat_map(of_a_process));
     Ok(names.iter().filter(|name| regex.is_match(name)).count())
 }

@@ -20,7 +20,7 @@ pub(super) fn install(command: &str, spec: &ServerSpec, dir: &Path) -> Result<In
         find(&program, dir).ok_or_else(|| RuntimeError::NoProgram { program: program.clone(), dir: dir.to_owned() })?;
     let files =
         words.iter().map(|word| (word.clone(), spec.dir.join(word))).filter(|(_, path)| path.is_file()).collect();
-    Ok(Installed { files, ..Installed::new(path, words, spec) })
+    Ok(Installed { files, is_probed: true, ..Installed::new(path, words, spec) })
 }
 
 /// A name with a slash is a path from the study's folder; one with a placeholder is found out at launch.

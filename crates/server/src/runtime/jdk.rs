@@ -75,6 +75,12 @@ impl Jdk {
         version_matches(version, wanted)
     }
 
+    /// The JDK that a library of a virtual machine belongs to; `None` where what is around it has no tools.
+    pub fn around(library: &Path) -> Option<Self> {
+        let is_home = |folder: &&Path| folder.join("bin/jcmd").is_file() && folder.join("release").is_file();
+        library.ancestors().find(is_home).and_then(Self::at)
+    }
+
     fn at(home: &Path) -> Option<Self> {
         let home = home.canonicalize().ok()?;
         let java = home.join("bin/java");

@@ -65,7 +65,7 @@ pub(super) fn install(
     };
     let mut installed = java::assemble(jdk, options, runs, files, Some(home), spec);
     installed.versions.insert("jruby".to_owned(), wanted.version.to_owned());
-    installed.runs_ruby = true;
+    (installed.runs_ruby, installed.is_probed) = (true, true);
     Ok(installed)
 }
 

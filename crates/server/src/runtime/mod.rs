@@ -197,8 +197,10 @@ pub struct Installed {
     /// Files it runs, by the names that the study gives them.
     pub(crate) files: IndexMap<String, PathBuf>,
     pub(crate) jvm: Option<Jvm>,
-    /// Whether it runs Ruby, which can tell about itself from inside.
+    /// Whether it is Ruby that is launched.
     pub(crate) runs_ruby: bool,
+    /// Whether any Ruby in it is to tell about itself from inside.
+    pub(crate) is_probed: bool,
 }
 
 /// The virtual machine of an installed program.
@@ -217,6 +219,11 @@ impl Installed {
         self.stop_within
     }
 
+    /// Whether it is a command of the author's, and what runs behind it is seen only once it runs.
+    pub(crate) fn is_command(&self) -> bool {
+        self.jvm.is_none() && !self.runs_ruby
+    }
+
     fn new(program: PathBuf, args: Vec<String>, spec: &ServerSpec) -> Self {
         let mut env = base_env();
         env.extend(spec.env.clone());
@@ -232,6 +239,7 @@ impl Installed {
             files: IndexMap::new(),
             jvm: None,
             runs_ruby: false,
+            is_probed: false,
         }
     }
 
@@ -282,7 +290,8 @@ pub(crate) fn install_service(service: &Service, dir: &Path) -> Result<Installed
         stop_within: service.stop_within,
         limits: Limits::default(),
     };
-    command::install(&service.command, &spec, dir)
+    let installed = command::install(&service.command, &spec, dir)?;
+    Ok(Installed { is_probed: false, ..installed })
 }
 
 /// The environment that every program starts from: what programs cannot do without, and nothing that would differ

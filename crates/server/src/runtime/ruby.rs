@@ -105,6 +105,7 @@ pub(super) fn install(
         versions: IndexMap::from([("ruby".to_owned(), ruby.version)]),
         files: script_files(script, path, dir),
         runs_ruby: true,
+        is_probed: true,
         ..Installed::new(ruby.path, args, spec)
     })
 }

@@ -1,6 +1,5 @@
 //! Variables that carry settings: that a process has them says nothing about what became of these.
 
-use indexmap::IndexMap;
 use model::{SettingResult, SettingSource};
 
 use super::mri;
@@ -11,7 +10,10 @@ pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JD
 
 /// What only start scripts read, such as JRuby's launcher and those of application servers.
 const OF_SCRIPTS: [&str; 8] =
-    ["JAVA_OPTS", "JRUBY_OPTS", "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS", "JVM_OPTS", "MAVEN_OPTS", "GRADLE_OPTS"];
+    ["JAVA_OPTS", OF_JRUBY, "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS", "JVM_OPTS", "MAVEN_OPTS", "GRADLE_OPTS"];
+
+/// Options of JRuby, which its launcher reads.
+const OF_JRUBY: &str = "JRUBY_OPTS";
 
 /// Options of Ruby: read by itself.
 const OF_RUBY: &str = "RUBYOPT";
@@ -24,69 +26,91 @@ pub(super) fn has_options(name: &str) -> bool {
     OF_JAVA.contains(&name) || OF_SCRIPTS.contains(&name) || name == OF_RUBY
 }
 
-/// Why it is not known what a runtime made of a variable that the process has.
-const NOBODY_ASKED: &str = "the process has the variable, and only a runtime that bakeoff starts by itself is asked what it makes of it: use \
-     `runtime = \"jruby\"`, `\"java\"` or `\"ruby\"`, or see its effect by a `[[proof]]`";
-
 impl Reader<'_> {
-    /// What became of a variable that the process has, as `found` says.
-    pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
-        let runs_jvm = self.target.installed.jvm.is_some();
+    /// What became of a variable that the process has, as `found` says: what reads it is asked.
+    pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Found {
         let is_rubys = name == OF_RUBY || name.starts_with(RUBYS_OWN);
-        if !is_rubys && !has_options(name) {
-            return Ok(found);
+        if !is_rubys && !has_options(name) || value.trim().is_empty() {
+            return found;
         }
-        let is_asked = if is_rubys { self.target.installed.runs_ruby } else { runs_jvm };
-        if !is_asked {
-            let is_empty = value.trim().is_empty();
-            return Ok(if is_empty { found } else { Found { live: found.live, ..Found::unverified(NOBODY_ASKED) } });
-        }
+        let live = found.live.clone();
+        let judged =
+            if is_rubys { self.read_by_ruby(name, value, found) } else { self.read_by_java(name, value, found) };
+        let unverified =
+            |reason| format!("the process has the variable, but {reason}; see its effect by a `[[proof]]`");
+        judged.unwrap_or_else(|reason| Found { live, ..Found::unverified(unverified(reason)) })
+    }
+
+    fn read_by_java(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
         if OF_JAVA.contains(&name) {
             return self.java_options(value, found);
         }
-        if OF_SCRIPTS.contains(&name) {
+        if self.target.installed.jvm.is_some() {
             return Ok(unread(
                 found,
                 "bakeoff starts `java` itself, and only start scripts such as JRuby's launcher read it",
                 "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
             ));
         }
-        if name == OF_RUBY {
-            let wants_yjit = value.split(' ').any(|option| option == "--yjit");
-            return if wants_yjit { self.argument("--yjit", "") } else { Ok(found) };
-        }
-        if runs_jvm {
-            return Ok(unread(
+        if name == OF_JRUBY { self.jruby_options(value, found) } else { self.java_options(value, found) }
+    }
+
+    fn read_by_ruby(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
+        let pid = self.target.serving.pid;
+        match (self.engine(), self.target.inside) {
+            (None, _) => Err("no Ruby is seen that reads it".to_owned()),
+            (Some(_), _) if name == OF_RUBY => {
+                let wants_yjit = value.split(' ').any(|option| option == "--yjit");
+                if wants_yjit { self.argument("--yjit", "") } else { Ok(found) }
+            }
+            (Some("jruby"), _) => Ok(unread(
                 found,
                 "JRuby does not read it: its memory and compiler are the JVM's",
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
-            ));
-        }
-        match self.target.inside {
-            _ if name.starts_with("RUBY_GC_") => mri::gc_variable(self.target.pid, self.environment(), name, value),
-            Some(inside) if name == "RUBY_YJIT_ENABLE" => Ok(mri::yjit(inside, matches!(value, "1" | "true" | "yes"))),
-            _ => mri::other_variable(self.target.pid, name, found),
+            )),
+            _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
+            (_, Some(inside)) if name == "RUBY_YJIT_ENABLE" => {
+                Ok(mri::yjit(inside, matches!(value, "1" | "true" | "yes")))
+            }
+            _ => mri::other_variable(pid, name, found),
         }
     }
 
-    /// Each option that a variable holds, judged by itself: the first that did not come out well speaks for all.
+    /// Options of the JVM, each judged by itself.
     fn java_options(&self, value: &str, found: Found) -> Result<Found, String> {
         let words = shell_words::split(value).map_err(|error| error.to_string())?;
-        let mut last = found;
-        for word in &words {
-            last = self.jvm_option(word)?;
-            if last.result != SettingResult::InEffect {
-                break;
-            }
-        }
-        Ok(last)
+        together(found, words.iter().map(|word| self.jvm_option(word)))
     }
 
-    /// The variables with options of the JVM that the process has.
-    pub(super) fn carriers(&self) -> IndexMap<String, String> {
-        let variables = OF_JAVA.into_iter().filter_map(|name| Some((name, self.environment().get(name)?)));
-        variables.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    /// Options of JRuby's launcher, each judged by itself: `-J` goes before those of the JVM.
+    fn jruby_options(&self, value: &str, found: Found) -> Result<Found, String> {
+        if self.engine() != Some("jruby") {
+            return Err("no JRuby is seen that reads it".to_owned());
+        }
+        let words = shell_words::split(value).map_err(|error| error.to_string())?;
+        let judge =
+            |word: &String| match (word.strip_prefix("-J"), word.strip_prefix("-X").and_then(|x| x.split_once('='))) {
+                (Some(option), _) => self.jvm_option(option),
+                (None, Some((name, value))) => self.jruby_option(name, value),
+                (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
+            };
+        together(found, words.iter().map(judge))
     }
+}
+
+/// Several options of one variable: the first that did not come out well speaks for all, and they are the default only where
+/// each of them is.
+fn together(found: Found, options: impl Iterator<Item = Result<Found, String>>) -> Result<Found, String> {
+    let mut all: Option<Found> = None;
+    for option in options {
+        let option = option?;
+        match option.result {
+            SettingResult::InEffect => all = Some(option),
+            SettingResult::AlreadyDefault => drop(all.get_or_insert(option)),
+            _ => return Ok(option),
+        }
+    }
+    Ok(all.unwrap_or(found))
 }
 
 fn unread(found: Found, reason: &str, source: &str) -> Found {

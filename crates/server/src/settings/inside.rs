@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,9 @@ pub(crate) struct Inside {
     pub yjit: Option<String>,
     /// JRuby's own options, with the values it uses.
     pub options: Vec<JrubyOption>,
+    /// The program that runs it.
+    #[serde(default)]
+    pub exe: Option<PathBuf>,
     /// The program's file and its arguments.
     #[serde(default)]
     pub argv: Vec<String>,
@@ -92,12 +95,12 @@ impl Inside {
     }
 }
 
-/// RUBYOPT without what [`Inside::prepare`] put before it.
-pub(super) fn without_probe(rubyopt: &str) -> &str {
-    match rubyopt.split_once(' ') {
-        Some((first, rest)) if first.ends_with("/probe.rb") => rest,
-        None if rubyopt.ends_with("/probe.rb") => "",
-        _ => rubyopt,
+/// RUBYOPT without what [`Inside::prepare`] put into it, and Bundler may have put something before.
+pub(super) fn without_probe(rubyopt: &str) -> String {
+    let is_probe = |word: &&str| word.starts_with("-r/") && word.ends_with("/probe.rb");
+    match rubyopt.split(' ').find(is_probe) {
+        Some(probe) => rubyopt.split(' ').filter(|word| *word != probe).collect::<Vec<_>>().join(" "),
+        None => rubyopt.to_owned(),
     }
 }
 
@@ -112,6 +115,8 @@ mod tests {
         Inside::prepare(dir.path(), &mut env).unwrap();
         assert!(env["RUBYOPT"].starts_with("-r/") && env["RUBYOPT"].ends_with("/probe.rb -W0"), "{env:?}");
         assert_eq!(without_probe(&env["RUBYOPT"]), "-W0");
+        assert_eq!(without_probe(&format!("-rbundler/setup {}", env["RUBYOPT"])), "-rbundler/setup -W0");
+        assert_eq!(without_probe("-W0  -W1"), "-W0  -W1");
         let spaced = dir.path().join("a b");
         let mut env = IndexMap::new();
         Inside::prepare(&spaced, &mut env).unwrap();

@@ -14,6 +14,9 @@ use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
 use crate::tool::{self, Ran};
 
+/// The property that tells where it is installed: its launcher sets it, and so does bakeoff.
+pub(super) const HOME: &str = "jruby.home";
+
 /// From what JRuby itself has loaded.
 pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
     let source = SettingSource::InProcess;

@@ -13,6 +13,7 @@ use crate::attach;
 use crate::isolation::{Group, Pinned};
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
+use crate::serving::LiveJvm;
 use crate::tool;
 
 /// Bound of one question.
@@ -79,20 +80,29 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
 }
 
 /// The flags of a running JVM.
-pub(super) fn live_flags(jdk: &Jdk, pid: u32) -> Result<Flags, String> {
-    attach::ask(jdk, pid, &["VM.flags", "-all"], ASK_WITHIN).map(|text| parse_flags(&text))
+pub(super) fn live_flags(jvm: &LiveJvm) -> Result<Flags, String> {
+    ask(jvm, &["VM.flags", "-all"]).map(|text| parse_flags(&text))
 }
 
 /// The options a running JVM was given, separated by spaces.
-pub(super) fn arguments(jdk: &Jdk, pid: u32) -> Result<String, String> {
-    let text = attach::ask(jdk, pid, &["VM.command_line"], ASK_WITHIN)?;
+pub(super) fn arguments(jvm: &LiveJvm) -> Result<String, String> {
+    let text = ask(jvm, &["VM.command_line"])?;
     let args = text.lines().find_map(|line| line.strip_prefix("jvm_args: "));
     Ok(args.unwrap_or_default().trim().to_owned())
 }
 
 /// The system properties of a running JVM.
-pub(super) fn properties(jdk: &Jdk, pid: u32) -> Result<IndexMap<String, String>, String> {
-    attach::ask(jdk, pid, &["VM.system_properties"], ASK_WITHIN).map(|text| pairs(&text))
+pub(super) fn properties(jvm: &LiveJvm) -> Result<IndexMap<String, String>, String> {
+    ask(jvm, &["VM.system_properties"]).map(|text| pairs(&text))
+}
+
+fn ask(jvm: &LiveJvm, question: &[&str]) -> Result<String, String> {
+    attach::ask(jvm.jdk()?, jvm.pid, question, ASK_WITHIN)
+}
+
+/// Whether a word of a JVM's arguments is an option, and no part of one that has a space in it.
+pub(super) fn is_option(word: &str) -> bool {
+    parse_option(word).is_some() || ["--", "-X"].iter().any(|begin| word.starts_with(begin))
 }
 
 /// Names of all flags that this JDK knows, experimental ones included; none when it cannot be asked.

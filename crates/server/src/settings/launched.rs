@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::SettingSource;
+use model::{SettingResult, SettingSource};
 
 use super::{Found, Reader, exactly, mri};
 use crate::proc;
@@ -31,15 +31,16 @@ impl Reader<'_> {
         })
     }
 
-    /// The words that the process was started with. A process that has become another program, or shows another title,
-    /// does not tell them; a Ruby told them at its start.
+    /// The words that the launched process was started with. A process that has become another program, or shows another
+    /// title, does not tell them; a Ruby that bakeoff starts told them at its start.
     fn command_line(&self) -> Result<Vec<String>, String> {
-        let args = proc::command_line(self.target.pid);
+        let args = proc::command_line(self.target.launched);
         let program = self.target.installed.program.file_name();
         if args.iter().any(|arg| Path::new(arg).file_name() == program) {
             return Ok(args);
         }
-        let told = self.target.inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
+        let inside = self.target.inside.filter(|_| self.target.installed.runs_ruby);
+        let told = inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
         told.ok_or_else(|| {
             format!("the process shows another command line than it was started with: `{}`", args.join(" "))
         })
@@ -52,7 +53,9 @@ impl Reader<'_> {
         match name {
             "runtime" => {
                 let live = ["jruby", "ruby"].into_iter().find(|name| versions.contains_key(*name));
-                let live = live.or(versions.get("jdk").map(|_| "java")).unwrap_or("command");
+                let live = live.or(versions.get("jdk").map(|_| "java"));
+                // Whatever it starts, it is that command.
+                let live = live.filter(|_| !self.target.installed.is_command()).unwrap_or("command");
                 Found::value(value, Some(live.to_owned()), None, source, exactly)
             }
             "version" => {
@@ -67,7 +70,7 @@ impl Reader<'_> {
                 Found::value(value, live, None, source, any)
             }
             "dir" => {
-                let live = fs::read_link(format!("/proc/{}/cwd", self.target.pid)).ok();
+                let live = fs::read_link(format!("/proc/{}/cwd", self.target.launched)).ok();
                 let same = |asked: &str, live: &str| {
                     self.target.site.dir.join(asked).canonicalize().is_ok_and(|path| path == Path::new(live))
                 };
@@ -99,10 +102,17 @@ impl Reader<'_> {
         let words = shell_words::split(value).unwrap_or_default();
         let Some((program, rest)) = words.split_first() else { return Found::unverified("the command is empty") };
         let name = Path::new(program).file_name();
-        self.in_command_line(value, |args| {
+        let found = self.in_command_line(value, |args| {
             let after = args.iter().position(|arg| Path::new(arg).file_name() == name).map(|at| &args[at + 1..]);
             after.is_some_and(|after| after.starts_with(rest))
-        })
+        });
+        match found.result {
+            // A script that became the program shows its own words no more: it was started all the same, since that serves.
+            SettingResult::Unverified { .. } => {
+                Found::value(value, Some(value.to_owned()), None, SettingSource::Proc, exactly)
+            }
+            _ => found,
+        }
     }
 
     fn in_command_line(&self, value: &str, holds: impl Fn(&[String]) -> bool) -> Found {

@@ -16,6 +16,8 @@ mod options;
 mod refused;
 
 use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use model::study::{AskedSetting, Limits, SettingKind};
@@ -25,9 +27,10 @@ use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
+use crate::serving::{LiveJvm, NO_JVM, Serving};
 use crate::site::Site;
 use crate::tool;
-use jvm::{Flags, Place};
+use jvm::{Flags, Place, Preflight};
 use needs::{Inert, Live};
 
 pub(crate) use inside::Inside;
@@ -35,13 +38,12 @@ pub(crate) use jvm::known_flags;
 pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
 
-/// The process to be asked, and how it was launched.
+/// The server to be asked, and how it was launched.
 pub(crate) struct Target<'a> {
-    pub pid: u32,
-    /// The process below which all is that belongs to the server.
-    pub root: u32,
+    pub serving: &'a Serving,
+    /// The process that bakeoff started: the words of its command line and its folder were asked of it, and of no other.
+    pub launched: u32,
     pub installed: &'a Installed,
-    pub jvm_options: &'a [String],
     pub site: &'a Site,
     pub inside: Option<&'a Inside>,
     pub versions: &'a IndexMap<String, String>,
@@ -135,10 +137,11 @@ struct Reader<'a> {
     target: &'a Target<'a>,
     /// The JVM's options that the study asks for.
     asked_flags: Vec<String>,
+    jvm: OnceCell<Result<LiveJvm, String>>,
     flags: OnceCell<Result<Flags, String>>,
     properties: OnceCell<Result<IndexMap<String, String>, String>>,
     jvm_args: OnceCell<Result<String, String>>,
-    environment: OnceCell<IndexMap<String, String>>,
+    environment: OnceCell<Result<IndexMap<String, String>, String>>,
 }
 
 impl<'a> Reader<'a> {
@@ -147,6 +150,7 @@ impl<'a> Reader<'a> {
         Self {
             target,
             asked_flags: flags.filter_map(|asked| target.site.complete(&asked.name).ok()).collect(),
+            jvm: OnceCell::new(),
             flags: OnceCell::new(),
             properties: OnceCell::new(),
             jvm_args: OnceCell::new(),
@@ -155,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     fn found(&self, asked: &AskedSetting) -> Result<Found, String> {
-        if proc::command_line(self.target.pid).is_empty() {
+        if proc::command_line(self.target.serving.pid).is_empty() {
             return Err("the process has ended".to_owned());
         }
         let complete = |text: &str| self.target.site.complete(text).map_err(|error| error.to_string());
@@ -176,13 +180,14 @@ impl<'a> Reader<'a> {
         if let Some(inside) = self.target.inside.filter(|inside| inside.engine == "jruby") {
             return Ok(jruby::from_inside(inside, name, value));
         }
-        let home = self.jvm()?.jruby.as_deref().ok_or("the server does not run JRuby")?;
-        let defaults = jruby::defaults(&self.jvm()?.jdk, home)?;
-        Ok(jruby::from_outside(&defaults, self.properties()?, name, value))
+        let properties = self.properties()?;
+        let home = properties.get(jruby::HOME).ok_or("the server does not run JRuby")?;
+        let defaults = jruby::defaults(self.jvm()?.jdk()?, Path::new(home))?;
+        Ok(jruby::from_outside(&defaults, properties, name, value))
     }
 
     fn property(&self, name: &str, value: &str) -> Result<Found, String> {
-        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.runs_jruby()) {
+        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.engine() == Some("jruby")) {
             let found = self.jruby_option(option, value)?;
             // Some of JRuby's properties are no options, such as its folder: they are like nothing that it lists.
             if found.result != (SettingResult::Unknown { nearest: None }) {
@@ -193,18 +198,24 @@ impl<'a> Reader<'a> {
         Ok(Found::value(value, live, self.default_property(name), SettingSource::Jcmd, exactly))
     }
 
-    fn runs_jruby(&self) -> bool {
-        let installed = self.target.installed.jvm.as_ref().is_some_and(|jvm| jvm.jruby.is_some());
-        installed || self.target.inside.is_some_and(|inside| inside.engine == "jruby")
+    /// Which Ruby serves, if one does: what it told itself, or what is seen from outside.
+    fn engine(&self) -> Option<&str> {
+        let runs_mri = || proc::program(self.target.serving.pid).is_some_and(|program| mri::is_interpreter(&program));
+        let runs_jruby = || self.properties().is_ok_and(|properties| properties.contains_key(jruby::HOME));
+        match self.target.inside {
+            Some(inside) => Some(&inside.engine),
+            None if runs_mri() => Some("ruby"),
+            None => runs_jruby().then_some("jruby"),
+        }
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
     /// JVM has it only once it is set, or tells it only when it is asked.
     fn default_property(&self, name: &str) -> Option<String> {
-        let variables = self.environment().iter().filter(|(name, _)| !carriers::has_options(name));
+        let variables = self.environment().ok()?.iter().filter(|(name, _)| !carriers::has_options(name));
         let env = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let preflight = jvm::preflight(&self.jvm().ok()?.jdk, self.target.jvm_options, &Place { env, ..self.place() });
-        preflight.ok()?.properties.get(name).cloned()
+        let preflight = self.preflight(&[], &Place { env, ..self.place() }).ok()?;
+        preflight.properties.get(name).cloned()
     }
 
     fn jvm_option(&self, option: &str) -> Result<Found, String> {
@@ -226,9 +237,8 @@ impl<'a> Reader<'a> {
 
     /// A flag that the running JVM does not have, though it started with it.
     fn absent_flag(&self, name: &str) -> Result<Found, String> {
-        let jdk = &self.jvm()?.jdk;
-        let asked = jvm::preflight(jdk, self.target.jvm_options, &Place { env: self.carriers(), ..Place::default() })?;
-        if let Some(words) = asked.ignores(name) {
+        let jdk = self.jvm()?.jdk()?;
+        if let Some(words) = self.preflight(&[], &Place::default())?.ignores(name) {
             return Ok(Found::inert(
                 format!("Java {} ignores it: {words}", jdk.version),
                 "the JVM's own words at its start",
@@ -247,51 +257,54 @@ impl<'a> Reader<'a> {
     /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
     /// `None` where the JVM that is asked does not tell in time: a small quota may not let it.
     fn default_flag(&self, name: &str, option: &str) -> Option<String> {
-        let jdk = &self.jvm().ok()?.jdk;
-        let without = |left_out: &[String]| {
-            let options = self.target.jvm_options.iter().filter(|option| !left_out.contains(option));
-            let options: Vec<String> = options.cloned().collect();
-            jvm::preflight(jdk, &options, &self.place()).ok()
-        };
-        let mut preflight = without(&[option.to_owned()])?;
+        let mut preflight = self.preflight(&[option.to_owned()], &self.place()).ok()?;
         if !preflight.starts {
-            preflight = without(&self.asked_flags)?;
+            preflight = self.preflight(&self.asked_flags, &self.place()).ok()?;
         }
         preflight.flags.get(name).map(|flag| flag.value.clone())
     }
 
+    /// What a second JVM says that gets the options of the running one, but for those left out.
+    fn preflight(&self, left_out: &[String], place: &Place) -> Result<Arc<Preflight>, String> {
+        let args = self.jvm_args()?.split(' ').filter(|word| jvm::is_option(word));
+        let options: Vec<String> = args.map(str::to_owned).filter(|option| !left_out.contains(option)).collect();
+        jvm::preflight(self.jvm()?.jdk()?, &options, place)
+    }
+
     /// `--add-opens`, `-javaagent` and the like: whether the JVM has got it is all there is to know.
     fn other_jvm_option(&self, option: &str) -> Result<Found, String> {
-        let args = self.jvm_args.get_or_init(|| jvm::arguments(&self.jvm()?.jdk, self.target.pid)).as_ref()?;
-        let present = format!(" {args} ").contains(&format!(" {option} "));
-        let live = present.then(|| option.to_owned());
+        let args = self.jvm_args()?;
+        // What `java` itself makes use of, such as `-server`, it does not hand on to the JVM.
+        let is_present = format!(" {args} ").contains(&format!(" {option} "))
+            || proc::command_line(self.jvm()?.pid).iter().any(|word| word == option);
+        let live = is_present.then(|| option.to_owned());
         Ok(Found::value(option, live, None, SettingSource::Jcmd, exactly))
     }
 
     fn variable(&self, name: &str, value: &str) -> Result<Found, String> {
         let found = if carriers::has_options(name) {
-            self.options(name, value)
+            self.options(name, value)?
         } else {
-            let live = self.environment().get(name).cloned();
+            let live = self.environment()?.get(name).cloned();
             let default = runtime::base_env().get(name).cloned();
             Found::value(value, live, default, SettingSource::Proc, exactly)
         };
-        if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { Ok(found) }
+        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { found })
     }
 
     /// What its control groups allow, in the study's terms.
     fn limit(&self, name: &str) -> Found {
         let Limits { cpus, memory_bytes } = self.target.installed.limits;
         let asked = if name == "cpus" { cpus } else { memory_bytes.map(|bytes| bytes as f64) };
-        let live = isolation::live(self.target.pid, name);
+        let live = isolation::live(self.target.serving.pid, name);
         // The kernel counts memory in pages.
         let same = asked.zip(live).is_some_and(|(asked, live)| (asked / live - 1.0).abs() < 1e-3);
         let text = |number: f64| number.to_string();
         let asked = asked.map(text).unwrap_or_default();
         let mut found = Found::value(&asked, live.map(text), None, SettingSource::Proc, |_, _| same);
         if found.result == SettingResult::InEffect {
-            let Target { pid, installed, .. } = self.target;
-            let allowed = isolation::count(*pid).unwrap_or(usize::MAX);
+            let Target { serving, installed, .. } = self.target;
+            let allowed = isolation::count(serving.pid).unwrap_or(usize::MAX);
             let beyond = isolation::beyond(&installed.limits, allowed, probe::host_facts().memory_bytes);
             if let Some((_, reason)) = beyond.into_iter().find(|(limit, _)| *limit == name) {
                 let source = "the server's processors (sched_getaffinity) and /proc/meminfo".to_owned();
@@ -301,32 +314,41 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn jvm(&self) -> Result<&runtime::Jvm, String> {
-        let jvm = self.target.installed.jvm.as_ref();
-        jvm.ok_or_else(|| "the server is no Java program of bakeoff's launching".to_owned())
+    fn jvm(&self) -> Result<&LiveJvm, String> {
+        let find = || self.target.serving.jvm()?.ok_or_else(|| NO_JVM.to_owned());
+        self.jvm.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
     fn flags(&self) -> Result<&Flags, String> {
-        let read = || jvm::live_flags(&self.jvm()?.jdk, self.target.pid);
-        self.flags.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.flags.get_or_init(|| jvm::live_flags(self.jvm()?)).as_ref().map_err(Clone::clone)
     }
 
     fn properties(&self) -> Result<&IndexMap<String, String>, String> {
-        let read = || jvm::properties(&self.jvm()?.jdk, self.target.pid);
-        self.properties.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.properties.get_or_init(|| jvm::properties(self.jvm()?)).as_ref().map_err(Clone::clone)
+    }
+
+    /// All options that the JVM got, by its command line, by variables and from files, separated by spaces.
+    fn jvm_args(&self) -> Result<&str, String> {
+        let args = self.jvm_args.get_or_init(|| jvm::arguments(self.jvm()?));
+        args.as_deref().map_err(Clone::clone)
     }
 
     /// As the process was started with it, without the probe.
-    fn environment(&self) -> &IndexMap<String, String> {
-        self.environment.get_or_init(|| {
-            let mut environment: IndexMap<String, String> = proc::environment(self.target.pid).into_iter().collect();
+    fn environment(&self) -> Result<&IndexMap<String, String>, String> {
+        let read = || {
+            let mut environment = self.target.serving.environment().ok_or(NO_ENVIRONMENT)?;
             if let Some(options) = environment.get_mut("RUBYOPT") {
-                *options = inside::without_probe(options).to_owned();
+                *options = inside::without_probe(options);
             }
-            environment
-        })
+            Ok(environment)
+        };
+        self.environment.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 }
+
+/// Why it is not known what a process has of a variable.
+const NO_ENVIRONMENT: &str =
+    "the process shows the environment no more that it was started with: a title of its own stands there";
 
 fn exactly(one: &str, other: &str) -> bool {
     one == other

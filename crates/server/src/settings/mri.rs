@@ -10,6 +10,7 @@ use model::{SettingResult, SettingSource};
 use super::inside::Inside;
 use super::jvm::ASK_WITHIN;
 use super::{Found, exactly};
+use crate::proc;
 use crate::runtime::base_env;
 use crate::tool;
 
@@ -21,7 +22,7 @@ pub(super) fn gc_variable(
     name: &str,
     value: &str,
 ) -> Result<Found, String> {
-    let program = fs::read_link(format!("/proc/{pid}/exe")).map_err(|error| error.to_string())?;
+    let program = proc::program(pid).ok_or("the process has ended")?;
     let variables = environment.iter().filter(|(name, _)| name.starts_with("RUBY_GC_"));
     let mut command = Command::new(&program);
     command.args(["-w", "--disable-gems", "-e", "0"]).env_clear().envs(base_env()).envs(variables);
@@ -56,8 +57,7 @@ fn same_number(one: &str, other: &str) -> bool {
 /// A variable that Ruby cannot be asked about: known, if its own program has the name in it.
 pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found, String> {
     if names(pid).iter().any(|known| known == name) {
-        let reason = "the process has the variable, and Ruby does not tell what it makes of it";
-        return Err(reason.to_owned());
+        return Err("Ruby does not tell what it makes of it".to_owned());
     }
     Ok(Found { live: found.live, ..unknown(pid, name) })
 }
@@ -72,12 +72,7 @@ fn unknown(pid: u32, name: &str) -> Found {
 /// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
 /// there.
 fn names(pid: u32) -> Vec<String> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let mut files: Vec<PathBuf> = maps
-        .lines()
-        .filter_map(|line| Some(PathBuf::from(line.get(line.find('/')?..)?)))
-        .filter(|path| path.file_name().is_some_and(|name| is_interpreter(Path::new(name))))
-        .collect();
+    let mut files: Vec<PathBuf> = proc::mapped(pid).filter(|path| is_interpreter(path)).collect();
     files.dedup();
     let mut names: Vec<String> =
         files.iter().filter_map(|path| fs::read(path).ok()).flat_map(|bytes| texts(&bytes)).collect();
@@ -86,8 +81,9 @@ fn names(pid: u32) -> Vec<String> {
     names
 }
 
-fn is_interpreter(file: &Path) -> bool {
-    let name = file.to_string_lossy();
+/// Whether a file is MRI's program or its library.
+pub(super) fn is_interpreter(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("ruby") || name.starts_with("libruby")
 }
 

@@ -7,6 +7,7 @@ begin
       value.nil? ? 'null' : '"' + value.to_s.gsub(/[\\"\x00-\x1f]/) { |c| format('\\u%04x', c.ord) } + '"'
     end
     facts = { 'engine' => RUBY_ENGINE, 'engine_version' => RUBY_ENGINE_VERSION, 'ruby' => RUBY_VERSION }
+    facts['exe'] = File.readlink('/proc/self/exe')
     options = []
     if RUBY_ENGINE == 'jruby'
       require 'java'

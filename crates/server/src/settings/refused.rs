@@ -14,7 +14,8 @@ use crate::site::Site;
 use crate::tool;
 
 /// Of the settings asked for, those that the runtime refuses; none when it was something else that ended the launch.
-pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]) -> Vec<Setting> {
+/// `last_words` are its log's.
+pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting], last_words: &str) -> Vec<Setting> {
     let reason = |asked: &AskedSetting| {
         let complete = |text: &str| site.complete(text).ok();
         match (asked.kind, &installed.jvm) {
@@ -22,6 +23,9 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
             (SettingKind::Env, Some(jvm)) if carriers::OF_JAVA.contains(&asked.name.as_str()) => {
                 let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
+            }
+            (SettingKind::Env, None) if installed.is_command() && carriers::has_options(&asked.name) => {
+                told_of(last_words, &complete(&asked.value)?)
             }
             (SettingKind::Jruby, Some(jvm)) => {
                 jruby::refusal(&jvm.jdk, jvm.jruby.as_deref()?, &asked.name, &complete(&asked.value)?)
@@ -40,6 +44,22 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
         result: SettingResult::Refused { reason },
     };
     asked.iter().filter_map(|asked| Some(found(reason(asked)?).about(asked, site))).collect()
+}
+
+/// How runtimes begin to say which option they do not start with.
+const REFUSALS: [&str; 4] = ["Unrecognized", "Improperly specified", "Invalid", "invalid"];
+
+/// Why what runs behind a command did not start with one of these options: its last words, where they name it. There is no
+/// process left that could be asked.
+fn told_of(said: &str, options: &str) -> Option<String> {
+    let options = shell_words::split(options).ok()?;
+    let bare = |option: &str| {
+        option.trim_start_matches("-J").trim_start_matches("-XX:").trim_start_matches(['+', '-']).to_owned()
+    };
+    let names: Vec<String> = options.iter().map(|option| bare(option)).filter(|name| name.len() > 2).collect();
+    let is_refusal = |line: &&str| REFUSALS.iter().any(|refusal| line.contains(refusal));
+    let line = said.lines().filter(is_refusal).find(|line| names.iter().any(|name| line.contains(name)))?;
+    Some(line.trim().to_owned())
 }
 
 /// Why the JVM does not start once this option joins those that it accepted before it.

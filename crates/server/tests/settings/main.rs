@@ -7,6 +7,7 @@ mod page;
 mod table;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use common::{RUBY_SERVER, asked, get, launcher, spec, study, toolbox};
@@ -16,8 +17,12 @@ use server::{LaunchError, install};
 use table::{Case, Expect, GROUPS, Group, On};
 
 const SERVER: &str = include_str!("../common/Server.java");
-/// Starts a program without a word of whether it reads any option variable; MRI reads none of Java's.
-const START_SCRIPT: &str = "unset DROPPED\nexec ruby server.rb \"$1\"\n";
+/// Becomes the program that serves.
+const START_RUBY: &str = "unset DROPPED\nexec ruby server.rb \"$1\"\n";
+/// Has it for a child.
+const START_JAVA: &str = "java WITH $JAVA_OPTS $CATALINA_OPTS $JVM_OPTS $JAVA_MEM $JAVA_STACK $GRADLE_OPTS -Xms32m Server.java \"$1\"\nexit $?\n";
+/// JRuby's own launcher reads what it reads.
+const START_JRUBY: &str = "sh HOME/bin/jruby server.rb \"$1\"\nexit $?\n";
 const JRUBY_94: &str = "9.4.15.0";
 const JRUBY_101: &str = "10.1.1.0";
 
@@ -51,6 +56,16 @@ fn script() {
     run(On::Script);
 }
 
+#[test]
+fn script_java() {
+    run(On::ScriptJava);
+}
+
+#[test]
+fn script_jruby() {
+    run(On::ScriptJruby);
+}
+
 /// Runs every group of a runtime; all that came out otherwise than the table says is told together.
 fn run(on: On) {
     if let Some(absent) = absent(on) {
@@ -65,7 +80,7 @@ fn run(on: On) {
 fn misjudged(group: &Group) -> Vec<String> {
     let dir = study("server.rb", RUBY_SERVER);
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
-    fs::write(dir.path().join("start.sh"), START_SCRIPT).unwrap();
+    fs::write(dir.path().join("start.sh"), start_script(group, dir.path())).unwrap();
     for case in group.cases.iter().filter(|case| case.by_other_means) {
         fs::write(dir.path().join(".jrubyrc"), format!("{}={}\n", case.name, case.value)).unwrap();
     }
@@ -75,7 +90,7 @@ fn misjudged(group: &Group) -> Vec<String> {
     let wanted: Vec<AskedSetting> = group.cases.iter().map(|case| asked(case.kind, case.name, case.value)).collect();
     let settings = match launcher.server(&installed, &site) {
         Ok(running) => running.read_back(&wanted),
-        Err(LaunchError::Exited { .. }) => launcher.refused(&installed, &site, &wanted),
+        Err(error @ LaunchError::Exited { .. }) => launcher.refused(&installed, &site, &wanted, &error),
         Err(error) => panic!("{error}"),
     };
     let found =
@@ -105,7 +120,7 @@ fn is(expect: Expect, setting: &Setting) -> bool {
 }
 
 /// The server of a group: launched with all its settings.
-fn server(group: &Group, dir: &std::path::Path) -> ServerSpec {
+fn server(group: &Group, dir: &Path) -> ServerSpec {
     let of = |kind: SettingKind| group.cases.iter().filter(move |case| case.kind == kind && !case.by_other_means);
     let pairs = |kind| of(kind).map(|case| (case.name.to_owned(), case.value.to_owned())).collect();
     let flags = group.with.iter().copied().chain(of(SettingKind::JvmFlag).map(|case| case.name));
@@ -132,9 +147,23 @@ fn server(group: &Group, dir: &std::path::Path) -> ServerSpec {
             options: of(SettingKind::Argument).map(|case| case.name.to_owned()).collect(),
             script: "server.rb".into(),
         },
-        On::Script => Runtime::Command { command: "sh start.sh".into() },
+        On::Script | On::ScriptJava | On::ScriptJruby => Runtime::Command { command: "sh start.sh".into() },
     };
     ServerSpec { env: pairs(SettingKind::Env), ready: get(120), ..spec(runtime, &["{port}"], dir) }
+}
+
+fn start_script(group: &Group, dir: &Path) -> String {
+    match group.on {
+        On::ScriptJava => START_JAVA.replace("WITH", &group.with.join(" ")),
+        On::ScriptJruby => {
+            // It is fetched as for a study, and unpacked into this folder.
+            let on = On::Jruby94;
+            install(&server(&Group { on, with: &[], cases: &[] }, dir), dir, &toolbox(dir)).unwrap();
+            let home = toolbox(dir).cache.join("jruby").join(JRUBY_94).join("home");
+            START_JRUBY.replace("HOME", &home.display().to_string())
+        }
+        _ => START_RUBY.to_owned(),
+    }
 }
 
 /// Why a runtime's cases cannot be run here. The table is about these versions: others have other defaults.
@@ -142,21 +171,20 @@ fn absent(on: On) -> Option<String> {
     let jdk = |jdk: &str| {
         let java = JavaSpec { jdk: Some(jdk.to_owned()), ..JavaSpec::default() };
         let runtime = Runtime::Java { java, program: JavaProgram::Main("Server.java".into()) };
-        server::lacking(&spec(runtime, &[], std::path::Path::new("/")), std::path::Path::new("/"))
-            .map(|lacking| lacking.to_string())
+        server::lacking(&spec(runtime, &[], Path::new("/")), Path::new("/")).map(|lacking| lacking.to_string())
     };
     match on {
         On::Jdk17 => jdk("17"),
         On::Jdk25 => jdk("25"),
-        On::Jruby94 => jdk("17 or 21"),
+        On::Jruby94 | On::ScriptJruby => jdk("17 or 21"),
         On::Jruby101 => jdk("21 or 25"),
-        On::Mri => {
+        On::Mri | On::Script => {
             let said = Command::new("ruby").args(["--yjit", "-v"]).output().unwrap();
             let said = String::from_utf8_lossy(&said.stdout).into_owned();
             let is_known = said.starts_with("ruby 3.1.") && said.contains("+YJIT");
             (!is_known).then(|| format!("here is: {said}"))
         }
-        On::Script => None,
+        On::ScriptJava => None,
     }
 }
 

@@ -27,10 +27,16 @@ processors (`[host] server_cpus`) and the `limits` that the server has, and with
 only once it is set has no default. Names are asked of the runtime;
 what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values.
 
+Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
+([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
+
 Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like), and Ruby's own variables (`RUBY_*`), are in effect only if
-the runtime that reads them has been asked. One that bakeoff starts by itself is (`runtime` = `jruby`, `java`, `ruby`); behind a `command` nobody is, so they are
-unverified there, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options in a command line it is known there only that they stand in it. Any other variable is the
-program's own affair: it is in effect when the process has it.
+the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, and the default only where all are. A JVM
+is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace). Where no such runtime serves they are
+unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options that the study writes into a command line it is known there only that they stand in it. Any other variable is the
+program's own affair: it is in effect when the process has it. A process that has written a long title over its environment, as Puma may, does not tell.
+
+What a start script's runtime does not start with is told by its last words: they are all that is left.
 
 Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
 documentation or source, not by what bakeoff says. Cases of one row block run in one process. Those of a JDK that is not installed are skipped (JRuby 10.1

@@ -49,6 +49,8 @@ pub enum On {
     Jruby101,
     Mri,
     Script,
+    ScriptJava,
+    ScriptJruby,
 }
 
 impl On {
@@ -59,7 +61,9 @@ impl On {
             Self::Jruby94 => "JRuby 9.4",
             Self::Jruby101 => "JRuby 10.1",
             Self::Mri => "MRI 3.1",
-            Self::Script => "Any command",
+            Self::Script => "A start script that runs MRI",
+            Self::ScriptJava => "A start script that runs Java",
+            Self::ScriptJruby => "A start script that runs JRuby 9.4",
         }
     }
 }
@@ -368,25 +372,72 @@ pub const GROUPS: &[Group] = &[
         on: On::Script,
         with: &[],
         cases: &[
-            env("JAVA_OPTS", "-Djruby.jit.treshold=30", Unverified, "misspelt, and nobody was asked"),
-            env(
-                "JAVA_TOOL_OPTIONS",
-                "-XX:+UseThreadPriorities",
-                Unverified,
-                "what runs is no JVM, and nobody was asked",
-            ),
-            env("JRUBY_OPTS", "--dev", Unverified, "what runs is no JRuby, and nobody was asked"),
-            env(
-                "RUBY_GC_HEAP_GROWTH_FACTOR",
-                "0.5",
-                Unverified,
-                "what runs is MRI, which ignores it, and nobody was asked",
-            ),
-            env("RUBY_YJIT_ENABLE", "1", Unverified, "nobody was asked"),
-            env("RUBYOPT", "-W0", Unverified, "nobody was asked"),
+            env("JAVA_OPTS", "-Djruby.jit.treshold=30", Unverified, "no JVM runs that could read it"),
+            env("JAVA_TOOL_OPTIONS", "-XX:+UseThreadPriorities", Unverified, "the same"),
+            env("JRUBY_OPTS", "--dev", Unverified, "the same"),
+            env("RUBY_GC_HEAP_INIT_SLOTS", "600000", InEffect, "ruby(1); the default is 10000"),
+            env("RUBY_GC_HEAP_GROWTH_FACTOR", "0.5", Overridden, "gc.c: ignored because it must be greater than 1.0"),
+            env("RUBY_GC_HEAP_FREE_SLOTS", "4096", Default, "gc.c: 4096"),
+            env("RUBY_GC_HEAP_INIT_SLOT", "3", Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")), "misspelt: nothing reads it"),
+            env("RUBY_YJIT_ENABLE", "1", InEffect, "ruby(1): the same as --yjit"),
+            env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
             env("JDK_JAVA_OPTIONS", "", InEffect, "without options there is nothing that could be without effect"),
             env("WORKERS", "3", InEffect, "the program's own: it has it"),
             env("DROPPED", "1", Overridden, "the script takes it away"),
         ],
+    },
+    Group {
+        on: On::ScriptJava,
+        with: &["-XX:+IgnoreUnrecognizedVMOptions"],
+        cases: &[
+            env("JAVA_OPTS", "-Xmx100m -XX:+UseThreadPriorities", InEffect, "one of the two is no default"),
+            env("CATALINA_OPTS", "-XX:+UseThreadPriorities", Default, "globals.hpp: true"),
+            env("JVM_OPTS", "-Dknown.place=x", InEffect, "a property that the JVM has only so"),
+            env(
+                "JAVA_MEM",
+                "-XX:+UseParalelGC",
+                Unknown(Some("UseParallelGC")),
+                "misspelt, and the script lets it pass",
+            ),
+            env("JAVA_STACK", "-XX:MaxRAMPercentage=50", Inert, "-Xmx says the size"),
+            env("GRADLE_OPTS", "-Xms70m -Dx=y", Overridden, "the script sets -Xms32m after it"),
+            env("MAVEN_OPTS", "-Xmn20m", Overridden, "the script does not hand it on"),
+            env("JAVA_TOOL_OPTIONS", "-XX:+UseParallelGC", InEffect, "the JVM reads it by itself"),
+            env("JRUBY_OPTS", "-Xjit.threshold=30", Unverified, "no JRuby runs that could read it"),
+            env("RUBY_YJIT_ENABLE", "1", Unverified, "no Ruby runs that could read it"),
+        ],
+    },
+    Group {
+        on: On::ScriptJava,
+        with: &[],
+        cases: &[env("JAVA_OPTS", "-XX:+UseParalelGC", Refused("Unrecognized VM option"), "no such flag")],
+    },
+    Group {
+        on: On::ScriptJruby,
+        with: &[],
+        cases: &[
+            env(
+                "JRUBY_OPTS",
+                "-Xjit.maxsize=2000 -J-Xmn30m",
+                InEffect,
+                "JRuby's launcher reads it: the default is 1000",
+            ),
+            env(
+                "JAVA_OPTS",
+                "-Djruby.jit.treshold=30",
+                Unknown(Some("jit.threshold")),
+                "misspelt: JRuby warns and goes on",
+            ),
+            env("JAVA_MEM", "-Xmx300m", InEffect, "JRuby's launcher hands it on"),
+            env("JAVA_TOOL_OPTIONS", "-Djruby.jit.max=10000", Default, "--properties: 10000"),
+            env("JVM_OPTS", "-Djruby.jit.background=false", Overridden, "JRuby's launcher does not read it"),
+            env("RUBY_GC_HEAP_INIT_SLOTS", "600000", Inert, "MRI's"),
+            env("RUBYOPT", "-W0", InEffect, "read by JRuby"),
+        ],
+    },
+    Group {
+        on: On::ScriptJruby,
+        with: &[],
+        cases: &[env("JRUBY_OPTS", "--dev", Unverified, "JRuby's launcher makes other options of it")],
     },
 ];

@@ -1,0 +1,96 @@
+//! Who serves: of all the processes of a launch, the one that is meant when the server is asked, looked at or recorded.
+//!
+//! It is the process of the launched tree that holds the socket that listens where the server answers, be it the launched one,
+//! what a start script became, or a grandchild of it. Of several that hold it, as a master and the workers that it has forked
+//! do, it is the eldest: the others have from it what they run with, and come and go. Where none is seen to hold it, since the
+//! address is another machine's, it is the process that was launched.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use crate::proc;
+use crate::runtime::jdk::Jdk;
+use crate::settings::Inside;
+
+/// Why nothing is known of a server's virtual machine where there is none.
+pub(crate) const NO_JVM: &str = "the server runs no JVM that can be found";
+
+/// The process that serves, found once, when the server has become ready.
+#[derive(Debug)]
+pub(crate) struct Serving {
+    pub pid: u32,
+    /// The process below which all is that belongs to the server: its supervisor.
+    pub root: u32,
+    /// Its own virtual machine.
+    own: Option<LiveJvm>,
+}
+
+/// A virtual machine that runs.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveJvm {
+    pub pid: u32,
+    jdk: Option<Jdk>,
+}
+
+impl Serving {
+    /// Among all below `root`, of which `launched` was started by bakeoff, the one that answers at `address`.
+    pub fn find(root: u32, launched: u32, address: SocketAddr) -> Self {
+        // Parents stand before their children.
+        let pid = proc::answering(root, address).first().map_or(launched, |eldest| eldest.pid);
+        Self { pid, root, own: LiveJvm::of(pid) }
+    }
+
+    /// Its virtual machine: its own, or, where what listens is none (a proxy, a Ruby with a helper), the only one that the
+    /// server runs. The reason in words where there are several, and which is meant is not known.
+    pub fn jvm(&self) -> Result<Option<LiveJvm>, String> {
+        if let Some(own) = &self.own {
+            return Ok(Some(own.clone()));
+        }
+        let mut all: Vec<LiveJvm> =
+            proc::descendants(self.root).into_iter().filter_map(|process| LiveJvm::of(process.pid)).collect();
+        if all.len() < 2 {
+            return Ok(all.pop());
+        }
+        let named = all.iter().map(|jvm| format!("process {} ({})", jvm.pid, proc::command_line(jvm.pid).join(" ")));
+        Err(format!(
+            "the server runs {} JVMs, and which one is meant is not known, since none of them is the process that answers: {}; \
+             read it by `http` or `command`",
+            all.len(),
+            named.collect::<Vec<_>>().join(", "),
+        ))
+    }
+
+    /// Itself, and its virtual machine where that is another process.
+    pub fn processes(&self) -> Vec<u32> {
+        let jvm = self.jvm().ok().flatten().map(|jvm| jvm.pid).filter(|pid| *pid != self.pid);
+        [self.pid].into_iter().chain(jvm).collect()
+    }
+
+    /// What a Ruby in it has told of itself into the trial's folder.
+    pub fn inside(&self, trial_dir: &Path) -> Option<Inside> {
+        // A Ruby that became another program has told of what is no more.
+        let program = proc::program(self.pid);
+        Inside::read(trial_dir, self.pid).filter(|inside| inside.exe.is_none() || inside.exe == program)
+    }
+
+    /// The environment that it was started with; `None` where it shows it no more.
+    pub fn environment(&self) -> Option<IndexMap<String, String>> {
+        proc::environment(self.pid).map(|variables| variables.into_iter().collect())
+    }
+}
+
+impl LiveJvm {
+    /// What runs in process `pid`, if that has a JVM loaded: `java`, or another program that has it as a library.
+    fn of(pid: u32) -> Option<Self> {
+        let library = proc::mapped(pid).find(|path| path.file_name() == Some("libjvm.so".as_ref()))?;
+        Some(Self { pid, jdk: Jdk::around(&library) })
+    }
+
+    /// The JDK that it is part of, whose tools can ask it; the reason in words where there is none.
+    pub fn jdk(&self) -> Result<&Jdk, String> {
+        let Self { pid, jdk } = self;
+        jdk.as_ref().ok_or_else(|| format!("process {pid} is a JVM without a JDK around it, whose tools could ask it"))
+    }
+}

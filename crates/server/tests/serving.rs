@@ -1,0 +1,164 @@
+//! Who serves: start scripts with something else behind them. It is asked, looked at and recorded, and not the script.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+
+mod common;
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use common::{RUBY_SERVER, asked, command, launcher, spec, study, toolbox};
+use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
+use model::evidence::Recording;
+use model::proof::{Expected, Proof, ProofSource};
+use model::study::SettingKind;
+use model::{LaunchFacts, Setting};
+use server::{Running, install};
+
+const SERVER: &str = include_str!("common/Server.java");
+
+fn launch(start: &str, env: &[(&str, &str)], dir: &tempfile::TempDir) -> Running {
+    fs::write(dir.path().join("start.sh"), start).unwrap();
+    let mut spec = spec(command("sh start.sh {port}"), &[], dir.path());
+    spec.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+    let launcher = launcher();
+    launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap()
+}
+
+fn get(address: SocketAddr) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok"), "{answer}");
+}
+
+/// What is known once it has answered.
+fn facts(running: &Running) -> LaunchFacts {
+    get(running.address());
+    let mut facts = running.facts().clone();
+    running.loaded(&mut facts);
+    facts
+}
+
+fn results(settings: &[Setting]) -> Vec<SettingResult> {
+    settings.iter().map(|setting| setting.result.clone()).collect()
+}
+
+fn proof(read: ProofSource, expect: &str) -> Proof {
+    Proof { name: "proof".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
+}
+
+/// The script stays, and the program is its child.
+#[test]
+fn a_java_program_behind_a_script() {
+    let dir = study("Server.java", SERVER);
+    let env = [
+        ("JAVA_OPTS", "-Xmx80m -Dknown.place=here"),
+        ("CATALINA_OPTS", "-XX:+UseThreadPriorities"),
+        ("MAVEN_OPTS", "-Xmn20m"),
+        ("JRUBY_OPTS", "-Xjit.threshold=30"),
+    ];
+    let start = "export BY_SCRIPT=1\njava $JAVA_OPTS $CATALINA_OPTS Server.java $1\nexit $?\n";
+    let running = launch(start, &env, &dir);
+
+    let facts = facts(&running);
+    assert_ne!(facts.pid, running.pid());
+    assert!(facts.command[0].ends_with("java") && facts.command.contains(&"-Xmx80m".to_owned()), "{facts:?}");
+    assert_eq!(facts.env["BY_SCRIPT"], "1");
+    assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk"]);
+
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
+    wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
+    wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let settings = running.read_back(&wanted);
+    assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
+    let SettingResult::Unverified { reason } = &settings[3].result else { panic!("{settings:#?}") };
+    assert!(reason.contains("no JRuby"), "{reason}");
+    assert_eq!(results(&settings)[4..], [InEffect, InEffect], "{settings:#?}");
+
+    let mut sampler = running.sampler();
+    get(running.address());
+    let counters = sampler.sample().unwrap().jvm.and_then(|jvm| jvm.counters).unwrap();
+    assert!(counters.threads > 5, "{counters:?}");
+    let proofs = [
+        proof(ProofSource::Threads("^HTTP-Dispatcher$".into()), "1"),
+        proof(ProofSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
+    ];
+    assert_eq!(results(&running.prove(&proofs.iter().collect::<Vec<_>>())), [InEffect, InEffect]);
+
+    let (recorder, cpu) = (running.record().unwrap(), running.watch_cpu());
+    (0..50).for_each(|_| get(running.address()));
+    assert!(cpu.end().unwrap().jit_s > 0.0);
+    let Recording::Jfr { profile, .. } = recorder.end() else { panic!("no recording") };
+    assert!(profile.allocations.amount > 0.0 && profile.compiled.count > 0);
+}
+
+/// The script becomes the program.
+#[test]
+fn a_ruby_behind_a_script() {
+    let dir = study("server.rb", &format!("require 'json'\n{RUBY_SERVER}"));
+    let env = [
+        ("RUBY_GC_HEAP_INIT_SLOTS", "600000"),
+        ("RUBY_GC_HEAP_GROWTH_FACTOR", "0.5"),
+        ("RUBY_GC_HEAP_INIT_SLOT", "3"),
+        ("RUBYOPT", "-W0"),
+        ("JAVA_OPTS", "-Xmx80m"),
+    ];
+    let running = launch("exec ruby server.rb $1\n", &env, &dir);
+    let facts = facts(&running);
+    assert_eq!(facts.pid, running.pid());
+    assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
+    assert!(facts.gems.contains_key("json") && facts.build["description"].starts_with("ruby "), "{facts:?}");
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
+    wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
+    wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let settings = running.read_back(&wanted);
+    let unknown = SettingResult::Unknown { nearest: Some("RUBY_GC_HEAP_INIT_SLOTS".into()) };
+    assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
+    assert!(matches!(settings[4].result, SettingResult::Unverified { .. }), "{settings:#?}");
+    assert_eq!(results(&settings)[5..], [InEffect, InEffect], "{settings:#?}");
+}
+
+/// A master keeps the socket that its workers have from it, and they come and go.
+#[test]
+fn the_master_of_workers_serves() {
+    let body = RUBY_SERVER.split_once("loop do").unwrap().1;
+    let forks = format!(
+        "require 'socket'\nserver = TCPServer.new('127.0.0.1', Integer(ARGV[0]))\nworker = proc do\nloop do{body}end\n2.times {{ fork(&worker) }}\nProcess.waitall\n"
+    );
+    let dir = study("server.rb", &forks);
+    let running = launch("ruby server.rb $1\nexit\n", &[("RUBY_GC_HEAP_INIT_SLOTS", "600000")], &dir);
+    let facts = facts(&running);
+    let parent = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(parent(facts.pid), running.pid(), "the script's child, and no worker");
+    let settings = running.read_back(&[asked(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")]);
+    assert_eq!(results(&settings), [InEffect], "{settings:#?}");
+}
+
+/// As Puma's: longer than the command line, it takes the environment's place.
+#[test]
+fn a_title_over_the_environment_is_no_other_value() {
+    let dir = study("server.rb", &format!("Process.setproctitle('title ' * 20)\n{RUBY_SERVER}"));
+    let running = launch("exec ruby server.rb $1\n", &[("WORKERS", "3")], &dir);
+    let settings = running.read_back(&[asked(SettingKind::Env, "WORKERS", "3")]);
+    let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
+    assert!(reason.contains("title"), "{reason}");
+    assert_eq!(running.facts().env.get("WORKERS").map(String::as_str), Some("3"), "as it was launched");
+}
+
+/// A Ruby that becomes another program has told of itself, and is no more.
+#[test]
+fn what_a_ruby_was_before_is_not_told() {
+    let dir = study("server.rb", RUBY_SERVER);
+    fs::write(dir.path().join("Server.java"), SERVER).unwrap();
+    let running = launch("exec ruby -e 'exec \"java\", \"Server.java\", *ARGV' $1\n", &[("RUBYOPT", "-W0")], &dir);
+    assert_eq!(running.facts().versions.keys().collect::<Vec<_>>(), ["jdk"]);
+    let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "-W0")]);
+    let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
+    assert!(reason.contains("no Ruby"), "{reason}");
+}
