@@ -154,7 +154,7 @@ impl Phase {
 pub struct LaunchFacts {
     /// Its process id.
     pub pid: u32,
-    /// Its command line as `/proc/PID/cmdline` had it, secrets masked.
+    /// Its command line as `/proc/PID/cmdline` had it, or as it was launched where that is a title; secrets masked.
     pub command: Vec<String>,
     /// Its environment, secrets masked, sorted by name.
     pub env: IndexMap<String, String>,

@@ -131,9 +131,18 @@ pub(crate) fn descendants(root: u32) -> Vec<Process> {
     found
 }
 
-/// The command line of a process; empty when it is gone.
+/// What a process shows as its command line; empty when it is gone.
 pub(crate) fn command_line(pid: u32) -> Vec<String> {
     nul_separated(pid, "cmdline")
+}
+
+/// The command line that a process was started with; `None` when it is gone, or has written a title over it, as Puma does: one text
+/// of several words.
+pub(crate) fn arguments(pid: u32) -> Option<Vec<String>> {
+    let words = command_line(pid);
+    let mut told = words.iter().filter(|word| !word.is_empty());
+    let is_title = matches!((told.next(), told.next()), (Some(title), None) if title.contains(' '));
+    (!words.is_empty() && !is_title).then_some(words)
 }
 
 /// The environment a process was started with, sorted by name; `None` when it is gone, or has written a title over it, as

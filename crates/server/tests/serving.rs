@@ -148,7 +148,9 @@ fn a_title_over_the_environment_is_no_other_value() {
     let settings = running.read_back(&[asked(SettingKind::Env, "WORKERS", "3")]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("title"), "{reason}");
-    assert_eq!(running.facts().env.get("WORKERS").map(String::as_str), Some("3"), "as it was launched");
+    let facts = running.facts();
+    assert_eq!(facts.env.get("WORKERS").map(String::as_str), Some("3"), "as it was launched");
+    assert_eq!(facts.command[1], "start.sh", "as it was launched: {:?}", facts.command);
 }
 
 /// A Ruby that becomes another program has told of itself, and is no more.

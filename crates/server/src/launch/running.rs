@@ -51,9 +51,13 @@ impl Running {
         let inside = serving.inside(&launch.site.trial_dir);
         let mask = |text: &String| launch.site.secrets.mask(text);
         let env = serving.environment().unwrap_or_else(|| launch.order.env.clone());
+        let order = &launch.order;
+        let launched =
+            || [order.program.to_string_lossy().into_owned()].into_iter().chain(order.args.clone()).collect();
+        let command: Vec<String> = proc::arguments(serving.pid).unwrap_or_else(launched);
         let facts = LaunchFacts {
             pid: serving.pid,
-            command: proc::command_line(serving.pid).iter().map(mask).collect(),
+            command: command.iter().map(mask).collect(),
             env: env.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
             versions: versions(&installed, &serving, inside.as_ref()),
             libraries: installed.libraries(),
