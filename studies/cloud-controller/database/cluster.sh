@@ -50,8 +50,8 @@ make_template() {
     single postgres <<<'create database cloud_controller;'
     cat "$here/schema.sql" "$here/data.sql" | single cloud_controller
     mv "$data" "$template"
-    # Those of other versions of this folder, unless they were used today.
-    find "$place" -maxdepth 1 -name 'template-*' -mmin +1440 -exec rm -rf {} +
+    # Those of other versions of this folder, and what a killed run left, unless it was used within a day.
+    find "$place" -mindepth 1 -maxdepth 1 -name '*-*' -mmin +1440 -exec rm -rf {} +
 }
 
 serve() { # PORT [OPTION...]
