@@ -92,6 +92,28 @@ fn factors_and_curves_are_the_reports() {
 }
 
 #[test]
+fn what_a_title_says_is_in_no_column() {
+    let mut book = book(&fixture::three());
+    assert!(!rows(&mut book, "Comparisons")[0].contains_key("of"));
+    assert!(rows(&mut book, "Factors")[0].contains_key("of"), "there are effects and interactions");
+}
+
+/// A line a second.
+#[test]
+fn processors_are_told_second_by_second() {
+    let report = fixture::better();
+    let seconds = rows(&mut book(&report), "Processors");
+    assert_eq!(seconds.len(), report.per_core.iter().map(|series| series.from_s.len()).sum::<usize>());
+    let series = &report.per_core[0];
+    for (second, row) in seconds.iter().take(series.from_s.len()).enumerate() {
+        assert_eq!(number(&row["since-ready"]), series.from_s[second]);
+        assert_eq!(number(&row["cpu-1-busy"]), series.busy[1][second]);
+        let (cell, _) = series.cells.iter().rfind(|(_, began)| *began <= series.from_s[second]).unwrap();
+        assert_eq!(row["cell"].to_string(), report.cells[*cell].name);
+    }
+}
+
+#[test]
 fn every_number_of_the_csv_is_in_the_spreadsheet() {
     for (name, report) in fixture::all() {
         let mut book = book(&report);
