@@ -272,6 +272,17 @@ type Told = (usize, Option<Interval>);
 /// the summary. It should not take longer than that: intervals wait for it in memory. `stop` is looked at ten
 /// times a second or more; it and [`Flow::Stop`] end the load early, which is no error.
 pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) -> Flow) -> Result<Summary, LoadError> {
+    run_from(load, stop, &mut || (), observer)
+}
+
+/// The same; `begin` is called once, on this thread, when the users have set up and nothing of the load is asked yet: from then on
+/// goes what the first interval is about. The users wait for it.
+pub fn run_from(
+    load: &Load,
+    stop: &AtomicBool,
+    begin: &mut dyn FnMut(),
+    observer: &mut dyn FnMut(Interval) -> Flow,
+) -> Result<Summary, LoadError> {
     let numbers = [load.asks.len(), load.target.addresses.len(), load.connections as usize, load.threads];
     if numbers.contains(&0) || load.time_limit.is_zero() {
         return Err(LoadError::Nothing);
@@ -288,9 +299,10 @@ pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) ->
     match &load.asks {
         Asked::Requests(asks) => {
             let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
+            begin();
             spread(load, engine, &[], &mut works, stop, observer)
         }
-        Asked::Scenarios(scripts) => walk(load, engine, scripts, threads, stop, observer),
+        Asked::Scenarios(scripts) => walk(load, engine, scripts, threads, stop, begin, observer),
     }
 }
 
@@ -301,6 +313,7 @@ fn walk(
     scripts: &[Script],
     threads: usize,
     stop: &AtomicBool,
+    begin: &mut dyn FnMut(),
     observer: &mut dyn FnMut(Interval) -> Flow,
 ) -> Result<Summary, LoadError> {
     let mut visitors = scenario::visitors(scripts, load.connections as usize, load.seed)?;
@@ -314,6 +327,7 @@ fn walk(
                 works.push(Walks::new(scripts, &load.target, own));
             }
         }
+        begin();
         spread(load, engine, &scenario::step_names(scripts), &mut works, stop, observer)
     });
     let TornDown { failed, first } = scenario::tear_down(scripts, &mut visitors, &load.target, load.time_limit);

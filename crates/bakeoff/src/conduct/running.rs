@@ -1,12 +1,14 @@
 //! A launch of a variant that is running: services and server from their start to their end, and a load on it with what is
 //! seen of server and host meanwhile. What is done with it is `trial`'s or `evidence`'s.
 
+use std::cell::RefCell;
 use std::fs;
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use indexmap::IndexMap;
 use load::{Flow, Load, LoadError, Summary};
@@ -86,6 +88,8 @@ pub(super) struct RunningTrial<'a> {
     folder: PathBuf,
     services: Services,
     phase: Phase,
+    /// When the last load began, its users having set up.
+    pub load_began: Instant,
 }
 
 impl<'a> RunningTrial<'a> {
@@ -98,7 +102,7 @@ impl<'a> RunningTrial<'a> {
         run: Run<'a>,
     ) -> Self {
         let (services, phase, measured) = (Services::default(), Phase::Prepare, Measured::default());
-        Self { prepared, purpose, variant, run, measured, folder, services, phase }
+        Self { prepared, purpose, variant, run, measured, folder, services, phase, load_began: Instant::now() }
     }
 
     /// Runs it to its end; `None` when it was interrupted.
@@ -235,10 +239,16 @@ impl<'a> RunningTrial<'a> {
             Err(error) => return (Vec::new(), Err(self.broken(error.into()))),
         };
         let mut intervals = Vec::new();
-        let mut probe = Probe::new(server, &self.services);
+        let probe = RefCell::new(Probe::new(server, &self.services));
         let (mut died, mut bereft) = (false, None);
-        let made = load::run(load, self.run.interrupted, &mut |mut interval| {
-            (interval.server, interval.host) = probe.sample();
+        // What users do to set up is no part of what is measured.
+        self.load_began = Instant::now();
+        let mut begin = || {
+            probe.borrow_mut().sample();
+            self.load_began = Instant::now();
+        };
+        let made = load::run_from(load, self.run.interrupted, &mut begin, &mut |mut interval| {
+            (interval.server, interval.host) = probe.borrow_mut().sample();
             self.run.watcher.see(&Event::Progressed {
                 rate: interval.tally.good as f64 / interval.length_s,
                 failed: interval.tally.failed(),
@@ -251,7 +261,7 @@ impl<'a> RunningTrial<'a> {
             if died || bereft.is_some() { Flow::Stop } else { flow }
         });
         if let Some(used) = intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
-            used.pss_bytes = probe.server.pss_bytes();
+            used.pss_bytes = probe.borrow_mut().server.pss_bytes();
         }
         drop(pinned);
         if let Ok(Summary { teardowns_failed: users @ 1.., teardown_failure: Some(reason), .. }) = &made {

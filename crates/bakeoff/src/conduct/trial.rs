@@ -147,8 +147,8 @@ impl RunningTrial<'_> {
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
         let before = server.jruby_counts();
-        let since_ready_s = ready.elapsed().as_secs_f64();
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
+        let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
         let after = before.filter(|_| ended.is_ok()).and_then(|_| server.jruby_counts());
         let jruby = after.zip(before).and_then(|(after, before)| after.since(before));
         self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, jruby });

@@ -131,6 +131,25 @@ fn an_error_page_is_no_improvement() {
     });
 }
 
+/// Logging in takes the server half a second of CPU, the step that is measured next to none.
+#[test]
+fn what_users_do_to_set_up_is_in_no_figure() {
+    let server = script("", "delay = \"5ms\"\n\n[[route]]\npath = \"/login\"\ncpu = \"500ms\"");
+    let place = Place::with_study(&[("one", &server), ("two", &server)]);
+    let walk = "[[workload.setup]]\nname = \"log in\"\nget = \"/login\"\n\n[[workload.step]]\nname = \"page\"\nget = \"/page\"";
+    place.change("get = \"/page\"\nconcurrency = 2", &format!("concurrency = 2\n\n{walk}"));
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(1);
+    started.signal("INT");
+    started.end().ends_with(130);
+    let trial = &place.trials()[0];
+    let loads = [&trial["warm_up"]["intervals"], &trial["cells"][0]["intervals"]];
+    for seconds in loads.map(|load| load.as_array().unwrap()) {
+        let cpu_s: f64 = seconds.iter().map(|second| second["server"]["cpu_s"].as_f64().unwrap()).sum();
+        assert!(cpu_s < 0.5, "two users logged in with a second of CPU: {seconds:#?}");
+    }
+}
+
 /// A workload of steps beside one of a single request.
 #[test]
 fn steps_are_measured_and_compared_one_by_one() {
