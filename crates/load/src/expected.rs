@@ -4,8 +4,8 @@ use model::scenario::Checks;
 use model::study::Expect;
 
 use crate::ask::Answer;
-use crate::request::is_expected;
-use crate::scenario::{Check, Content, Names, PatternError, is_missing};
+use crate::request::{RequestError, is_expected};
+use crate::scenario::{Check, Content, Names, is_missing};
 
 /// What an answer must be like, ready to be looked for.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Expected {
 
 impl Expected {
     /// Fails where what is expected is no JSONPath.
-    pub fn new(expect: &Expect) -> Result<Self, PatternError> {
+    pub fn new(expect: &Expect) -> Result<Self, RequestError> {
         Ok(Self { status: expect.status, checks: Check::all(&Checks::of(expect), &mut Names::default())? })
     }
 
@@ -51,6 +51,6 @@ mod tests {
     #[test]
     fn what_is_no_path_is_refused() {
         let wrong = Expect { json: Some("pipelines".into()), ..Expect::default() };
-        assert_eq!(Expected::new(&wrong).unwrap_err().pattern, "pipelines");
+        assert!(Expected::new(&wrong).unwrap_err().to_string().contains("`pipelines` is wrong"));
     }
 }

@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::content::offers_gzip;
 use crate::http2::Asked;
 use crate::response::is_token;
+use crate::scenario::PatternError;
 use crate::target::{Protocol, Target};
 
 /// Lengths in bytes that a good answer's body may have, after removal of any chunked coding, and of gzip where the
@@ -75,6 +76,9 @@ pub enum RequestError {
     /// The field describes the body, which the engine does by itself.
     #[error("the header field {0} is set from the request's body: leave it out")]
     Framing(String),
+    /// What is expected of the answer is no JSONPath.
+    #[error("what is expected of its answer cannot be looked for: {0}")]
+    Expect(#[from] PatternError),
 }
 
 impl Ask {

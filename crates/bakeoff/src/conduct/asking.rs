@@ -38,10 +38,9 @@ impl RunningTrial<'_> {
                 for (_, value) in &mut request.headers {
                     *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
                 }
-                let ask = Ask::new(&request, expect, target, LengthRule::Any)
-                    .map_err(|source| ConductError::Request { workload: workload.name.clone(), source })?;
-                let expected = Expected::new(expect)
-                    .map_err(|source| ConductError::Expect { workload: workload.name.clone(), source })?;
+                let unsent = |source| ConductError::Request { workload: workload.name.clone(), source };
+                let ask = Ask::new(&request, expect, target, LengthRule::Any).map_err(unsent)?;
+                let expected = Expected::new(expect).map_err(unsent)?;
                 Ok(Asking::Request { ask, request, expect: expect.clone(), expected, lengths: None })
             }
             Asks::Scenarios { scenarios } => {

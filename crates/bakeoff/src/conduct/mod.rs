@@ -73,15 +73,6 @@ pub enum ConductError {
         #[source]
         source: load::RequestError,
     },
-    /// What a workload expects cannot be looked for.
-    #[error("what workload {workload} expects cannot be looked for")]
-    Expect {
-        /// The workload's name.
-        workload: String,
-        /// Why.
-        #[source]
-        source: load::PatternError,
-    },
     /// The scenarios of a workload cannot be walked.
     #[error("workload {workload} cannot be walked")]
     Script {
