@@ -50,7 +50,7 @@ pub struct TrialRecord {
     pub started: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// What is known of the launched process; absent when there was none.
+    /// What is known of the launched server; absent when there was none.
     pub launch: Option<LaunchFacts>,
     /// Settings read back from the running process.
     pub settings: Vec<Setting>,
@@ -149,10 +149,10 @@ impl Phase {
     }
 }
 
-/// What is known of a launched process.
+/// What is known of a launched server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaunchFacts {
-    /// Its process id.
+    /// The process that serves: the launched one, or what it has started.
     pub pid: u32,
     /// Its command line as `/proc/PID/cmdline` had it, or as it was launched where that is a title; secrets masked.
     pub command: Vec<String>,
@@ -171,7 +171,7 @@ pub struct LaunchFacts {
     /// How its Ruby was built: names and values of `RbConfig`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub build: IndexMap<String, String>,
-    /// Option variables that those of its processes which listen had with other values when it had answered.
+    /// Option variables that it had with other values than it was launched with when it had answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_options: Vec<ChangedOptions>,
     /// Port it listens on.

@@ -11,8 +11,17 @@ const LONGEST: usize = 200;
 /// Why a program ended before it was ready, in words: a likely reason, or the last that it said.
 pub(super) fn why_ended(exit: Exit, tail: &str, jvm: Option<&Jvm>) -> Option<String> {
     from_log(tail, jvm)
+        .or_else(|| unread_probe(tail).map(str::to_owned))
         .or_else(|| exit.is_success().then(|| "it has to stay in the foreground".to_owned()))
         .or_else(|| last_words(tail))
+}
+
+/// A Ruby that has become another user's may find that it cannot load what asks it.
+fn unread_probe(tail: &str) -> Option<&'static str> {
+    let is_probe = |line: &str| line.contains("cannot load such file -- ") && line.contains("/probe.rb");
+    tail.lines().any(is_probe).then_some(
+        "its Ruby cannot read bakeoff's probe, since it runs as another user: keep the runs (`--store`) in a folder that this user may read",
+    )
 }
 
 /// The last line that says something.
@@ -56,6 +65,12 @@ mod tests {
         assert_eq!(told(Exit::Code(2)).unwrap(), "its last words were `address already in use`");
         assert_eq!(told(Exit::Code(0)).unwrap(), "it has to stay in the foreground");
         assert_eq!(why_ended(Exit::Code(1), "\n", None), None);
+    }
+
+    #[test]
+    fn a_probe_that_cannot_be_read_is_told_with_the_cure() {
+        let tail = "ruby: cannot load such file -- /root/runs/block-01-1/probe.rb (LoadError)\n";
+        assert!(why_ended(Exit::Code(1), tail, None).unwrap().contains("`--store`"));
     }
 
     #[test]

@@ -49,13 +49,15 @@ impl Reader<'_> {
     /// The runtime, a version, or the program.
     pub(super) fn runtime(&self, name: &str, value: &str) -> Found {
         let versions = self.target.versions;
-        let source = if self.target.inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
+        // Whatever runs behind a command, it is that command.
+        let is_command = self.target.installed.is_command();
+        let inside = self.target.inside.filter(|_| !is_command);
+        let source = if inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
         match name {
             "runtime" => {
                 let live = ["jruby", "ruby"].into_iter().find(|name| versions.contains_key(*name));
                 let live = live.or(versions.get("jdk").map(|_| "java"));
-                // Whatever it starts, it is that command.
-                let live = live.filter(|_| !self.target.installed.is_command()).unwrap_or("command");
+                let live = live.filter(|_| !is_command).unwrap_or("command");
                 Found::value(value, Some(live.to_owned()), None, source, exactly)
             }
             "version" => {

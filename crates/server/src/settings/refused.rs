@@ -99,3 +99,21 @@ fn ruby_option(program: &Path, args: &[String], option: &str) -> Option<String> 
     let ran = tool::run(&mut command, ASK_WITHIN).ok()?;
     (!ran.status.success()).then(|| ran.output().lines().next().unwrap_or("it does not start").to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_name_the_option() {
+        let jvm = "starting\nUnrecognized VM option 'UseParalelGC'\nError: Could not create the Java Virtual Machine.";
+        let told = |said: &str, options: &str| told_of(said, options);
+        assert_eq!(told(jvm, "-Xmx64m -XX:+UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
+        assert_eq!(told(jvm, "-J-XX:-UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
+        assert_eq!(told(jvm, "-Xmx64m"), None);
+        assert_eq!(told("Improperly specified VM option 'MaxGCPauseMillis=x'", "-XX:MaxGCPauseMillis=y"), None);
+        assert_eq!(told("UseParalelGC is on", "-XX:+UseParalelGC"), None, "no refusal");
+        let ruby = "ruby: invalid switch in RUBYOPT: --foo (RuntimeError)";
+        assert_eq!(told(ruby, "-W0 --foo").as_deref(), Some(ruby));
+    }
+}
