@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::design::SPARE;
 use crate::robust;
@@ -170,10 +170,14 @@ impl Level {
         }
     }
 
-    fn describe(self, level: f64) -> String {
+    fn describe(self, level: f64, host: &HostUse) -> String {
         match self {
             Self::Steal => format!("{level:.2} cores were stolen by the hypervisor"),
-            Self::Others => format!("other processes used {level:.2} cores"),
+            Self::Others => {
+                let of = |most: &Competitor| format!(", {} {:.2} of them", most.name, most.cores);
+                let competitor = host.competitor.as_ref().map_or_else(String::new, of);
+                format!("other processes used {level:.2} cores{competitor}")
+            }
             Self::Throttled => {
                 format!("a CPU quota throttled bakeoff's control group for {:.0} % of the time", level * 100.0)
             }
@@ -204,7 +208,7 @@ impl Usual {
             let history = self.levels.entry((trial.variant, level)).or_default();
             history.push(value);
             if value > level.floor() && unusual(history).is_some_and(|(usual, spread)| value > usual + spread) {
-                disturbances.push(level.describe(value));
+                disturbances.push(level.describe(value, &trial.host));
             }
         }
         self.trials += 1;
@@ -350,7 +354,7 @@ mod tests {
         for block in 0..5 {
             let trial = &mut record.trials[first_trial(block)];
             fixture::fail(trial);
-            trial.host = model::HostUse::default();
+            trial.host = HostUse::default();
         }
         assert_eq!(fates(&record)[5..], [Fate::Used; 3]);
     }

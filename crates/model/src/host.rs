@@ -111,6 +111,17 @@ pub struct ClientFloor {
     pub client_cores: f64,
 }
 
+/// Somebody else's program that used the host's processors, with all that it had started and all that had started it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Competitor {
+    /// The program's name as the kernel has it, at most 15 bytes.
+    pub name: String,
+    /// The process id that it had.
+    pub pid: u32,
+    /// Cores that all of them used together.
+    pub cores: f64,
+}
+
 /// What the host did beside the study during a span of time. CPU figures are in cores: 1.0 = one core all the time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostUse {
@@ -122,6 +133,9 @@ pub struct HostUse {
     pub steal_cores: f64,
     /// Cores used by processes that are neither the server, its services nor ourselves.
     pub others_cores: f64,
+    /// The busiest of them; of whole launches only, and absent where none is worth a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub competitor: Option<Competitor>,
     /// Cores used by the study's services; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub services_cores: Option<f64>,

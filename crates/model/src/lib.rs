@@ -40,7 +40,7 @@ pub use change::{ChangedSeries, LevelChange};
 pub use evidence::{EvidenceRecord, Withheld};
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
-pub use host::{ClientFloor, HostFacts, HostUse};
+pub use host::{ClientFloor, Competitor, HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Switches, Tally, Walked};
 pub use jvm::{CollectorUse, GcUse, JrubyCounts, JvmCounters, JvmUse, RubyGc};
 pub use load::{Engine, LoadRecord};

@@ -7,11 +7,12 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::process::Command;
 
 use common::{launcher, spec, study, toolbox};
 use model::JvmUse;
 use model::study::{JavaProgram, JavaSpec, Runtime};
-use server::{Running, install};
+use server::{Others, Running, install};
 
 const CHURN: &str = include_str!("common/Churn.java");
 /// KiB that a request allocates.
@@ -200,4 +201,31 @@ fn the_studys_own_log_stays_and_its_wish_for_none_is_heeded() {
     let running = launch("17 or 21", &["-Xmx128m", "-Xlog:gc*:file={trial_dir}/gc.log"], dir.path()).unwrap();
     assert!(churned(&running).gc.is_some_and(|gc| gc.paused_s() > 0.0));
     assert_eq!(running.facts().command.iter().filter(|word| word.starts_with("-Xlog")).count(), 1);
+}
+
+/// A process of nobody's that keeps a processor busy, ended with this.
+struct Hog(String);
+
+impl Hog {
+    fn start() -> Self {
+        let hog = "sh -c 'printf known-hog > /proc/self/comm; while :; do :; done' > /dev/null 2>&1 & echo $!";
+        let said = Command::new("sh").args(["-c", hog]).output().unwrap().stdout;
+        Self(String::from_utf8(said).unwrap().trim().to_owned())
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-KILL", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_program_of_others_is_known_by_its_name() {
+    let others = Others::new();
+    let hog = Hog::start();
+    let pid: u32 = hog.0.parse().unwrap();
+    common::eventually("the hog is told", || others.busiest().iter().any(|other| other.pid == pid));
+    let hog = others.busiest().into_iter().find(|other| other.pid == pid).unwrap();
+    assert!(hog.name == "known-hog" && hog.cores > 0.0, "{hog:?}");
 }

@@ -1,5 +1,7 @@
 //! Something else used the host.
 
+use std::collections::BTreeMap;
+
 use model::{FindingId, Severity, StudyRecord, TrialRecord};
 
 use super::{Context, Found, percent};
@@ -9,6 +11,8 @@ use crate::robust;
 /// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
 /// apart would already make a scatter.
 const FEWEST_CANARIES: usize = 10;
+/// The figure of which it is told whose they are.
+const OTHERS: &str = "other processes, median launch";
 /// Launches from which on the scatter of their frequencies is told.
 const FEWEST_LAUNCHES: usize = 5;
 
@@ -41,11 +45,29 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         "Stop what else runs, or use a machine of its own.",
     );
     let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
+    let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
+    let found = match competitor(record).filter(|_| is_others) {
+        Some(competitor) => found.with("the busiest of them", competitor),
+        None => found,
+    };
     let counts = [("blocks set aside", aside.len()), ("disturbed blocks that count all the same", kept)];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
     let reasons = aside.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
     vec![reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason))]
+}
+
+/// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
+fn competitor(record: &StudyRecord) -> Option<String> {
+    let mut programs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for most in record.trials.iter().filter_map(|trial| trial.host.competitor.as_ref()) {
+        programs.entry(&most.name).or_default().push(most.cores);
+    }
+    let (name, used) = programs
+        .into_iter()
+        .max_by(|(_, one), (_, other)| one.iter().sum::<f64>().total_cmp(&other.iter().sum::<f64>()))?;
+    let median = robust::median(&used)?;
+    Some(format!("{name}, in {} of {} launches, {} in their median", used.len(), record.trials.len(), cores(median)))
 }
 
 /// A figure of the whole run, and the floor that it has to exceed to be noise.
@@ -73,7 +95,7 @@ fn figures(record: &StudyRecord) -> [Figure; 7] {
     let figure = |name, value, floor, write: fn(f64) -> String| Figure { name, value, floor, write };
     [
         figure("steal, median launch", median(|trial| trial.host.steal_cores), STEAL_CORES, cores),
-        figure("other processes, median launch", median(|trial| trial.host.others_cores), OTHERS_CORES, cores),
+        figure(OTHERS, median(|trial| trial.host.others_cores), OTHERS_CORES, cores),
         figure(
             "bakeoff's control group throttled by its CPU quota, median launch",
             median(blocks::throttled_share),
@@ -165,6 +187,24 @@ mod tests {
         let variant = &record.study.variants[record.trials[9].variant].name;
         let reason = pair("block 3", &format!("{variant}: other processes used 1.00 cores"));
         assert_eq!(evidence(&record), [pair("blocks set aside", "1"), reason]);
+    }
+
+    #[test]
+    fn the_busiest_of_others_is_named() {
+        let mut record = fixture::record(6, 0.0);
+        for (number, trial) in record.trials.iter_mut().enumerate() {
+            let name = if number < 3 { "sh" } else { "cargo" };
+            trial.host.others_cores = 1.0;
+            trial.host.competitor = Some(model::Competitor { name: name.to_owned(), pid: 7, cores: 0.75 });
+        }
+        let others = pair(OTHERS, "1.00 cores, beyond the floor of 0.25 cores");
+        let named = pair("the busiest of them", "cargo, in 13 of 16 launches, 0.75 cores in their median");
+        assert_eq!(evidence(&record), [others, named]);
+        let mut record = fixture::record(6, 0.0);
+        record.trials[9].host.others_cores = 1.0;
+        record.trials[9].host.competitor = Some(model::Competitor { name: "sh".to_owned(), pid: 7, cores: 0.75 });
+        let told = evidence(&record).pop().unwrap().1;
+        assert!(told.ends_with(": other processes used 1.00 cores, sh 0.75 of them"), "{told}");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use load::{Flow, LengthRule, Load, Stop, Target};
 use model::plan::Trial;
 use model::proof::Proof;
 use model::study::WarmUp;
-use model::{CellIndex, CellRecord, Phase, TrialRecord, WarmUpRecord};
-use server::{HostSampler, Running, Site};
+use model::{CellIndex, CellRecord, HostUse, Phase, TrialRecord, WarmUpRecord};
+use server::{HostSampler, Others, Running, Site};
 
 use super::asking::Asking;
 use super::prepared::Prepared;
@@ -26,7 +26,7 @@ impl Prepared<'_> {
     pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<Option<TrialRecord>, ConductError> {
         let started = Timestamp::now().to_string();
         let canary_before = server::canary_ns();
-        let (mut host, own_before) = (HostSampler::new(), server::own_cpu_s());
+        let (others, mut host, own_before) = (Others::new(), HostSampler::new(), server::own_cpu_s());
         let folder = self.trial_folder(trial);
         let mut running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
         let Some(outcome) = running.outcome()? else { return Ok(None) };
@@ -43,7 +43,10 @@ impl Prepared<'_> {
             warm_up,
             cells,
             // All that was launched has ended and been waited for: its CPU time is counted as ours.
-            host: host.sample(server::own_cpu_s() - own_before),
+            host: HostUse {
+                competitor: others.busiest().into_iter().next(),
+                ..host.sample(server::own_cpu_s() - own_before)
+            },
             canary_ns: [canary_before, server::canary_ns()],
             ruby_gc: server::ruby_gc(&folder),
             oom_kills,

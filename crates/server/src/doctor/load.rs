@@ -1,36 +1,35 @@
 //! What others do with this host meanwhile.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use model::Competitor;
 use model::fitness::HostCheck;
 
 use super::{doubtful, fit, unfit};
-use crate::probe::{HostSampler, own_cpu_s};
-use crate::proc;
+use crate::probe::{HostSampler, Others, own_cpu_s};
 use crate::supervise::GLANCE;
 
 /// Cores that others may take, or the hypervisor, before results become noisier.
 const NOTICEABLE: f64 = 0.05;
 /// Cores that leave nothing to be measured.
 const TOO_MUCH: f64 = 0.5;
-/// Processes that are named.
+/// Programs that are named.
 const NAMED: usize = 3;
 
 /// Watches for a while.
 pub(super) fn checks(watch: Duration, interrupted: &AtomicBool) -> Vec<HostCheck> {
-    let (mut host, own, before) = (HostSampler::new(), own_cpu_s(), cpu_by_process());
+    let (others, mut host, own) = (Others::new(), HostSampler::new(), own_cpu_s());
     let end = Instant::now() + watch;
     while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| !interrupted.load(Ordering::Relaxed)) {
         thread::sleep(left.min(GLANCE));
     }
     let used = host.sample(own_cpu_s() - own);
-    let busiest = busiest(&before, &cpu_by_process(), used.elapsed_s);
+    let named = named(&others.busiest());
     let (steal, others) = (used.steal_cores, used.others_cores);
     let steal_found = format!("{steal:.2} cores in {:.0} s", used.elapsed_s);
-    let others_found = format!("{others:.2} cores in {:.0} s{busiest}", used.elapsed_s);
+    let others_found = format!("{others:.2} cores in {:.0} s{named}", used.elapsed_s);
     vec![
         match steal {
             ..NOTICEABLE => fit("steal", steal_found),
@@ -66,19 +65,9 @@ pub(super) fn checks(watch: Duration, interrupted: &AtomicBool) -> Vec<HostCheck
     ]
 }
 
-/// CPU seconds of every process so far.
-fn cpu_by_process() -> HashMap<u32, f64> {
-    proc::every().map(|process| (process.pid, process.own_cpu_s)).collect()
-}
-
-/// `: java (4711) 0.52, …`, those that used at least a hundredth of a core.
-fn busiest(before: &HashMap<u32, f64>, after: &HashMap<u32, f64>, elapsed_s: f64) -> String {
-    let ours = std::process::id();
-    let used = |(pid, cpu): (&u32, &f64)| (*pid, (cpu - before.get(pid).unwrap_or(&0.0)) / elapsed_s.max(1e-9));
-    let mut used: Vec<(u32, f64)> =
-        after.iter().map(used).filter(|(pid, cores)| *pid != ours && *cores >= 0.01).collect();
-    used.sort_by(|one, other| other.1.total_cmp(&one.1));
-    let named = used.iter().take(NAMED).map(|(pid, cores)| format!("{} ({pid}) {cores:.2}", proc::name(*pid)));
+/// `: java (4711) 0.52, …`: the busiest of others.
+fn named(busiest: &[Competitor]) -> String {
+    let named = busiest.iter().take(NAMED).map(|other| format!("{} ({}) {:.2}", other.name, other.pid, other.cores));
     let named = named.collect::<Vec<_>>().join(", ");
     if named.is_empty() { named } else { format!(": {named}") }
 }
@@ -88,13 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busiest_processes_are_named_in_their_order() {
-        let before = HashMap::from([(u32::MAX, 1.0), (u32::MAX - 1, 1.0), (u32::MAX - 2, 1.0)]);
-        let after = HashMap::from([(u32::MAX, 1.5), (u32::MAX - 1, 3.0), (u32::MAX - 2, 1.001)]);
-        let text = busiest(&before, &after, 2.0);
-        let places = [u32::MAX - 1, u32::MAX].map(|pid| text.find(&pid.to_string()).unwrap());
-        assert!(places[0] < places[1] && text.contains("1.00") && text.contains("0.25"), "{text}");
-        assert!(!text.contains(&(u32::MAX - 2).to_string()), "{text}");
-        assert_eq!(busiest(&before, &before, 2.0), "");
+    fn the_busiest_are_named() {
+        let other = |name: &str, pid: u32, cores: f64| Competitor { name: name.to_owned(), pid, cores };
+        let four = [other("java", 9, 1.0), other("sh", 8, 0.25), other("a b", 7, 0.1), other("c", 6, 0.05)];
+        assert_eq!(named(&four), ": java (9) 1.00, sh (8) 0.25, a b (7) 0.10");
+        assert_eq!(named(&[]), "");
     }
 }
