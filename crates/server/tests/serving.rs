@@ -57,7 +57,7 @@ fn a_java_program_behind_a_script() {
     let env = [
         ("JAVA_OPTS", "-Xmx80m -Dknown.place=here"),
         ("CATALINA_OPTS", "-XX:+UseThreadPriorities"),
-        ("MAVEN_OPTS", "-Xmn20m"),
+        ("MAVEN_OPTS", "-Dmaven.home=/opt -Xmn20m"),
         ("JRUBY_OPTS", "-Xjit.threshold=30"),
     ];
     let start = "export BY_SCRIPT=1\njava $JAVA_OPTS $CATALINA_OPTS Server.java $1\nexit $?\n";
@@ -74,6 +74,12 @@ fn a_java_program_behind_a_script() {
     wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
     let settings = running.read_back(&wanted);
     assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
+    // Each is itself, and not one of its options; of what is not as it should be it is told which.
+    let values =
+        |at: usize| [Some(settings[at].asked.as_str()), settings[at].live.as_deref(), settings[at].default.as_deref()];
+    assert_eq!(values(0), [Some(env[0].1), Some(env[0].1), None]);
+    assert_eq!(values(1), [Some(env[1].1); 3]);
+    assert_eq!(values(2), [Some(env[2].1), Some("-Dmaven.home=/opt: absent"), None]);
     let SettingResult::Unverified { reason } = &settings[3].result else { panic!("{settings:#?}") };
     assert!(reason.contains("no JRuby"), "{reason}");
     assert_eq!(results(&settings)[4..], [InEffect, InEffect], "{settings:#?}");

@@ -4,7 +4,7 @@
 //! other level ends up with the same value.
 
 use model::study::{AskedSetting, SettingKind};
-use model::{FindingId, Severity, StudyRecord, VariantIndex};
+use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
 
 use super::{Context, Found, launches, name, settings};
 use crate::compare::BASELINE;
@@ -30,7 +30,9 @@ fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> O
         .iter()
         .map(|asked| {
             let value = effective(record, first, asked)?;
-            (effective(record, second, asked)? == value).then(|| settings::display(asked.kind.key(&asked.name), &value))
+            let is_same = effective(record, second, asked)? == value
+                || is_default(record, first, asked) && is_default(record, second, asked);
+            is_same.then(|| settings::display(asked.kind.key(&asked.name), &value))
         })
         .collect();
     let mut values = values.filter(|values| !values.is_empty())?;
@@ -74,6 +76,12 @@ fn effective(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) 
     (0..record.study.variants.len()).find_map(|other| settings::reading(record, other, asked)?.default.clone())
 }
 
+/// Whether the variant has what it would have anyway: a variable of options has many values that come to that.
+fn is_default(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> bool {
+    let is_default = |read: &Setting| read.result == SettingResult::AlreadyDefault;
+    have_equal_versions(record) && settings::reading(record, variant, asked).is_none_or(is_default)
+}
+
 fn have_equal_versions(record: &StudyRecord) -> bool {
     let versions =
         |variant| launches(record, variant).find_map(|trial| trial.launch.as_ref()).map(|launch| &launch.versions);
@@ -87,7 +95,7 @@ mod tests {
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
-    fn set(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut Vec<model::Setting>)) {
+    fn set(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut Vec<Setting>)) {
         record.trials.iter_mut().filter(|t| t.variant == variant).for_each(|trial| change(&mut trial.settings));
     }
 
@@ -108,6 +116,42 @@ mod tests {
         set(&mut record, 0, Vec::clear);
         set(&mut record, 1, |settings| settings[0].default = Some("true".to_owned()));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// Levels of `JAVA_OPTS`, each with its result; none for a level that leaves it alone.
+    fn options(levels: [Option<(&str, SettingResult)>; 2]) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        for (variant, level) in levels.into_iter().enumerate() {
+            let (kind, name) = (SettingKind::Env, "JAVA_OPTS".to_owned());
+            let asked = |text: &str| AskedSetting {
+                factor: record.study.factors[0].name.clone(),
+                kind,
+                name: name.clone(),
+                value: text.to_owned(),
+            };
+            record.study.variants[variant].treatment = level.iter().map(|(text, _)| asked(text)).collect();
+            let read = level.map(|(text, result)| {
+                let default = (result == SettingResult::AlreadyDefault).then(|| text.to_owned());
+                Setting { kind, name: name.clone(), default, result, ..fixture::setting(text) }
+            });
+            set(&mut record, variant, |settings| *settings = read.iter().cloned().collect());
+        }
+        record
+    }
+
+    #[test]
+    fn a_variable_of_options_is_compared_whole() {
+        use SettingResult::{AlreadyDefault, InEffect};
+        let judge = |levels| gravest(rule, &options(levels));
+        let [serial, parallel] = ["-XX:+UseSerialGC", "-XX:+UseParallelGC"];
+        assert_eq!(judge([Some((serial, InEffect)), Some((parallel, InEffect))]), None);
+        assert_eq!(judge([Some((serial, AlreadyDefault)), Some((parallel, InEffect))]), None);
+        assert_eq!(judge([None, Some((parallel, InEffect))]), None);
+        // Texts that differ and come to the same.
+        let threads = "-XX:+UseThreadPriorities";
+        let both = [Some((serial, AlreadyDefault)), Some((threads, AlreadyDefault))];
+        assert_eq!(judge(both), Some(Severity::Invalid));
+        assert_eq!(judge([None, Some((threads, AlreadyDefault))]), Some(Severity::Invalid));
     }
 
     #[test]

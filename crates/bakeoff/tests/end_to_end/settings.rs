@@ -125,7 +125,11 @@ fn a_flag_of_the_jvm_is_read_back() {
 /// The same behind a start script: its child is asked, and what it adds by itself is in both variants.
 #[test]
 fn a_flag_behind_a_start_script_is_read_back() {
-    let levels = "small = { env = { JAVA_OPTS = \"-Xmx64m\" } }\nlarge = { env = { JAVA_OPTS = \"-Xmx96m\" } }";
+    // The last option is the same in both.
+    let [small, large] = ["-Xmn20m -Xmx96m", "-Xmn30m -Xmx96m"];
+    let levels =
+        format!("small = {{ env = {{ JAVA_OPTS = \"{small}\" }} }}\nlarge = {{ env = {{ JAVA_OPTS = \"{large}\" }} }}");
+    let levels = levels.as_str();
     let place = java(levels);
     place.write("start.sh", "export STARTED=1\njava -XX:TieredStopAtLevel=1 $JAVA_OPTS Server.java \"$1\"\nexit $?\n");
     let text = JAVA.replace("LEVELS", levels);
@@ -139,13 +143,14 @@ fn a_flag_behind_a_start_script_is_read_back() {
     started.end().ends_with(130);
     place.assert_nothing_is_left();
     let report = place.report();
-    for (variant, heap) in [(0, "67108864"), (1, "100663296")] {
+    for (variant, options) in [(0, small), (1, large)] {
         let setting = setting(&report, variant);
         assert_eq!((setting.result.clone(), setting.source), (SettingResult::InEffect, SettingSource::Jcmd));
-        assert_eq!(setting.live.as_deref(), Some(heap));
+        assert_eq!((setting.asked.as_str(), setting.live.as_deref()), (options, Some(options)));
         assert!(report.variants[variant].versions.contains_key("jdk"), "{:?}", report.variants[variant].versions);
     }
-    for id in [FindingId::Confounded, FindingId::SettingUnverified, FindingId::OptionsOverwritten] {
+    let absent = [FindingId::Confounded, FindingId::SettingUnverified, FindingId::OptionsOverwritten];
+    for id in absent.into_iter().chain([FindingId::SettingIsDefault]) {
         assert_eq!(findings(&report, id).len(), 0, "{:#?}", report.findings);
     }
 }

@@ -79,7 +79,7 @@ impl Reader<'_> {
     /// Options of the JVM, each judged by itself.
     fn java_options(&self, value: &str, found: Found) -> Result<Found, String> {
         let words = shell_words::split(value).map_err(|error| error.to_string())?;
-        together(found, words.iter().map(|word| self.jvm_option(word)))
+        together(found, words.into_iter().map(|word| (word.clone(), self.jvm_option(&word))))
     }
 
     /// Options of JRuby's launcher, each judged by itself: `-J` goes before those of the JVM.
@@ -94,23 +94,44 @@ impl Reader<'_> {
                 (None, Some((name, value))) => self.jruby_option(name, value),
                 (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
             };
-        together(found, words.iter().map(judge))
+        together(found, words.iter().map(|word| (word.clone(), judge(word))))
     }
 }
 
-/// Several options of one variable: the first that did not come out well speaks for all, and they are the default only where
-/// each of them is.
-fn together(found: Found, options: impl Iterator<Item = Result<Found, String>>) -> Result<Found, String> {
-    let mut all: Option<Found> = None;
-    for option in options {
-        let option = option?;
-        match option.result {
-            SettingResult::InEffect => all = Some(option),
-            SettingResult::AlreadyDefault => drop(all.get_or_insert(option)),
-            _ => return Ok(option),
+/// What becomes of a variable by what became of each of its options. Its own text stays what was asked for and what the process
+/// has: two values of it are two treatments. The first option that did not come out well speaks for all, by name, and they are
+/// the default only where each of them is.
+fn together(found: Found, options: impl Iterator<Item = (String, Result<Found, String>)>) -> Result<Found, String> {
+    let (mut all_default, mut source, mut untold) = (true, found.source, None);
+    for (option, judged) in options {
+        let judged = judged.unwrap_or_else(Found::unverified);
+        match judged.result {
+            SettingResult::Unverified { reason } => drop(untold.get_or_insert(reason)),
+            SettingResult::AlreadyDefault => source = judged.source,
+            SettingResult::InEffect => (source, all_default) = (judged.source, false),
+            _ => return Ok(found.by_option(&option, judged)),
         }
     }
-    Ok(all.unwrap_or(found))
+    let result = if all_default { SettingResult::AlreadyDefault } else { SettingResult::InEffect };
+    let default = found.live.clone().filter(|_| all_default);
+    untold.map_or(Ok(Found { default, source, result, ..found }), Err)
+}
+
+impl Found {
+    /// A variable that one of its options speaks for.
+    fn by_option(self, option: &str, judged: Self) -> Self {
+        let Self { live, source, result, .. } = judged;
+        match result {
+            SettingResult::Inert { reason, source: known } => {
+                let result = SettingResult::Inert { reason: format!("{option}: {reason}"), source: known };
+                Self { source, result, ..self }
+            }
+            result => {
+                let live = Some(format!("{option}: {}", live.as_deref().unwrap_or("absent")));
+                Self { live, source, result, ..self }
+            }
+        }
+    }
 }
 
 fn unread(found: Found, reason: &str, source: &str) -> Found {
