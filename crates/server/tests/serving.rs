@@ -18,12 +18,17 @@ use server::{Running, install};
 const SERVER: &str = include_str!("common/Server.java");
 
 fn launch(start: &str, env: &[(&str, &str)], dir: &tempfile::TempDir) -> Running {
+    launch_into("trial", start, env, dir)
+}
+
+/// With the trial's folder `trial` in that of the study.
+fn launch_into(trial: &str, start: &str, env: &[(&str, &str)], dir: &tempfile::TempDir) -> Running {
     fs::write(dir.path().join("start.sh"), start).unwrap();
     let mut spec = spec(command("sh start.sh {port}"), &[], dir.path());
     spec.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
     let launcher = launcher();
-    launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap()
+    launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join(trial), &[]).unwrap()).unwrap()
 }
 
 fn get(address: SocketAddr) {
@@ -125,6 +130,22 @@ fn a_ruby_behind_a_script() {
     assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
     assert!(matches!(settings[4].result, SettingResult::Unverified { .. }), "{settings:#?}");
     assert_eq!(results(&settings)[5..], [InEffect, InEffect], "{settings:#?}");
+}
+
+/// Whether YJIT is on is told only from inside.
+#[test]
+fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {
+    for (trial, start, why) in [
+        ("a trial", "exec ruby server.rb $1\n", "no path with a space"),
+        ("trial", "RUBYOPT=--yjit exec ruby server.rb $1\n", "set anew"),
+    ] {
+        let dir = study("server.rb", RUBY_SERVER);
+        let running = launch_into(trial, start, &[("RUBYOPT", "--yjit")], &dir);
+        let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "--yjit")]);
+        let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
+        assert!(reason.contains("only from inside") && reason.contains(why), "{reason}");
+        assert_eq!(settings[0].live.as_deref(), Some("--yjit"));
+    }
 }
 
 /// A master keeps the socket that its workers have from it, and they come and go.

@@ -59,9 +59,19 @@ impl Reader<'_> {
         let pid = self.target.serving.pid;
         match (self.engine(), self.target.inside) {
             (None, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (Some(_), _) if name == OF_RUBY => {
-                let wants_yjit = value.split(' ').any(|option| option == "--yjit");
-                if wants_yjit { self.argument("--yjit", "") } else { Ok(found) }
+            (Some(engine), inside) if name == OF_RUBY => {
+                let yjit = "--yjit";
+                if !value.split_whitespace().any(|option| option == yjit) {
+                    return Ok(found);
+                }
+                let judged = match inside {
+                    _ if engine == "jruby" => {
+                        Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
+                    }
+                    Some(inside) => Ok(mri::yjit(inside, true)),
+                    None => Err(self.untold()),
+                };
+                together(found, [(yjit.to_owned(), judged)].into_iter())
             }
             (Some("jruby"), _) => Ok(unread(
                 found,
@@ -69,11 +79,22 @@ impl Reader<'_> {
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
             )),
             _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
-            (_, Some(inside)) if name == "RUBY_YJIT_ENABLE" => {
+            (_, inside) if name == "RUBY_YJIT_ENABLE" => {
+                let inside = inside.ok_or_else(|| self.untold())?;
                 Ok(mri::yjit(inside, matches!(value, "1" | "true" | "yes")))
             }
             _ => mri::other_variable(pid, name, found),
         }
+    }
+
+    /// Why it is not known whether YJIT is on.
+    fn untold(&self) -> String {
+        let why = if self.target.site.trial_dir.to_string_lossy().contains(char::is_whitespace) {
+            "RUBYOPT takes no path with a space in it, such as that of this run's files (--store says where they are)"
+        } else {
+            "its RUBYOPT was set anew, or it forked after its start"
+        };
+        format!("Ruby tells only from inside whether YJIT is on, and this one has told nothing: {why}")
     }
 
     /// Options of the JVM, each judged by itself.

@@ -52,7 +52,7 @@ impl Inside {
     /// Puts the probe into the trial's folder and into the environment.
     ///
     /// RUBYOPT is split at spaces and knows no quoting: from a folder with a space in its path nothing can be required,
-    /// so then the settings are read back from outside.
+    /// so then the settings are read back from outside, and what is told only from inside is unverified.
     pub fn prepare(trial_dir: &Path, env: &mut IndexMap<String, String>) -> io::Result<()> {
         let script = trial_dir.join("probe.rb");
         let require = format!("-r{}", script.display());
