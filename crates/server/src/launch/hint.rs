@@ -1,7 +1,7 @@
 //! What a log's last lines say about why a program ended.
 
 use crate::runtime::Jvm;
-use crate::settings::known_flags;
+use crate::settings::{NOT_WHY, known_flags};
 use crate::supervise::Exit;
 use crate::tool;
 
@@ -24,9 +24,12 @@ fn unread_probe(tail: &str) -> Option<&'static str> {
     )
 }
 
-/// The last line that says something.
+/// The last line that says something: a JVM says why it does not start before it says that it does not.
 pub(super) fn last_words(tail: &str) -> Option<String> {
-    let line = tail.lines().map(str::trim).rfind(|line| line.chars().any(char::is_alphanumeric))?;
+    let mut lines = tail.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
+    let last = lines.clone().next_back()?;
+    let says_why = |line: &&str| !NOT_WHY.iter().any(|other| line.contains(other));
+    let line = lines.rfind(says_why).unwrap_or(last);
     let said: String = line.chars().take(LONGEST).collect();
     Some(format!("its last words were `{said}`"))
 }
@@ -71,6 +74,14 @@ mod tests {
     fn a_probe_that_cannot_be_read_is_told_with_the_cure() {
         let tail = "ruby: cannot load such file -- /root/runs/block-01-1/probe.rb (LoadError)\n";
         assert!(why_ended(Exit::Code(1), tail, None).unwrap().contains("`--store`"));
+    }
+
+    #[test]
+    fn the_last_words_of_a_jvm_are_those_that_say_why() {
+        let ended = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred. Program will exit.";
+        let why = "uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]";
+        assert_eq!(last_words(&format!("{why}\n{ended}\n")).unwrap(), format!("its last words were `{why}`"));
+        assert!(last_words(ended).unwrap().contains("A fatal exception"));
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Preflight {
 }
 
 /// What a JVM that does not start says beside the reason.
-const NOT_WHY: [&str; 4] =
+pub(crate) const NOT_WHY: [&str; 4] =
     ["Could not create the Java", "A fatal exception has occurred", "Error occurred during init", "Picked up "];
 
 /// What such a JVM gets beside its options.

@@ -34,7 +34,7 @@ use jvm::{Flags, Place, Preflight};
 use needs::{Inert, Live};
 
 pub(crate) use inside::Inside;
-pub(crate) use jvm::known_flags;
+pub(crate) use jvm::{NOT_WHY, known_flags};
 pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
 

@@ -24,7 +24,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
                 let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }
-            (SettingKind::Env, None) if installed.is_command() && carriers::has_options(&asked.name) => {
+            (SettingKind::Env, None) if carriers::has_options(&asked.name) => {
                 told_of(last_words, &complete(&asked.value)?)
             }
             (SettingKind::Jruby, Some(jvm)) => {
@@ -46,20 +46,61 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
     asked.iter().filter_map(|asked| Some(found(reason(asked)?).about(asked, site))).collect()
 }
 
-/// How runtimes begin to say which option they do not start with.
-const REFUSALS: [&str; 4] = ["Unrecognized", "Improperly specified", "Invalid", "invalid"];
+/// The sentences in which runtimes say which option they do not start with: what comes before its words, and what after.
+/// They are in arguments.cpp and jvmFlag.cpp of JDK 17 to 25, in Ruby's ruby.c, and in JRuby's `ArgumentProcessor`.
+const REFUSALS: [(&str, &str); 15] = [
+    ("Unrecognized VM option '", "'"),
+    ("Missing +/- setting for VM option '", "'"),
+    ("Unexpected +/- setting in VM option '", "'"),
+    ("Improperly specified VM option '", "'"),
+    ("VM option '", "' is experimental and must be enabled"),
+    ("VM option '", "' is diagnostic and must be enabled"),
+    ("VM option '", "' is develop"),
+    ("Unrecognized option: ", ""),
+    ("Invalid initial heap size: ", ""),
+    ("Invalid maximum heap size: ", ""),
+    ("Invalid initial young generation size: ", ""),
+    ("Invalid thread stack size: ", ""),
+    ("invalid option ", ""),
+    ("invalid switch in RUBYOPT: ", ""),
+    ("unknown option ", ""),
+];
 
-/// Why what runs behind a command did not start with one of these options: its last words, where they name it. There is no
-/// process left that could be asked.
+/// The same where the option's words come first: `uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]`.
+const OUTSIDE: &str = " is outside the allowed range";
+
+/// Why what runs behind a command did not start with one of these options: the sentence of its last words that names it. There
+/// is no process left that could be asked.
 fn told_of(said: &str, options: &str) -> Option<String> {
     let options = shell_words::split(options).ok()?;
-    let bare = |option: &str| {
-        option.trim_start_matches("-J").trim_start_matches("-XX:").trim_start_matches(['+', '-']).to_owned()
-    };
-    let names: Vec<String> = options.iter().map(|option| bare(option)).filter(|name| name.len() > 2).collect();
-    let is_refusal = |line: &&str| REFUSALS.iter().any(|refusal| line.contains(refusal));
-    let line = said.lines().filter(is_refusal).find(|line| names.iter().any(|name| line.contains(name)))?;
+    let line =
+        said.lines().find(|line| refused_by(line).any(|named| options.iter().any(|option| is(option, named))))?;
     Some(line.trim().to_owned())
+}
+
+/// The options that a line says are refused.
+fn refused_by(line: &str) -> impl Iterator<Item = &str> {
+    let quoted = REFUSALS.iter().filter_map(move |(before, after)| {
+        let (_, rest) = line.split_once(before)?;
+        if after.is_empty() { rest.split_whitespace().next() } else { Some(rest.split_once(after)?.0) }
+    });
+    let outside = line.split_once(OUTSIDE).and_then(|(before, _)| before.split_whitespace().last());
+    quoted.chain(outside)
+}
+
+/// Whether a runtime means this option by these words: the option, or the JVM's flag, with its value or without.
+fn is(option: &str, named: &str) -> bool {
+    let option = option.strip_prefix("-J").unwrap_or(option);
+    let unsigned = |flag: &str| flag.trim_start_matches(['+', '-']).to_owned();
+    let flag = match option.strip_prefix("-XX:").map(|flag| flag.split_once('=').unwrap_or((flag, ""))) {
+        Some((name, value)) => Some((unsigned(name), value.to_owned())),
+        None => jvm::parse_option(option),
+    };
+    let is_flag = |(flag, asked): (String, String)| match named.split_once('=') {
+        Some((name, value)) => flag == name && jvm::same_value(&asked, value),
+        None => flag == unsigned(named),
+    };
+    option == named || flag.is_some_and(is_flag)
 }
 
 /// Why the JVM does not start once this option joins those that it accepted before it.
@@ -115,5 +156,23 @@ mod tests {
         assert_eq!(told("UseParalelGC is on", "-XX:+UseParalelGC"), None, "no refusal");
         let ruby = "ruby: invalid switch in RUBYOPT: --foo (RuntimeError)";
         assert_eq!(told(ruby, "-W0 --foo").as_deref(), Some(ruby));
+    }
+
+    #[test]
+    fn the_option_that_a_runtime_names_is_the_one() {
+        let told = |options: &str, said: &str| told_of(said, options).is_some();
+        let ended = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred. Program will exit.\n";
+        let range = format!("uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]\n{ended}");
+        assert!(told("-Xmx64m -XX:MaxTenuringThreshold=20", &range));
+        assert!(!told("-XX:MaxTenuringThresholds=20 -XX:+UseG1GC", &range));
+        assert!(told("-XX:UseG1GC", &format!("Missing +/- setting for VM option 'UseG1GC'\n{ended}")));
+        assert!(told("-J-XX:+UseParalelGC", "Unrecognized VM option 'UseParalelGC'\n"));
+        assert!(told("-Xmn8x", "Invalid initial young generation size: -Xmn8x\n"));
+        assert!(told("--foo", "ruby: invalid option --foo  (-h will show valid options) (RuntimeError)"));
+        let locked = "Error: VM option 'G1MaxNewSizePercent' is experimental and must be enabled via -XX:+UnlockExperimentalVMOptions.\n";
+        assert!(told("-XX:G1MaxNewSizePercent=50", locked));
+        // The program's own words.
+        assert!(!told("-server", "Invalid value of database.pool in /etc/server.yml"));
+        assert!(!told("-Dpool=3", "Unrecognized option: pool"));
     }
 }

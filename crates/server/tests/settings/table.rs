@@ -413,6 +413,17 @@ pub const GROUPS: &[Group] = &[
         cases: &[env("JAVA_OPTS", "-XX:+UseParalelGC", Refused("Unrecognized VM option"), "no such flag")],
     },
     Group {
+        on: On::ScriptJava,
+        with: &[],
+        cases: &[env(
+            "JAVA_OPTS",
+            "-Xmx64m -XX:MaxTenuringThreshold=20",
+            Refused("MaxTenuringThreshold=20 is outside the allowed range"),
+            "at most 16",
+        )],
+    },
+    Group { on: On::Script, with: &[], cases: &[env("RUBYOPT", "-W0 --foo", Refused("--foo"), "no such option")] },
+    Group {
         on: On::ScriptJruby,
         with: &[],
         cases: &[
