@@ -2,8 +2,7 @@
 
 use model::{SettingResult, SettingSource};
 
-use super::mri;
-use super::{Found, Reader};
+use super::{Found, Reader, jvm, mri};
 
 /// Options of the JVM: read by itself, and by the `java` program.
 pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
@@ -18,8 +17,6 @@ const OF_JRUBY: &str = "JRUBY_OPTS";
 /// Options of Ruby: read by itself.
 const OF_RUBY: &str = "RUBYOPT";
 
-/// What begins so is read by Ruby itself, too.
-const RUBYS_OWN: &str = "RUBY_";
 
 /// Whether a variable carries options, one word each.
 pub(super) fn has_options(name: &str) -> bool {
@@ -29,7 +26,7 @@ pub(super) fn has_options(name: &str) -> bool {
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says: what reads it is asked.
     pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Found {
-        let is_rubys = name == OF_RUBY || name.starts_with(RUBYS_OWN);
+        let is_rubys = name == OF_RUBY || name.starts_with("RUBY_");
         if !is_rubys && !has_options(name) || value.trim().is_empty() {
             return found;
         }
@@ -58,6 +55,8 @@ impl Reader<'_> {
     fn read_by_ruby(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
         let pid = self.target.serving.pid;
         match (self.engine(), self.target.inside) {
+            // Such as RUBY_ENV: the program's own affair.
+            (None | Some("jruby"), _) if name != OF_RUBY && !mri::is_own(name) => Ok(found),
             (None, _) => Err("no Ruby is seen that reads it".to_owned()),
             (Some(engine), inside) if name == OF_RUBY => {
                 let yjit = "--yjit";
@@ -99,8 +98,8 @@ impl Reader<'_> {
 
     /// Options of the JVM, each judged by itself.
     fn java_options(&self, value: &str, found: Found) -> Result<Found, String> {
-        let words = shell_words::split(value).map_err(|error| error.to_string())?;
-        together(found, words.into_iter().map(|word| (word.clone(), self.jvm_option(&word))))
+        let options = jvm::options(value)?;
+        together(found, options.into_iter().map(|option| (option.clone(), self.jvm_option(&option))))
     }
 
     /// Options of JRuby's launcher, each judged by itself: `-J` goes before those of the JVM.
@@ -109,14 +108,22 @@ impl Reader<'_> {
             return Err("no JRuby is seen that reads it".to_owned());
         }
         let words = shell_words::split(value).map_err(|error| error.to_string())?;
-        let judge =
-            |word: &String| match (word.strip_prefix("-J"), word.strip_prefix("-X").and_then(|x| x.split_once('='))) {
-                (Some(option), _) => self.jvm_option(option),
-                (None, Some((name, value))) => self.jruby_option(name, value),
-                (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
-            };
-        together(found, words.iter().map(|word| (word.clone(), judge(word))))
+        let name = |word: &str| match (word.strip_prefix("-J"), own_option(word)) {
+            (Some(option), _) => jvm::name(option),
+            (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
+        };
+        let judge = |word: &str| match (word.strip_prefix("-J"), own_option(word)) {
+            (Some(option), _) => self.jvm_option(option),
+            (None, Some((name, value))) => self.jruby_option(name, value),
+            (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
+        };
+        together(found, jvm::last_of_each(words, name).into_iter().map(|word| (word.clone(), judge(&word))))
     }
+}
+
+/// Name and value of `-Xname=value`, an option of JRuby's own.
+fn own_option(word: &str) -> Option<(&str, &str)> {
+    word.strip_prefix("-X")?.split_once('=')
 }
 
 /// What becomes of a variable by what became of each of its options. Its own text stays what was asked for and what the process

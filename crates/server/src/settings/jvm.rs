@@ -32,8 +32,14 @@ pub(super) struct Flag {
 /// Flags by name.
 pub(super) type Flags = IndexMap<String, Flag>;
 
+/// Options that look like flags and name files of them: the JVM lists none of these.
+const OF_FILES: [&str; 2] = ["-XX:VMOptionsFile=", "-XX:Flags="];
+
 /// The flag behind an option, and the value it asks for; `None` for options that are no flags.
 pub(super) fn parse_option(option: &str) -> Option<(String, String)> {
+    if OF_FILES.iter().any(|begin| option.starts_with(begin)) {
+        return None;
+    }
     if let Some(flag) = option.strip_prefix("-XX:") {
         let (name, value) = match flag.split_once('=') {
             Some((name, value)) => (name, value),
@@ -49,6 +55,37 @@ pub(super) fn parse_option(option: &str) -> Option<(String, String)> {
     let short = [("-Xmx", "MaxHeapSize"), ("-Xms", "InitialHeapSize"), ("-Xmn", "MaxNewSize")];
     let sized = short.iter().find_map(|(short, name)| Some(((*name).to_owned(), alias(short)?.to_owned())));
     sized.or_else(|| Some(("ThreadStackSize".to_owned(), (bytes(alias("-Xss")?)? / 1024).to_string())))
+}
+
+/// The options in a text of them, as `java` hands them on to the JVM (java(1)): one that is two words becomes one, and of one that
+/// is given twice the last counts.
+pub(super) fn options(text: &str) -> Result<Vec<String>, String> {
+    let mut words = shell_words::split(text).map_err(|error| error.to_string())?.into_iter().peekable();
+    let mut options = Vec::new();
+    while let Some(word) = words.next() {
+        let is_path = ["-cp", "-classpath", "--class-path"].contains(&word.as_str());
+        let joins = is_path || word == "-p" || word.starts_with("--") && !word.contains('=');
+        match words.next_if(|next| joins && !next.starts_with('-')) {
+            Some(value) if is_path => options.push(format!("-Djava.class.path={value}")),
+            Some(value) if word == "-p" => options.push(format!("--module-path={value}")),
+            Some(value) => options.push(format!("{word}={value}")),
+            None => options.push(word),
+        }
+    }
+    Ok(last_of_each(options, name))
+}
+
+/// Without those that a later one of the same name replaces.
+pub(super) fn last_of_each(options: Vec<String>, name: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let names: Vec<Option<String>> = options.iter().map(|option| name(option)).collect();
+    let is_last = |at: usize| names[at].is_none() || !names[at + 1..].contains(&names[at]);
+    options.into_iter().enumerate().filter(|(at, _)| is_last(*at)).map(|(_, option)| option).collect()
+}
+
+/// What an option sets, if it sets one thing to one value: a flag, or a property.
+pub(super) fn name(option: &str) -> Option<String> {
+    let property = option.strip_prefix("-D").map(|property| property.split('=').next().unwrap_or_default());
+    property.map(|name| format!("-D{name}")).or_else(|| parse_option(option).map(|(name, _)| name))
 }
 
 /// `512m` as bytes.
@@ -218,7 +255,8 @@ fn is_only_read(option: &str) -> bool {
         return plain(&value);
     }
     let at_work = ["-D", "-agent", "-javaagent", "-Xlog", "-Xrun", "-Xdebug", "-XX:StartFlight", "-XX:AOT", "@"];
-    !at_work.iter().any(|at_work| option.starts_with(at_work))
+    // A file may be named from the server's folder.
+    !at_work.iter().chain(&OF_FILES).any(|at_work| option.starts_with(at_work))
 }
 
 /// Whether it looks like a size, be it with a unit that does not exist: then the JVM has to refuse it.
@@ -291,9 +329,23 @@ mod tests {
         assert_eq!(parsed("-XX:G1HeapRegionSize=3m").as_deref(), Some("G1HeapRegionSize=3m"));
         assert_eq!(parsed("-Xmx512m").as_deref(), Some("MaxHeapSize=512m"));
         assert_eq!(parsed("-Xss2m").as_deref(), Some("ThreadStackSize=2048"));
-        for other in ["-Xlog:gc", "-Xmixed", "--add-opens=a/b=c", "-server", "-XX:UseG1GC"] {
+        for other in
+            ["-Xlog:gc", "-Xmixed", "--add-opens=a/b=c", "-server", "-XX:UseG1GC", "-XX:Flags=a", "-XX:VMOptionsFile=a"]
+        {
             assert_eq!(parsed(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn options_are_taken_as_java_hands_them_on() {
+        let taken = |text| options(text).unwrap().join(" ");
+        assert_eq!(
+            taken("--add-opens java.base/a=b -ea --enable-preview -Dx=1"),
+            "--add-opens=java.base/a=b -ea --enable-preview -Dx=1"
+        );
+        assert_eq!(taken("-cp a:b -p c"), "-Djava.class.path=a:b --module-path=c");
+        assert_eq!(taken("-Xss512k -Dx=1 -Xss1m -XX:MaxHeapSize=1g -Dx=2 -Xmx2g"), "-Xss1m -Dx=2 -Xmx2g");
+        assert_eq!(taken("-Xlog:gc -Xlog:jit -XX:+UseG1GC -XX:-UseG1GC"), "-Xlog:gc -Xlog:jit -XX:-UseG1GC");
     }
 
     #[test]

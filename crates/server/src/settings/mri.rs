@@ -54,19 +54,42 @@ fn same_number(one: &str, other: &str) -> bool {
     }
 }
 
-/// A variable that Ruby cannot be asked about: known, if its own program has the name in it.
+/// How the names of its variables begin that set the collector, YJIT and stacks.
+const OWN: [&str; 4] = ["RUBY_GC_", "RUBY_YJIT_", "RUBY_THREAD_", "RUBY_FIBER_"];
+
+/// Constants of the language, and no variables.
+const CONSTANTS: [&str; 9] = [
+    "RUBY_COPYRIGHT",
+    "RUBY_DESCRIPTION",
+    "RUBY_ENGINE",
+    "RUBY_ENGINE_VERSION",
+    "RUBY_PATCHLEVEL",
+    "RUBY_PLATFORM",
+    "RUBY_RELEASE_DATE",
+    "RUBY_REVISION",
+    "RUBY_VERSION",
+];
+
+/// Whether a variable of this name can only be meant for Ruby.
+pub(super) fn is_own(name: &str) -> bool {
+    OWN.iter().any(|begin| name.starts_with(begin))
+}
+
+/// A variable that Ruby cannot be asked about: known, if its own program has the name in it; unknown, if it is named as Ruby's are,
+/// or nearly; else the program's own, such as `RUBY_ENV`.
 pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found, String> {
     if names(pid).iter().any(|known| known == name) {
         return Err("Ruby does not tell what it makes of it".to_owned());
     }
-    Ok(Found { live: found.live, ..unknown(pid, name) })
+    let unknown = unknown(pid, name);
+    let is_meant = is_own(name) || unknown.result != SettingResult::Unknown { nearest: None };
+    Ok(if is_meant { Found { live: found.live, ..unknown } } else { found })
 }
 
 fn unknown(pid: u32, name: &str) -> Found {
     let names = names(pid);
-    // Its own variables only: the program names constants of the language as well.
-    let nearest = tool::nearest(name, names.iter().map(String::as_str).filter(|known| *known != name));
-    Found::unknown(nearest, SettingSource::Proc)
+    let own = names.iter().map(String::as_str).filter(|known| is_own(known) && *known != name);
+    Found::unknown(tool::nearest(name, own), SettingSource::Proc)
 }
 
 /// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
@@ -76,6 +99,7 @@ fn names(pid: u32) -> Vec<String> {
     files.dedup();
     let mut names: Vec<String> =
         files.iter().filter_map(|path| fs::read(path).ok()).flat_map(|bytes| texts(&bytes)).collect();
+    names.retain(|name| !CONSTANTS.contains(&name.as_str()));
     names.sort();
     names.dedup();
     names

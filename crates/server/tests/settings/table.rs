@@ -350,6 +350,10 @@ pub const GROUPS: &[Group] = &[
             env("RUBY_GC_HEAP_INIT_SLOT", "3", Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")), "misspelt: nothing reads it"),
             env("RUBY_YJIT_ENABLE", "1", InEffect, "ruby(1): the same as --yjit"),
             env("RUBY_THREAD_VM_STACK_SIZE", "2097152", Unverified, "ruby(1) knows it, and no Ruby tells its value"),
+            env("RUBY_FIBRE_VM_STACK_SIZE", "1", Unknown(Some("RUBY_FIBER_VM_STACK_SIZE")), "misspelt"),
+            env("RUBY_YJIT_FOO", "1", Unknown(None), "named as Ruby's own, and none"),
+            env("RUBY_ENV", "production", InEffect, "the program's own: Ruby has none like it"),
+            env("RUBY_VERSION", "3.1", InEffect, "the program's own: to Ruby it is a constant"),
             env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
             env("LANG", "C.UTF-8", Default, "in the environment that every program gets"),
         ],
@@ -383,6 +387,7 @@ pub const GROUPS: &[Group] = &[
             env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
             env("JDK_JAVA_OPTIONS", "", InEffect, "without options there is nothing that could be without effect"),
             env("WORKERS", "3", InEffect, "the program's own: it has it"),
+            env("RUBY_ENV", "test", InEffect, "the same"),
             env("DROPPED", "1", Overridden, "the script takes it away"),
         ],
     },
@@ -405,6 +410,23 @@ pub const GROUPS: &[Group] = &[
             env("JAVA_TOOL_OPTIONS", "-XX:+UseParallelGC", InEffect, "the JVM reads it by itself"),
             env("JRUBY_OPTS", "-Xjit.threshold=30", Unverified, "no JRuby runs that could read it"),
             env("RUBY_YJIT_ENABLE", "1", Unverified, "no Ruby runs that could read it"),
+        ],
+    },
+    Group {
+        on: On::ScriptJava,
+        with: &[],
+        cases: &[
+            env("JAVA_OPTS", "-XX:VMOptionsFile=options.txt", InEffect, "java(1): its options are read from there"),
+            env("CATALINA_OPTS", "-XX:Flags=flags.txt", InEffect, "arguments.cpp: a file of flags"),
+            env("JVM_OPTS", "-Xss512k -Xss1m -Dx=1", InEffect, "of an option given twice the later one wins"),
+            env(
+                "JDK_JAVA_OPTIONS",
+                "--add-opens java.base/java.lang=ALL-UNNAMED",
+                InEffect,
+                "java(1): the same with `=` in place of the space",
+            ),
+            env("JAVA_MEM", "--add-opens java.base/java.util=ALL-UNNAMED", InEffect, "the same"),
+            env("JAVA_TOOL_OPTIONS", "-XX:Flags=flags.txt", InEffect, "the JVM reads it by itself"),
         ],
     },
     Group {
@@ -449,6 +471,9 @@ pub const GROUPS: &[Group] = &[
     Group {
         on: On::ScriptJruby,
         with: &[],
-        cases: &[env("JRUBY_OPTS", "--dev", Unverified, "JRuby's launcher makes other options of it")],
+        cases: &[
+            env("JRUBY_OPTS", "--dev", Unverified, "JRuby's launcher makes other options of it"),
+            env("RUBY_ENV", "test", InEffect, "the program's own"),
+        ],
     },
 ];
