@@ -148,6 +148,25 @@ fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {
     }
 }
 
+/// Arguments that the script hands on, though its own command line and then the program's title are gone.
+#[test]
+fn arguments_that_a_script_hands_on_are_seen() {
+    let titled = format!("$0 = 'known server'\n{RUBY_SERVER}");
+    for (server, start) in [
+        (RUBY_SERVER, "exec ruby server.rb $1 --threads 5\n"),
+        (titled.as_str(), "exec ruby server.rb $1 --threads 5\n"),
+        (RUBY_SERVER, "ruby server.rb $1 --threads 5\nexit\n"),
+    ] {
+        let dir = study("server.rb", server);
+        let running = launch(start, &[], &dir);
+        let wanted = ["--threads", "5", "--threads=5"].map(|name| asked(SettingKind::Argument, name, ""));
+        let settings = running.read_back(&wanted);
+        assert_eq!(results(&settings)[..2], [InEffect, InEffect], "{start}{settings:#?}");
+        let is_unseen = matches!(settings[2].result, SettingResult::Unverified { .. } | Overridden);
+        assert!(is_unseen, "{start}{settings:#?}");
+    }
+}
+
 /// A master keeps the socket that its workers have from it, and they come and go.
 #[test]
 fn the_master_of_workers_serves() {

@@ -19,11 +19,15 @@ impl Reader<'_> {
         }
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let words = shell_words::split(&text).map_err(|error| error.to_string())?;
-        let args = self.command_line()?;
         let joined = format!("{name}={value}");
-        let present = args.iter().any(|arg| *arg == text || *arg == joined)
-            || !words.is_empty() && args.windows(words.len()).any(|window| window == words);
-        let live = present.then(|| text.clone());
+        let holds = |args: &[String]| {
+            args.iter().any(|arg| *arg == text || *arg == joined)
+                || !words.is_empty() && args.windows(words.len()).any(|window| window == words)
+        };
+        // A start script may have handed them on to what it became or started, which may show another title by now.
+        let told = self.target.inside.is_some_and(|inside| holds(&inside.argv));
+        let is_present = told || holds(&proc::command_line(self.target.serving.pid)) || holds(&self.command_line()?);
+        let live = is_present.then(|| text.clone());
         let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
         Ok(match inside {
             Some(inside) if name.starts_with("--yjit-") => mri::yjit_option(inside, found),
