@@ -132,6 +132,22 @@ fn a_ruby_behind_a_script() {
     assert_eq!(results(&settings)[5..], [InEffect, InEffect], "{settings:#?}");
 }
 
+/// A library that is there is in the process.
+#[test]
+fn a_library_that_is_preloaded_is_mapped() {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let libc = maps.lines().find_map(|line| line.find('/').map(|at| &line[at..]).filter(|path| path.contains("libc")));
+    let libc = libc.unwrap();
+    let dir = study("server.rb", RUBY_SERVER);
+    let env = [("LD_PRELOAD", libc), ("KNOWN_OPTS", "-Xmn20m")];
+    let running = launch("exec ruby server.rb $1\n", &env, &dir);
+    let missing = format!("{libc} /nonexistent/a.so");
+    let asked = |name: &str, value: &str| asked(SettingKind::Env, name, value);
+    let settings =
+        running.read_back(&[asked("LD_PRELOAD", libc), asked("KNOWN_OPTS", "-Xmn20m"), asked("LD_PRELOAD", &missing)]);
+    assert_eq!(results(&settings), [InEffect, InEffect, Overridden], "{settings:#?}");
+}
+
 /// Whether YJIT is on is told only from inside.
 #[test]
 fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {

@@ -1,15 +1,28 @@
 //! Variables that carry settings: that a process has them says nothing about what became of these.
 
+use std::path::{Path, PathBuf};
+
 use model::{SettingResult, SettingSource};
 
-use super::{Found, Reader, jvm, mri};
+use super::{Found, Reader, exactly, jvm, mri};
+use crate::proc;
 
 /// Options of the JVM: read by itself, and by the `java` program.
 pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// What only start scripts read, such as JRuby's launcher and those of application servers.
-const OF_SCRIPTS: [&str; 8] =
-    ["JAVA_OPTS", OF_JRUBY, "JAVA_MEM", "JAVA_STACK", "CATALINA_OPTS", "JVM_OPTS", "MAVEN_OPTS", "GRADLE_OPTS"];
+const OF_SCRIPTS: [&str; 10] = [
+    "JAVA_OPTS",
+    OF_JRUBY,
+    "JAVA_MEM",
+    "JAVA_STACK",
+    "CATALINA_OPTS",
+    "JVM_OPTS",
+    "MAVEN_OPTS",
+    "GRADLE_OPTS",
+    "JAVA_OPTIONS",
+    "ES_JAVA_OPTS",
+];
 
 /// Options of JRuby, which its launcher reads.
 const OF_JRUBY: &str = "JRUBY_OPTS";
@@ -17,25 +30,63 @@ const OF_JRUBY: &str = "JRUBY_OPTS";
 /// Options of Ruby: read by itself.
 const OF_RUBY: &str = "RUBYOPT";
 
+/// Libraries that the dynamic linker loads before a program's own, ld.so(8).
+const OF_LINKER: &str = "LD_PRELOAD";
 
-/// Whether a variable carries options, one word each.
-pub(super) fn has_options(name: &str) -> bool {
+/// Whether a variable carries options, one word each: by its name, or by its words, such as `<APP>_OPTS` of Gradle's scripts.
+pub(super) fn has_options(name: &str, value: &str) -> bool {
+    is_named(name) || is_for_java(value)
+}
+
+fn is_named(name: &str) -> bool {
     OF_JAVA.contains(&name) || OF_SCRIPTS.contains(&name) || name == OF_RUBY
+}
+
+/// Whether all words are options of the JVM, and none of JRuby's own (`-Xname=value`).
+fn is_for_java(value: &str) -> bool {
+    let is_rubys = |word: &str| own_option(word).is_some_and(|(name, _)| !name.contains(':'));
+    let is_javas = |word: &str| {
+        !is_rubys(word)
+            && ["-X", "-D", "--add-"].iter().any(|begin| word.len() > begin.len() && word.starts_with(begin))
+    };
+    jvm::options(value).is_ok_and(|options| !options.is_empty() && options.iter().all(|option| is_javas(option)))
 }
 
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says: what reads it is asked.
     pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Found {
-        let is_rubys = name == OF_RUBY || name.starts_with("RUBY_");
-        if !is_rubys && !has_options(name) || value.trim().is_empty() {
-            return found;
-        }
         let live = found.live.clone();
-        let judged =
-            if is_rubys { self.read_by_ruby(name, value, found) } else { self.read_by_java(name, value, found) };
+        // What a program without a JVM, or one that bakeoff starts itself, makes of words like these is its own affair.
+        let is_javas = || is_for_java(value) && self.target.installed.jvm.is_none() && self.jvm().is_ok();
+        let judged = match name {
+            _ if value.trim().is_empty() => return found,
+            OF_LINKER => self.preloaded(value, found),
+            OF_RUBY => self.read_by_ruby(name, value, found),
+            _ if name.starts_with("RUBY_") => self.read_by_ruby(name, value, found),
+            _ if is_named(name) || is_javas() => self.read_by_java(name, value, found),
+            _ => return found,
+        };
         let unverified =
             |reason| format!("the process has the variable, but {reason}; see its effect by a `[[proof]]`");
         judged.unwrap_or_else(|reason| Found { live, ..Found::unverified(unverified(reason)) })
+    }
+
+    /// Libraries to be loaded: each by its path, or by its name wherever the linker finds it.
+    fn preloaded(&self, value: &str, found: Found) -> Result<Found, String> {
+        let mapped: Vec<PathBuf> = proc::mapped(self.target.serving.pid).collect();
+        let judge = |library: &str| {
+            let path = Path::new(library);
+            let is_there = match path.canonicalize() {
+                Ok(path) if library.starts_with('/') => mapped.contains(&path),
+                _ => mapped.iter().any(|mapped| mapped.file_name() == Some(path.as_os_str())),
+            };
+            if !is_there && (library.contains('$') || !library.starts_with('/')) {
+                return Err(format!("where the linker finds {library} is not known"));
+            }
+            Ok(Found::value(library, is_there.then(|| library.to_owned()), None, SettingSource::Proc, exactly))
+        };
+        let libraries = value.split([':', ' ']).filter(|library| !library.is_empty());
+        together(found, libraries.map(|library| (library.to_owned(), judge(library))))
     }
 
     fn read_by_java(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {

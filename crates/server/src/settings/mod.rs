@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
     /// JVM has it only once it is set, or tells it only when it is asked.
     fn default_property(&self, name: &str) -> Option<String> {
-        let variables = self.environment().ok()?.iter().filter(|(name, _)| !carriers::has_options(name));
+        let variables = self.environment().ok()?.iter().filter(|(name, value)| !carriers::has_options(name, value));
         let env = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
         let preflight = self.preflight(&[], &Place { env, ..self.place() }).ok()?;
         preflight.properties.get(name).cloned()
@@ -276,13 +276,25 @@ impl<'a> Reader<'a> {
         let args = self.jvm_args()?;
         // What `java` itself makes use of, such as `-server`, it does not hand on to the JVM.
         let is_present = format!(" {args} ").contains(&format!(" {option} "))
-            || proc::command_line(self.jvm()?.pid).iter().any(|word| word == option);
+            || proc::command_line(self.jvm()?.pid).iter().any(|word| word == option)
+            || self.is_read_by_java(option)?;
         let live = is_present.then(|| option.to_owned());
         Ok(Found::value(option, live, None, SettingSource::Jcmd, exactly))
     }
 
+    /// Whether a variable has the option that the JVM or `java` reads, and the JVM runs: the contents of a file of options take its
+    /// place in what the JVM tells.
+    fn is_read_by_java(&self, option: &str) -> Result<bool, String> {
+        let jvm = self.jvm()?;
+        // Which `java` does not do before 9.
+        let of_java = carriers::OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || !is_java_8(jvm));
+        let environment = proc::environment(jvm.pid).ok_or(NO_ENVIRONMENT)?;
+        let read = environment.iter().filter(|(name, _)| of_java.clone().any(|known| known == name));
+        Ok(read.filter_map(|(_, text)| jvm::options(text).ok()).flatten().any(|word| word == option))
+    }
+
     fn variable(&self, name: &str, value: &str) -> Result<Found, String> {
-        let found = if carriers::has_options(name) {
+        let found = if carriers::has_options(name, value) {
             self.options(name, value)?
         } else {
             let live = self.environment()?.get(name).cloned();
@@ -349,6 +361,10 @@ impl<'a> Reader<'a> {
 /// Why it is not known what a process has of a variable.
 const NO_ENVIRONMENT: &str =
     "the process shows the environment no more that it was started with: a title of its own stands there";
+
+fn is_java_8(jvm: &LiveJvm) -> bool {
+    jvm.jdk().is_ok_and(|jdk| runtime::version_matches(jdk.version.trim_start_matches("1."), "8"))
+}
 
 fn exactly(one: &str, other: &str) -> bool {
     one == other

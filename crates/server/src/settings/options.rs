@@ -16,7 +16,7 @@ pub(crate) fn changed_options(
     env: &IndexMap<String, String>,
     secrets: &Secrets,
 ) -> Vec<ChangedOptions> {
-    let asked = env.iter().filter(|(name, _)| carriers::has_options(name));
+    let asked = env.iter().filter(|(name, value)| carriers::has_options(name, value));
     let asked: Vec<_> = asked.map(|(name, value)| (name.as_str(), without_probe(value))).collect();
     let masked = |changed: ChangedOptions| ChangedOptions {
         variable: changed.variable,

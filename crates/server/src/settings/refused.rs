@@ -24,7 +24,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
                 let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }
-            (SettingKind::Env, None) if carriers::has_options(&asked.name) => {
+            (SettingKind::Env, None) if carriers::has_options(&asked.name, &asked.value) => {
                 told_of(last_words, &complete(&asked.value)?)
             }
             (SettingKind::Jruby, Some(jvm)) => {

@@ -30,14 +30,15 @@ what a setting needs is a table with sources, `crates/server/src/settings/needs.
 Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
 ([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
 
-Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like), and Ruby's own variables (`RUBY_*`), are in effect only if
+Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM serves, any variable all of whose words begin
+with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if
 the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, by name, and the default only where all are; of one given twice the
 later counts. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
 is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace). Where no such runtime serves they are
 unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options that the study writes into a command line it is known there only that they stand in it,
 be it the one that the start script was given or the one that the process which serves has, as its kernel or its Ruby tells it: where both show
 another title they are unverified. Any other variable is the
-program's own affair: it is in effect when the process has it. A process that has written a long title over its environment, as Puma may, does not tell.
+program's own affair: it is in effect when the process has it, and `LD_PRELOAD` when the process has the libraries mapped. A process that has written a long title over its environment, as Puma may, does not tell.
 
 What a start script's runtime does not start with is told by those of its last words that name the option: they are all that is left.
 

@@ -426,7 +426,20 @@ pub const GROUPS: &[Group] = &[
                 "java(1): the same with `=` in place of the space",
             ),
             env("JAVA_MEM", "--add-opens java.base/java.util=ALL-UNNAMED", InEffect, "the same"),
-            env("JAVA_TOOL_OPTIONS", "-XX:Flags=flags.txt", InEffect, "the JVM reads it by itself"),
+            env(
+                "KNOWN_OPTS",
+                "-Xmn20m -Dknown.size=3",
+                Overridden,
+                "the script does not hand on what is named after the program",
+            ),
+            env("KNOWN_OPTIONS", "-Xfast=yes", InEffect, "the program's own: no option of the JVM"),
+            env(
+                "LD_PRELOAD",
+                "/nonexistent/libjemalloc.so.2",
+                Overridden,
+                "ld.so(8): what cannot be loaded is left out",
+            ),
+            env("JAVA_TOOL_OPTIONS", "-XX:VMOptionsFile=options.txt", InEffect, "the JVM reads it by itself"),
         ],
     },
     Group {
