@@ -20,7 +20,8 @@ use model::study::{AskedSetting, ReadySign, Service};
 use crate::isolation::{Group, Pinned};
 use crate::probe::{self, Watched, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
-use crate::settings::{self, Inside};
+use crate::serving::Inside;
+use crate::settings;
 use crate::site::{PlaceholderError, Secrets, Site};
 use crate::supervise::{Order, Supervised};
 use port::Ports;
@@ -238,7 +239,7 @@ impl Launch {
         // Before the study's own options, which decide.
         args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
         if installed.is_probed {
-            Inside::prepare(&site.trial_dir, &mut env)
+            Inside::prepare(&site.trial_dir, probe::RUBY_GC_PROBE, &mut env)
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
         }
         let log = site.trial_dir.join(format!("{name}.log"));

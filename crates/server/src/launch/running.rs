@@ -20,8 +20,8 @@ use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
-use crate::serving::Serving;
-use crate::settings::{self, Inside, Target};
+use crate::serving::{Inside, Serving};
+use crate::settings::{self, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
 /// A server or service that runs. Dropping it ends it and all that it started.
@@ -34,7 +34,6 @@ pub struct Running {
     installed: Installed,
     serving: Serving,
     inside: Option<Inside>,
-    address: SocketAddr,
     facts: LaunchFacts,
 }
 
@@ -47,8 +46,9 @@ impl Running {
         address: SocketAddr,
         ready_s: f64,
     ) -> Self {
-        let serving = Serving::find(supervised.root(), supervised.pid(), address);
-        let inside = serving.inside(&launch.site.trial_dir);
+        let trial_dir = launch.site.trial_dir.clone();
+        let serving = Serving::find(supervised.root(), supervised.pid(), address, trial_dir);
+        let inside = serving.inside();
         let mask = |text: &String| launch.site.secrets.mask(text);
         let env = serving.environment().unwrap_or_else(|| launch.order.env.clone());
         let order = &launch.order;
@@ -70,7 +70,7 @@ impl Running {
             ready_s,
             log: launch.order.log.clone(),
         };
-        Self { supervised, group, launch, installed, serving, inside, address, facts }
+        Self { supervised, group, launch, installed, serving, inside, facts }
     }
 
     /// What is known of the process that serves, as of when it became ready.
@@ -80,7 +80,7 @@ impl Running {
 
     /// Where it answers.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.serving.address
     }
 
     /// The id of the process that was launched; what serves may be another that it has started.
@@ -120,7 +120,7 @@ impl Running {
 
     /// A sampler of the CPU time of it and all that it started.
     pub fn tree(&self) -> ProcessTree {
-        ProcessTree::below(self.supervised.root())
+        ProcessTree::below(self.serving.root)
     }
 
     /// A sampler of all that can be seen of it from outside.
@@ -168,7 +168,7 @@ impl Running {
             facts.gems = Inside::gems(&self.launch.site.trial_dir, self.serving.pid);
         }
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
-        let processes = proc::descendants(self.supervised.root());
+        let processes = proc::descendants(self.serving.root);
         let open = processes.iter().flat_map(|process| proc::open_files(process.pid));
         let archives = open.filter(|path| library::is_archive(path) && !known.contains(path.as_path()));
         let named = |path: PathBuf| Some((path.file_name()?.to_string_lossy().into_owned(), hash::sha256(&path).ok()?));
@@ -206,13 +206,12 @@ impl Running {
 
     /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open.
     fn inside(&self) -> Option<Inside> {
-        self.inside.clone().or_else(|| self.serving.inside(&self.launch.site.trial_dir))
+        self.inside.clone().or_else(|| self.serving.inside())
     }
 
     fn witness(&self) -> Witness<'_> {
         Witness {
             serving: &self.serving,
-            address: self.address,
             site: &self.launch.site,
             supervisor: &self.launch.supervisor,
             interrupted: &self.launch.interrupted,

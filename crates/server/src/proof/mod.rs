@@ -26,7 +26,6 @@ const READ_WITHIN: Duration = Duration::from_secs(30);
 /// The server to be looked at.
 pub(crate) struct Witness<'a> {
     pub serving: &'a Serving,
-    pub address: std::net::SocketAddr,
     pub site: &'a Site,
     /// What commands run under.
     pub supervisor: &'a [String],
@@ -55,7 +54,7 @@ impl Witness<'_> {
 
     fn answered(&self, path: &str, json: &str) -> Result<String, String> {
         let path = self.site.complete(path).map_err(|error| error.to_string())?;
-        let body = body_of(self.address, &path, READ_WITHIN).map_err(|error| format!("GET {path}: {error}"))?;
+        let body = body_of(self.serving.address, &path, READ_WITHIN).map_err(|error| format!("GET {path}: {error}"))?;
         let answer: serde_json::Value =
             serde_json::from_slice(&body).map_err(|error| format!("the answer to GET {path} is no JSON: {error}"))?;
         let json_path = JsonPath::parse(json).map_err(|error| error.to_string())?;

@@ -7,11 +7,11 @@ use indexmap::IndexMap;
 use model::SettingSource;
 
 use super::Found;
-use super::inside::Inside;
 use super::jvm::{self, ASK_WITHIN};
 use super::needs::{self, Live};
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
+use crate::serving::Inside;
 use crate::tool::{self, Ran};
 
 /// The property that tells where it is installed: its launcher sets it, and so does bakeoff.

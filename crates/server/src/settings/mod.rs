@@ -6,7 +6,6 @@
 //! ```
 
 mod carriers;
-mod inside;
 mod jruby;
 mod jvm;
 mod launched;
@@ -27,13 +26,12 @@ use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
-use crate::serving::{LiveJvm, NO_JVM, Serving};
+use crate::serving::{Inside, LiveJvm, NO_JVM, Serving, without_probe};
 use crate::site::Site;
 use crate::tool;
 use jvm::{Flags, Place, Preflight};
 use needs::{Inert, Live};
 
-pub(crate) use inside::Inside;
 pub(crate) use jvm::{NOT_WHY, known_flags};
 pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
@@ -350,7 +348,7 @@ impl<'a> Reader<'a> {
         let read = || {
             let mut environment = self.target.serving.environment().ok_or(NO_ENVIRONMENT)?;
             if let Some(options) = environment.get_mut("RUBYOPT") {
-                *options = inside::without_probe(options);
+                *options = without_probe(options);
             }
             Ok(environment)
         };

@@ -7,11 +7,11 @@ use std::process::Command;
 use indexmap::IndexMap;
 use model::{SettingResult, SettingSource};
 
-use super::inside::Inside;
 use super::jvm::ASK_WITHIN;
 use super::{Found, exactly};
 use crate::proc;
 use crate::runtime::base_env;
+use crate::serving::Inside;
 use crate::tool;
 
 /// A variable of the collector: the same Ruby, asked with the same variables, tells by `-w` what it makes of each; what it

@@ -4,10 +4,9 @@ use indexmap::IndexMap;
 use model::{ChangedOptions, SettingSource};
 
 use super::carriers;
-use super::inside::without_probe;
 use super::{Found, Reader, exactly};
 use crate::proc;
-use crate::serving::Serving;
+use crate::serving::{Serving, without_probe};
 use crate::site::Secrets;
 
 /// The option variables among `env`, what the server was launched with, that it has with another value where it serves.

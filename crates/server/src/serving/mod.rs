@@ -2,17 +2,20 @@
 //!
 //! It is the process of the launched tree that holds the socket that listens where the server answers, be it the launched one,
 //! what a start script became, or a grandchild of it. Of several that hold it, as a master and the workers that it has forked
-//! do, it is the eldest: the others have from it what they run with, and come and go. Where none is seen to hold it, since the
-//! address is another machine's, it is the process that was launched.
+//! do, it is the one nearest to the launched process: the others have from it what they run with, and come and go. Where none is
+//! seen to hold it, since the address is another machine's, it is the process that was launched.
+
+mod inside;
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::PathBuf;
 
 use indexmap::IndexMap;
 
 use crate::proc;
 use crate::runtime::jdk::Jdk;
-use crate::settings::Inside;
+
+pub(crate) use inside::{Inside, without_probe};
 
 /// Why nothing is known of a server's virtual machine where there is none.
 pub(crate) const NO_JVM: &str = "the server runs no JVM that can be found";
@@ -23,6 +26,10 @@ pub(crate) struct Serving {
     pub pid: u32,
     /// The process below which all is that belongs to the server: its supervisor.
     pub root: u32,
+    /// Where it answers.
+    pub address: SocketAddr,
+    /// The folder of its trial.
+    trial_dir: PathBuf,
     /// Its own virtual machine.
     own: Option<LiveJvm>,
 }
@@ -35,11 +42,12 @@ pub(crate) struct LiveJvm {
 }
 
 impl Serving {
-    /// Among all below `root`, of which `launched` was started by bakeoff, the one that answers at `address`.
-    pub fn find(root: u32, launched: u32, address: SocketAddr) -> Self {
-        // Parents stand before their children.
-        let pid = proc::answering(root, address).first().map_or(launched, |eldest| eldest.pid);
-        Self { pid, root, own: LiveJvm::of(pid) }
+    /// Among all below `root`, of which `launched` was started by bakeoff, the one that answers at `address`. What Rubies tell of
+    /// themselves they write into `trial_dir`.
+    pub fn find(root: u32, launched: u32, address: SocketAddr, trial_dir: PathBuf) -> Self {
+        // Whoever is nearer to the root stands before those that are farther.
+        let pid = proc::answering(root, address).first().map_or(launched, |nearest| nearest.pid);
+        Self { pid, root, address, trial_dir, own: LiveJvm::of(pid) }
     }
 
     /// Its virtual machine: its own, or, where what listens is none (a proxy, a Ruby with a helper), the only one that the
@@ -68,11 +76,9 @@ impl Serving {
         [self.pid].into_iter().chain(jvm).collect()
     }
 
-    /// What a Ruby in it has told of itself into the trial's folder.
-    pub fn inside(&self, trial_dir: &Path) -> Option<Inside> {
-        // A Ruby that became another program has told of what is no more.
-        let program = proc::program(self.pid);
-        Inside::read(trial_dir, self.pid).filter(|inside| inside.exe.is_none() || inside.exe == program)
+    /// What a Ruby in it has told of itself.
+    pub fn inside(&self) -> Option<Inside> {
+        Inside::of(&self.trial_dir, self.pid)
     }
 
     /// The environment that it was started with; `None` where it shows it no more.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::probe::RUBY_GC_PROBE;
+use crate::proc;
 
 const PROBE: &str = include_str!("probe.rb");
 
@@ -52,14 +52,15 @@ impl Inside {
     /// Puts the probe into the trial's folder and into the environment.
     ///
     /// RUBYOPT is split at spaces and knows no quoting: from a folder with a space in its path nothing can be required,
-    /// so then the settings are read back from outside, and what is told only from inside is unverified.
-    pub fn prepare(trial_dir: &Path, env: &mut IndexMap<String, String>) -> io::Result<()> {
+    /// so then the settings are read back from outside, and what is told only from inside is unverified. `also` is more that
+    /// each Ruby is to run as it starts.
+    pub fn prepare(trial_dir: &Path, also: &str, env: &mut IndexMap<String, String>) -> io::Result<()> {
         let script = trial_dir.join("probe.rb");
         let require = format!("-r{}", script.display());
         if require.contains(char::is_whitespace) {
             return Ok(());
         }
-        fs::write(&script, [PROBE, RUBY_GC_PROBE].concat())?;
+        fs::write(&script, [PROBE, also].concat())?;
         env.insert("BAKEOFF_PROBE".to_owned(), trial_dir.join("probe").display().to_string());
         let options = env.get("RUBYOPT").map(|options| format!(" {options}")).unwrap_or_default();
         env.insert("RUBYOPT".to_owned(), require + &options);
@@ -67,9 +68,11 @@ impl Inside {
     }
 
     /// What process `pid` wrote into the trial's folder.
-    pub fn read(trial_dir: &Path, pid: u32) -> Option<Self> {
+    pub fn of(trial_dir: &Path, pid: u32) -> Option<Self> {
         let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
-        serde_json::from_slice(&json).ok()
+        let inside: Self = serde_json::from_slice(&json).ok()?;
+        // A Ruby that became another program has told of what is no more.
+        (inside.exe.is_none() || inside.exe == proc::program(pid)).then_some(inside)
     }
 
     /// Asks process `pid` which gems it has loaded by now; none when it does not tell.
@@ -96,7 +99,7 @@ impl Inside {
 }
 
 /// RUBYOPT without what [`Inside::prepare`] put into it, and Bundler may have put something before.
-pub(super) fn without_probe(rubyopt: &str) -> String {
+pub(crate) fn without_probe(rubyopt: &str) -> String {
     let is_probe = |word: &&str| word.starts_with("-r/") && word.ends_with("/probe.rb");
     match rubyopt.split(' ').find(is_probe) {
         Some(probe) => rubyopt.split(' ').filter(|word| *word != probe).collect::<Vec<_>>().join(" "),
@@ -112,14 +115,14 @@ mod tests {
     fn the_probe_goes_before_the_studys_options() {
         let dir = tempfile::tempdir().unwrap();
         let mut env = IndexMap::from([("RUBYOPT".to_owned(), "-W0".to_owned())]);
-        Inside::prepare(dir.path(), &mut env).unwrap();
+        Inside::prepare(dir.path(), "", &mut env).unwrap();
         assert!(env["RUBYOPT"].starts_with("-r/") && env["RUBYOPT"].ends_with("/probe.rb -W0"), "{env:?}");
         assert_eq!(without_probe(&env["RUBYOPT"]), "-W0");
         assert_eq!(without_probe(&format!("-rbundler/setup {}", env["RUBYOPT"])), "-rbundler/setup -W0");
         assert_eq!(without_probe("-W0  -W1"), "-W0  -W1");
         let spaced = dir.path().join("a b");
         let mut env = IndexMap::new();
-        Inside::prepare(&spaced, &mut env).unwrap();
+        Inside::prepare(&spaced, "", &mut env).unwrap();
         assert!(env.is_empty());
     }
 }
