@@ -183,6 +183,34 @@ fn arguments_that_a_script_hands_on_are_seen() {
     }
 }
 
+/// As a server does that loads the application in its workers only: one gem, a version each.
+#[test]
+fn the_gems_of_forked_workers_are_seen() {
+    let body = RUBY_SERVER.split_once("loop do").unwrap().1;
+    let server = format!(
+        "require 'socket'\nserver = TCPServer.new('127.0.0.1', Integer(ARGV[0]))\n\
+         %w[1.0 2.0].each do |version|\nfork do\ngem 'widget', version\nloop do{body}end\nend\nProcess.waitall\n"
+    );
+    let dir = study("server.rb", &server);
+    for version in ["1.0", "2.0"] {
+        let specification = dir.path().join(format!("gems/specifications/widget-{version}.gemspec"));
+        fs::create_dir_all(dir.path().join(format!("gems/gems/widget-{version}/lib"))).unwrap();
+        fs::create_dir_all(specification.parent().unwrap()).unwrap();
+        let text = "Gem::Specification.new('widget', 'VERSION') { |gem| gem.authors, gem.summary = ['a'], 'b' }\n";
+        fs::write(specification, text.replace("VERSION", version)).unwrap();
+    }
+    let gems = dir.path().join("gems").display().to_string();
+    let running = launch("exec ruby server.rb $1\n", &[("GEM_PATH", &gems)], &dir);
+    let facts = facts(&running);
+    assert_eq!(facts.gems.get("widget").map(String::as_str), Some("1.0, 2.0"), "{:?}", facts.gems);
+    let told = |kind: &str| {
+        let files = fs::read_dir(dir.path().join("trial")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("probe.") && name.ends_with(kind)).count()
+    };
+    assert_eq!(told(".gems.json"), 3, "the master has told, too");
+}
+
 /// A master keeps the socket that its workers have from it, and they come and go.
 #[test]
 fn the_master_of_workers_serves() {

@@ -161,12 +161,10 @@ impl Running {
         Recorder::start(jvm, &self.launch.site.trial_dir)
     }
 
-    /// What it has loaded once it has answered, added to `facts`: gems that a Ruby tells of, archives that its processes
+    /// What it has loaded once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
     /// have open.
     pub fn loaded(&self, facts: &mut LaunchFacts) {
-        if self.inside().is_some() {
-            facts.gems = Inside::gems(&self.launch.site.trial_dir, self.serving.pid);
-        }
+        facts.gems = self.serving.gems();
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
         let processes = proc::descendants(self.serving.root);
         let open = processes.iter().flat_map(|process| proc::open_files(process.pid));

@@ -3,6 +3,7 @@
 //! A system property proves nothing: JRuby reads its options early, and a property set later, as by `.jrubyrc`, reads as
 //! set and does nothing. The values that JRuby itself has loaded are the truth.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,17 +76,24 @@ impl Inside {
         (inside.exe.is_none() || inside.exe == proc::program(pid)).then_some(inside)
     }
 
-    /// Asks process `pid` which gems it has loaded by now; none when it does not tell.
-    pub fn gems(trial_dir: &Path, pid: u32) -> IndexMap<String, String> {
+    /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` tell that told of themselves:
+    /// names and versions, all of them where processes have several.
+    pub fn gems(trial_dir: &Path, pids: &[u32]) -> IndexMap<String, String> {
         if fs::write(trial_dir.join("probe.ask"), "").is_err() {
             return IndexMap::new();
         }
-        let told = trial_dir.join(format!("probe.{pid}.gems.json"));
+        let told = |pid: &u32| trial_dir.join(format!("probe.{pid}.gems.json"));
+        let tells = |pid: &&u32| Self::of(trial_dir, **pid).is_some();
         let deadline = Instant::now() + TOLD_WITHIN;
-        while !told.is_file() && Instant::now() < deadline {
+        while !pids.iter().filter(tells).all(|pid| told(pid).is_file()) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(20));
         }
-        fs::read(told).ok().and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default()
+        let mut gems: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let read = |pid: &u32| serde_json::from_slice::<BTreeMap<_, _>>(&fs::read(told(pid)).ok()?).ok();
+        for (name, version) in pids.iter().filter_map(read).flatten() {
+            gems.entry(name).or_default().insert(version);
+        }
+        gems.into_iter().map(|(name, versions)| (name, Vec::from_iter(versions).join(", "))).collect()
     }
 
     /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.

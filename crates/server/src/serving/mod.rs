@@ -76,6 +76,12 @@ impl Serving {
         [self.pid].into_iter().chain(jvm).collect()
     }
 
+    /// The gems loaded by now by all that hold its socket: a worker has its own beside those of its master.
+    pub fn gems(&self) -> IndexMap<String, String> {
+        let holders: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
+        Inside::gems(&self.trial_dir, &holders)
+    }
+
     /// What a Ruby in it has told of itself.
     pub fn inside(&self) -> Option<Inside> {
         Inside::of(&self.trial_dir, self.pid)

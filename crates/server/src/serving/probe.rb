@@ -1,5 +1,5 @@
-# Written and required by bakeoff (RUBYOPT=-r) in every variant alike: tells once, at the start, what this process runs
-# with. Needs no library, changes nothing, and must never disturb the application.
+# Written and required by bakeoff (RUBYOPT=-r) in every variant alike: tells at the start what this process runs with, and
+# once, when it is asked, which gems it has loaded. Needs no library, and must never disturb the application.
 begin
   target = ENV['BAKEOFF_PROBE']
   if target && !target.empty?
@@ -32,28 +32,54 @@ begin
     build << quote.('description') + ':' + quote.(RUBY_DESCRIPTION.gsub(/ [+-]\w+/, ''))
     # A program may show another title later.
     argv = [$0, *ARGV].map { |word| quote.(word) }
-    json = '{' + facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
+    json = facts.map { |name, value| quote.(name) + ':' + quote.(value) }.join(',') +
            ',"argv":[' + argv.join(',') + '],"build":{' + build.join(',') + '}' +
-           ',"options":[' + options.join(',') + ']}'
-    # A child of the server that runs Ruby, too, writes a file of its own.
-    unfinished = "#{target}.#{Process.pid}.unfinished"
-    File.write(unfinished, json)
-    File.rename(unfinished, "#{target}.#{Process.pid}.json")
+           ',"options":[' + options.join(',') + ']'
+    # A child of the server that runs Ruby, too, writes files of its own.
+    write = lambda do |kind, members|
+      unfinished = "#{target}.#{Process.pid}.unfinished"
+      File.write(unfinished, '{' + members + '}')
+      File.rename(unfinished, "#{target}.#{Process.pid}#{kind}.json")
+    end
+    write.('', json)
 
     # Asked once more when the application has answered, before it is loaded: which gems it has by then. Nothing of this
     # is left when the measurement begins.
-    teller = Thread.new do
-      6000.times do
-        sleep 0.1
-        next unless File.exist?("#{target}.ask")
-        gems = defined?(Gem) ? Gem.loaded_specs.values.sort_by(&:name) : []
-        unfinished = "#{target}.#{Process.pid}.unfinished"
-        File.write(unfinished, '{' + gems.map { |gem| quote.(gem.name) + ':' + quote.(gem.version) }.join(',') + '}')
-        File.rename(unfinished, "#{target}.#{Process.pid}.gems.json")
-        break
+    has_told = false
+    tell = lambda do
+      teller = Thread.new do
+        6000.times do
+          sleep 0.1
+          next unless File.exist?("#{target}.ask")
+          gems = defined?(Gem) ? Gem.loaded_specs.values.sort_by(&:name) : []
+          write.('.gems', gems.map { |gem| quote.(gem.name) + ':' + quote.(gem.version) }.join(','))
+          break
+        end
+        has_told = true
       end
+      teller.report_on_exception = false
     end
-    teller.report_on_exception = false
+    tell.()
+
+    # A forked process is without its parent's threads, and may load gems of its own. Once the parent has told, so has whoever
+    # it forks.
+    if RUBY_ENGINE == 'ruby' && Process.respond_to?(:_fork)
+      forked = Module.new do
+        define_method(:_fork) do
+          pid = super()
+          if pid.zero? && !has_told
+            begin
+              write.('', json + ',"forked":true')
+              tell.()
+            rescue Exception # rubocop:disable Lint/RescueException: as below
+              nil
+            end
+          end
+          pid
+        end
+      end
+      Process.singleton_class.prepend(forked)
+    end
   end
 rescue Exception # rubocop:disable Lint/RescueException: whatever goes wrong here is not the application's business
   nil
