@@ -180,6 +180,8 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
                 "server.rb".to_owned(),
             ],
             env: [("PORT".to_owned(), (41_000 + number).to_string()), ("HOME".to_owned(), "/root".to_owned())].into(),
+            hides_command: false,
+            hides_env: false,
             versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
             libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
             gems: strings([("json", "2.7.1"), ("rack", "2.2.9")]),

@@ -156,8 +156,14 @@ pub struct LaunchFacts {
     pub pid: u32,
     /// Its command line as `/proc/PID/cmdline` had it, or as it was launched where that is a title; secrets masked.
     pub command: Vec<String>,
-    /// Its environment, secrets masked, sorted by name.
+    /// Its environment, or the one it was launched with where a title stands in its place; secrets masked, sorted by name.
     pub env: IndexMap<String, String>,
+    /// Whether `command` is not shown by the process: it has a title.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_command: bool,
+    /// Whether `env` is not shown by the process: its title is as long as that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_env: bool,
     /// Names and versions of what runs: `jdk`, `jruby`, `ruby`, in that order where known.
     pub versions: IndexMap<String, String>,
     /// Files that it runs (jars, those inside of archives, scripts): name and checksum, hexadecimal.

@@ -133,15 +133,18 @@ pub(crate) fn descendants(root: u32) -> Vec<Process> {
 
 /// What a process shows as its command line; empty when it is gone.
 pub(crate) fn command_line(pid: u32) -> Vec<String> {
-    nul_separated(pid, "cmdline")
+    let mut words = nul_separated(pid, "cmdline");
+    // What is left of the command line's place behind a title.
+    let end = words.iter().rposition(|word| !word.is_empty()).map_or(0, |last| last + 1);
+    words.truncate(end);
+    words
 }
 
 /// The command line that a process was started with; `None` when it is gone, or has written a title over it, as Puma does: one text
 /// of several words.
 pub(crate) fn arguments(pid: u32) -> Option<Vec<String>> {
     let words = command_line(pid);
-    let mut told = words.iter().filter(|word| !word.is_empty());
-    let is_title = matches!((told.next(), told.next()), (Some(title), None) if title.contains(' '));
+    let is_title = matches!(&words[..], [title] if title.contains(' '));
     (!words.is_empty() && !is_title).then_some(words)
 }
 

@@ -241,6 +241,17 @@ fn a_title_over_the_environment_is_no_other_value() {
     let facts = running.facts();
     assert_eq!(facts.env.get("WORKERS").map(String::as_str), Some("3"), "as it was launched");
     assert_eq!(facts.command[1], "start.sh", "as it was launched: {:?}", facts.command);
+    assert!(facts.hides_env && facts.hides_command);
+}
+
+/// What is left of the command line's place behind it are no words.
+#[test]
+fn a_title_of_one_word_is_all_that_is_shown() {
+    let dir = study("server.rb", &format!("Process.setproctitle('title')\n{RUBY_SERVER}"));
+    let running = launch("exec ruby server.rb $1 and more\n", &[("WORKERS", "3")], &dir);
+    let facts = running.facts();
+    assert_eq!(facts.command, ["title"]);
+    assert!(!facts.hides_env && !facts.hides_command && facts.env["WORKERS"] == "3", "{facts:?}");
 }
 
 /// A Ruby that becomes another program has told of itself, and is no more.

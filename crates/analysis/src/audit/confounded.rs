@@ -1,7 +1,7 @@
 //! Variants differ in more than the declared factors.
 //!
-//! Versions, libraries, environment and command line of all launches are laid side by side. What differs is explained
-//! when a setting of the variant's own treatment names it, or when a factor changes what runs (kind `runtime`), which
+//! Versions, libraries, environment and command line of all launches are laid side by side, as far as both sides show
+//! them. What differs is explained when a setting of the variant's own treatment names it, or when a factor changes what runs (kind `runtime`), which
 //! naturally changes versions, libraries, paths and the command line.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +25,19 @@ const MASK: &str = "***";
 /// Invalid for each variant that differs from the baseline in something no factor explains; a warning while there are
 /// too few launches to know what varies by itself.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
-    let unexplained: Vec<_> = differences(record).into_iter().filter(|d| d.factor.is_none()).collect();
+    let sides = sides(record);
+    let all = compared(record, &sides);
     let seen = |variant| inspected(record, variant).count();
     let has_enough = |variant| seen(variant) >= FEWEST;
     (BASELINE + 1..record.study.variants.len())
         .filter(|variant| seen(*variant) > 0 && seen(BASELINE) > 0)
         .filter_map(|variant| {
-            let own: Vec<_> = unexplained.iter().filter(|d| d.values[variant] != d.values[BASELINE]).collect();
+            let is_own = |(subject, difference): &&(&Subject, EnvironmentDifference)| {
+                let are_shown = [BASELINE, variant].iter().all(|side| sides[*side].shows(subject));
+                let differ = difference.values[variant] != difference.values[BASELINE];
+                difference.factor.is_none() && are_shown && differ
+            };
+            let own: Vec<_> = all.iter().filter(is_own).map(|(_, difference)| difference).collect();
             if own.is_empty() {
                 return None;
             }
@@ -74,11 +80,19 @@ fn inspected(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item 
 
 /// How the variants' processes differ, as far as any was looked into; differences that no factor explains first.
 pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
-    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
+    compared(record, &sides(record)).into_iter().map(|(_, difference)| difference).collect()
+}
+
+fn sides(record: &StudyRecord) -> Vec<Side> {
+    (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect()
+}
+
+fn compared<'a>(record: &StudyRecord, sides: &'a [Side]) -> Vec<(&'a Subject, EnvironmentDifference)> {
     let subjects: BTreeSet<&Subject> = sides.iter().flat_map(|side| side.values.keys()).collect();
-    let mut all: Vec<EnvironmentDifference> =
-        subjects.into_iter().flat_map(|subject| compare(record, subject, &sides)).collect();
-    all.sort_by_key(|difference| difference.factor.is_some());
+    let differences =
+        |subject| compare(record, subject, sides).into_iter().map(move |difference| (subject, difference));
+    let mut all: Vec<_> = subjects.into_iter().flat_map(differences).collect();
+    all.sort_by_key(|(_, difference)| difference.factor.is_some());
     all
 }
 
@@ -139,6 +153,23 @@ impl Side {
         side
     }
 
+    /// Whether any launch shows it: a process may have a title in place of its command line and environment.
+    fn shows(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Command => self.values.contains_key(subject),
+            Subject::Environment(_) => self.values.keys().any(|subject| matches!(subject, Subject::Environment(_))),
+            _ => self.launches > 0,
+        }
+    }
+
+    /// Words of a subject in one text; `None` where there are none.
+    fn told(&self, subject: &Subject, words: &[&str]) -> Option<String> {
+        if self.launches > 0 && !self.shows(subject) {
+            return Some("(not shown)".to_owned());
+        }
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// The words of a subject; those that not all launches have are left out where they may vary by themselves.
     fn words(&self, subject: &Subject) -> BTreeSet<&str> {
         let Some(values) = self.values.get(subject) else { return BTreeSet::new() };
@@ -159,7 +190,8 @@ fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
     let normal = |text: &str| text.split_whitespace().map(|word| normalise(word, dir, launch)).collect::<Vec<_>>();
     let versions = launch.versions.iter().map(|(name, value)| (Subject::Version(name.clone()), vec![value.clone()]));
     let libraries = launch.libraries.iter().map(|(name, hash)| (Subject::Library(name.clone()), vec![hash.clone()]));
-    let env = launch.env.iter().map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
+    let shown = launch.env.iter().filter(|_| !launch.hides_env);
+    let env = shown.map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
     let gems = launch.gems.iter().map(|(name, version)| (Subject::Gem(name.clone()), vec![version.clone()]));
     let opened = launch.opened.iter().map(|(name, hash)| (Subject::Opened(name.clone()), vec![hash.clone()]));
     let build = launch.build.iter().map(|(name, value)| (Subject::Build(name.clone()), normal(value)));
@@ -167,14 +199,8 @@ fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
     let ours = gc_log_option(&format!("{{trial_dir}}/{GC_LOG}"));
     let words = launch.command.iter().map(|word| normalise(word, dir, launch));
     let command = words.filter(|word| *word != ours).collect();
-    versions
-        .chain(libraries)
-        .chain(gems)
-        .chain(opened)
-        .chain(build)
-        .chain(env)
-        .chain([(Subject::Command, command)])
-        .collect()
+    let command = (!launch.hides_command).then_some((Subject::Command, command));
+    versions.chain(libraries).chain(gems).chain(opened).chain(build).chain(env).chain(command).collect()
 }
 
 /// A word with what belongs to one launch or one place (folders, port, process id, other ports) replaced by the placeholder
@@ -236,7 +262,7 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
     let varying: BTreeSet<&str> = sides.iter().flat_map(|side| side.varying_words(subject)).collect();
     let varying = if subject.may_vary() { varying } else { BTreeSet::new() };
     let changed = !subject.may_vary() && sides.iter().any(|side| side.values.get(subject).is_some_and(|v| v.len() > 1));
-    let known = own.iter().zip(sides).filter(|(_, side)| side.launches > 0).map(|(words, _)| words.clone());
+    let known = own.iter().zip(sides).filter(|(_, side)| side.shows(subject)).map(|(words, _)| words.clone());
     let common = known.reduce(|common, words| &common & &words).unwrap_or_default();
     let mut by_factor: BTreeMap<Option<String>, Vec<Vec<&str>>> = BTreeMap::new();
     for (variant, words) in own.iter().enumerate() {
@@ -249,7 +275,7 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
         .into_iter()
         .map(|(factor, words)| EnvironmentDifference {
             subject: subject.title(),
-            values: words.into_iter().map(|words| (!words.is_empty()).then(|| words.join(" "))).collect(),
+            values: words.into_iter().zip(sides).map(|(words, side)| side.told(subject, &words)).collect(),
             factor,
         })
         .collect()
@@ -527,6 +553,32 @@ mod tests {
         });
         assert_eq!(gravest(rule, &record), None);
         change(&mut record, 1, |launch| drop(launch.env.insert("THREADS".to_owned(), "8".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// What was launched is not what a start script made of it.
+    #[test]
+    fn what_a_title_hides_is_not_compared() {
+        let scripts = |launch: &mut LaunchFacts| {
+            launch.env.insert("APP_HOME".to_owned(), "/srv".to_owned());
+            launch.command.push("--by-script".to_owned());
+        };
+        let hide = |launch: &mut LaunchFacts| (launch.hides_env, launch.hides_command) = (true, true);
+        for hidden in [0, 1] {
+            let mut record = fixture::record(5, 0.0);
+            change(&mut record, 1 - hidden, scripts);
+            assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+            change(&mut record, hidden, hide);
+            assert_eq!(gravest(rule, &record), None);
+            assert_eq!(differences(&record), []);
+            // All else is.
+            change(&mut record, 1, |launch| drop(launch.gems.insert("json".to_owned(), "2.9.1".to_owned())));
+            assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        }
+        // One launch that shows it is enough.
+        let mut record = fixture::record(5, 0.0);
+        change(&mut record, 1, scripts);
+        hide(record.trials[0].launch.as_mut().unwrap());
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 

@@ -50,15 +50,19 @@ impl Running {
         let serving = Serving::find(supervised.root(), supervised.pid(), address, trial_dir);
         let inside = serving.inside();
         let mask = |text: &String| launch.site.secrets.mask(text);
-        let env = serving.environment().unwrap_or_else(|| launch.order.env.clone());
+        let (env, command) = (serving.environment(), proc::arguments(serving.pid));
+        let (hides_env, hides_command) = (env.is_none(), command.is_none());
         let order = &launch.order;
+        let env = env.unwrap_or_else(|| order.env.clone());
         let launched =
             || [order.program.to_string_lossy().into_owned()].into_iter().chain(order.args.clone()).collect();
-        let command: Vec<String> = proc::arguments(serving.pid).unwrap_or_else(launched);
+        let command: Vec<String> = command.unwrap_or_else(launched);
         let facts = LaunchFacts {
             pid: serving.pid,
             command: command.iter().map(mask).collect(),
             env: env.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
+            hides_command,
+            hides_env,
             versions: versions(&installed, &serving, inside.as_ref()),
             libraries: installed.libraries(),
             gems: IndexMap::new(),
