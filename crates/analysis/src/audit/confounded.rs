@@ -1,8 +1,8 @@
 //! Variants differ in more than the declared factors.
 //!
 //! Versions, libraries, environment and command line of all launches are laid side by side, as far as both sides show
-//! them. What differs is explained when a setting of the variant's own treatment names it, or when a factor changes what runs (kind `runtime`), which
-//! naturally changes versions, libraries, paths and the command line.
+//! them. What differs is explained when a setting of the variant's own treatment names it, or when a factor changes what
+//! runs (kind `runtime`), which naturally changes versions, libraries, paths and the command line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

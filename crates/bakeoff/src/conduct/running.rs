@@ -276,7 +276,7 @@ impl<'a> RunningTrial<'a> {
             Err(error) => Err(self.unasked(error, server)),
             Ok(_) if bereft.is_some() => self.unless_service_ended(Ok(())),
             Ok(_) if died => {
-                let exit = server.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
+                let exit = server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
                 Err(self.failed(format!("the server ended by itself under load{exit}"), server))
             }
             Ok(_) => self.go_on(),

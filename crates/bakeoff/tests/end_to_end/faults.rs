@@ -118,6 +118,17 @@ fn servers_that_die_under_load() {
     ]);
 }
 
+/// It answered when it was asked whether it is ready, and would answer still.
+#[test]
+fn a_start_script_that_returns() {
+    let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("5ms"))]);
+    place.change("command = \"", "command = \"sh start.sh ").change("duration = \"1s\"", "duration = \"20s\"");
+    place.write("start.sh", "\"$@\" &\nsleep 2\n");
+    let ran = place.run(&["run", "study.toml"]);
+    place.assert_nothing_is_left();
+    ran.complains("the server ended by itself under load (exit code 0: it has to stay in the foreground)");
+}
+
 /// Half a minute is what one request may take.
 #[test]
 fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {

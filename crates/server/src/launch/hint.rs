@@ -8,11 +8,14 @@ use crate::tool;
 /// Longest line of a log that is repeated, characters.
 const LONGEST: usize = 200;
 
+/// What mends a command that goes to the background.
+pub(super) const FOREGROUND: &str = "it has to stay in the foreground";
+
 /// Why a program ended before it was ready, in words: a likely reason, or the last that it said.
 pub(super) fn why_ended(exit: Exit, tail: &str, jvm: Option<&Jvm>) -> Option<String> {
     from_log(tail, jvm)
         .or_else(|| unread_probe(tail).map(str::to_owned))
-        .or_else(|| exit.is_success().then(|| "it has to stay in the foreground".to_owned()))
+        .or_else(|| exit.is_success().then(|| FOREGROUND.to_owned()))
         .or_else(|| last_words(tail))
 }
 

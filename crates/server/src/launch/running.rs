@@ -12,6 +12,7 @@ use model::{ChangedOptions, JrubyCounts, LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
+use super::hint::FOREGROUND;
 use crate::evidence::{CpuWatch, Recorder};
 use crate::hash;
 use crate::isolation::Group;
@@ -105,6 +106,13 @@ impl Running {
     /// How the launched process ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
         self.supervised.exit()
+    }
+
+    /// The same in words, with what mends it where it went well and left something running.
+    pub fn ending(&self) -> Option<String> {
+        let exit = self.exit()?;
+        let went_away = exit.is_success() && !self.has_ended();
+        Some(if went_away { format!("{exit}: {FOREGROUND}") } else { exit.to_string() })
     }
 
     /// Why processes of it were killed by now, where the kernel did so for lack of memory, for people.
