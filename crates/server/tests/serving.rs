@@ -230,6 +230,31 @@ fn the_master_of_workers_serves() {
     assert_eq!(results(&settings), [InEffect], "{settings:#?}");
 }
 
+/// A proxy listens, and a Ruby behind it answers by workers of its own.
+#[test]
+fn a_ruby_behind_a_proxy() {
+    let server = RUBY_SERVER.replace("TCPServer.new('127.0.0.1', Integer(ARGV[0]))", "UNIXServer.new(ARGV[0])");
+    let (head, body) = server.split_once("loop do").unwrap();
+    let dir = study("server.rb", &format!("{head}fork do\nrequire 'json'\nloop do{body}end\nProcess.waitall\n"));
+    let temporary =
+        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|what| format!("{what}_temp_path {what}; "));
+    let start = format!(
+        "mkdir proxy\nruby server.rb proxy/socket &\ncat > proxy/conf <<END\n\
+         daemon off; user root; pid pid; error_log error; events {{}}\n\
+         http {{ {} access_log off; server {{ listen 127.0.0.1:$1; location / {{ proxy_pass http://unix:$PWD/proxy/socket:; }} }} }}\n\
+         END\nexec nginx -p proxy -c conf\n",
+        temporary.concat()
+    );
+    let running = launch(&start, &[("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")], &dir);
+    let facts = facts(&running);
+    assert_eq!(facts.pid, running.pid(), "the proxy");
+    assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
+    assert!(facts.gems.contains_key("json") && facts.build.contains_key("arch"), "{facts:?}");
+    let wanted = [("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")];
+    let settings = running.read_back(&wanted.map(|(name, value)| asked(SettingKind::Env, name, value)));
+    assert_eq!(results(&settings), [InEffect, InEffect], "{settings:#?}");
+}
+
 /// As Puma's: longer than the command line, it takes the environment's place.
 #[test]
 fn a_title_over_the_environment_is_no_other_value() {

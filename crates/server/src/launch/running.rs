@@ -51,7 +51,7 @@ impl Running {
         let serving = Serving::find(supervised.root(), supervised.pid(), address, trial_dir);
         let inside = serving.inside();
         let mask = |text: &String| launch.site.secrets.mask(text);
-        let (env, command) = (serving.environment(), proc::arguments(serving.pid));
+        let (env, command) = (serving.environment(None), proc::arguments(serving.pid));
         let (hides_env, hides_command) = (env.is_none(), command.is_none());
         let order = &launch.order;
         let env = env.unwrap_or_else(|| order.env.clone());

@@ -23,6 +23,12 @@ const TOLD_WITHIN: Duration = Duration::from_secs(5);
 /// What the probe wrote.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Inside {
+    /// Whose word it is.
+    #[serde(skip)]
+    pub pid: u32,
+    /// Whether it was forked from another Ruby, and not started by itself.
+    #[serde(default)]
+    pub forked: bool,
     pub engine: String,
     pub engine_version: String,
     pub ruby: String,
@@ -71,7 +77,7 @@ impl Inside {
     /// What process `pid` wrote into the trial's folder.
     pub fn of(trial_dir: &Path, pid: u32) -> Option<Self> {
         let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
-        let inside: Self = serde_json::from_slice(&json).ok()?;
+        let inside = Self { pid, ..serde_json::from_slice(&json).ok()? };
         // A Ruby that became another program has told of what is no more.
         (inside.exe.is_none() || inside.exe == proc::program(pid)).then_some(inside)
     }

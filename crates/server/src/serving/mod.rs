@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 
 use crate::proc;
+use crate::runtime::is_mri;
 use crate::runtime::jdk::Jdk;
 
 pub(crate) use inside::{Inside, without_probe};
@@ -76,20 +77,39 @@ impl Serving {
         [self.pid].into_iter().chain(jvm).collect()
     }
 
-    /// The gems loaded by now by all that hold its socket: a worker has its own beside those of its master.
-    pub fn gems(&self) -> IndexMap<String, String> {
-        let holders: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
-        Inside::gems(&self.trial_dir, &holders)
+    /// Whether it is a Ruby by its program, MRI: one that became a daemon tells nothing from inside.
+    pub fn runs_mri(&self) -> bool {
+        proc::program(self.pid).is_some_and(|program| is_mri(&program))
     }
 
-    /// What a Ruby in it has told of itself.
+    /// What a Ruby in it has told of itself, or, where what listens is neither Ruby nor a JVM (a proxy), the only Ruby that the
+    /// server runs, but for those that were forked from it.
     pub fn inside(&self) -> Option<Inside> {
-        Inside::of(&self.trial_dir, self.pid)
+        let own = Inside::of(&self.trial_dir, self.pid);
+        if own.is_some() || self.own.is_some() || self.runs_mri() {
+            return own;
+        }
+        let told =
+            proc::descendants(self.root).into_iter().filter_map(|process| Inside::of(&self.trial_dir, process.pid));
+        let mut started = told.filter(|inside| !inside.forked);
+        let first = started.next();
+        if started.next().is_some() { None } else { first }
     }
 
-    /// The environment that it was started with; `None` where it shows it no more.
-    pub fn environment(&self) -> Option<IndexMap<String, String>> {
-        proc::environment(self.pid).map(|variables| variables.into_iter().collect())
+    /// The gems loaded by now by all that hold its socket, and by the Ruby behind it: workers have their own beside those of
+    /// their master.
+    pub fn gems(&self) -> IndexMap<String, String> {
+        let mut asked: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
+        if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !asked.contains(pid)) {
+            asked.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
+        }
+        Inside::gems(&self.trial_dir, &asked)
+    }
+
+    /// The environment that it, or the Ruby behind it, was started with; `None` where that shows it no more.
+    pub fn environment(&self, inside: Option<&Inside>) -> Option<IndexMap<String, String>> {
+        let pid = inside.map_or(self.pid, |inside| inside.pid);
+        proc::environment(pid).map(|variables| variables.into_iter().collect())
     }
 }
 

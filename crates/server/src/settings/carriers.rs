@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     fn read_by_ruby(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
-        let pid = self.target.serving.pid;
+        let pid = self.target.inside.map_or(self.target.serving.pid, |inside| inside.pid);
         match (self.engine(), self.target.inside) {
             // Such as RUBY_ENV: the program's own affair.
             (None | Some("jruby"), _) if name != OF_RUBY && !mri::is_own(name) => Ok(found),

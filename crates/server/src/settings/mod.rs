@@ -198,11 +198,10 @@ impl<'a> Reader<'a> {
 
     /// Which Ruby serves, if one does: what it told itself, or what is seen from outside.
     fn engine(&self) -> Option<&str> {
-        let runs_mri = || proc::program(self.target.serving.pid).is_some_and(|program| mri::is_interpreter(&program));
         let runs_jruby = || self.properties().is_ok_and(|properties| properties.contains_key(jruby::HOME));
         match self.target.inside {
             Some(inside) => Some(&inside.engine),
-            None if runs_mri() => Some("ruby"),
+            None if self.target.serving.runs_mri() => Some("ruby"),
             None => runs_jruby().then_some("jruby"),
         }
     }
@@ -346,7 +345,7 @@ impl<'a> Reader<'a> {
     /// As the process was started with it, without the probe.
     fn environment(&self) -> Result<&IndexMap<String, String>, String> {
         let read = || {
-            let mut environment = self.target.serving.environment().ok_or(NO_ENVIRONMENT)?;
+            let mut environment = self.target.serving.environment(self.target.inside).ok_or(NO_ENVIRONMENT)?;
             if let Some(options) = environment.get_mut("RUBYOPT") {
                 *options = without_probe(options);
             }

@@ -1,7 +1,7 @@
 //! What MRI makes of its variables and options.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use indexmap::IndexMap;
@@ -10,7 +10,7 @@ use model::{SettingResult, SettingSource};
 use super::jvm::ASK_WITHIN;
 use super::{Found, exactly};
 use crate::proc;
-use crate::runtime::base_env;
+use crate::runtime::{base_env, is_mri};
 use crate::serving::Inside;
 use crate::tool;
 
@@ -95,7 +95,7 @@ fn unknown(pid: u32, name: &str) -> Found {
 /// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
 /// there.
 fn names(pid: u32) -> Vec<String> {
-    let mut files: Vec<PathBuf> = proc::mapped(pid).filter(|path| is_interpreter(path)).collect();
+    let mut files: Vec<PathBuf> = proc::mapped(pid).filter(|path| is_mri(path)).collect();
     files.dedup();
     let mut names: Vec<String> =
         files.iter().filter_map(|path| fs::read(path).ok()).flat_map(|bytes| texts(&bytes)).collect();
@@ -103,12 +103,6 @@ fn names(pid: u32) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-/// Whether a file is MRI's program or its library.
-pub(super) fn is_interpreter(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with("ruby") || name.starts_with("libruby")
 }
 
 /// Texts that end with a zero byte and are names of Ruby's variables.
