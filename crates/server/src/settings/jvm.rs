@@ -116,6 +116,18 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
     }
 }
 
+/// Sizes of the heap and its parts.
+const OF_THE_HEAP: [&str; 5] = ["MaxHeapSize", "InitialHeapSize", "MinHeapSize", "NewSize", "MaxNewSize"];
+
+/// Whether a JVM with these flags takes both for the same value of `name`: with G1 the heap and its parts are whole regions, which
+/// grow with it (up to 32 MiB, java(1)).
+pub(super) fn same_flag(flags: &Flags, name: &str, asked: &str, live: &str) -> bool {
+    let of = |name: &str| flags.get(name).map(|flag| flag.value.as_str());
+    let region = of("G1HeapRegionSize").filter(|_| of("UseG1GC") == Some("true")).and_then(bytes);
+    let is_rounded = |region| bytes(asked).zip(bytes(live)).is_some_and(|(asked, live)| asked.abs_diff(live) < region);
+    same_value(asked, live) || OF_THE_HEAP.contains(&name) && region.is_some_and(is_rounded)
+}
+
 /// The flags of a running JVM.
 pub(super) fn live_flags(jvm: &LiveJvm) -> Result<Flags, String> {
     ask(jvm, &["VM.flags", "-all"]).map(|text| parse_flags(&text))
@@ -356,6 +368,21 @@ mod tests {
         assert!(!same_value("100", "101"));
         assert!(same_value("40", "40.000000"));
         assert!(same_value("true", "true") && !same_value("true", "false"));
+    }
+
+    #[test]
+    fn a_heap_is_whole_regions() {
+        let flags = |collector: &str| {
+            parse_flags(&format!(
+                "bool UseG1GC = {} {{product}} {{default}}\nsize_t G1HeapRegionSize = 4194304 {{product}} {{ergonomic}}\n",
+                collector == "G1"
+            ))
+        };
+        let same = |collector, name, asked, live| same_flag(&flags(collector), name, asked, live);
+        assert!(same("G1", "MaxNewSize", "90m", "92274688"));
+        assert!(!same("G1", "MaxNewSize", "90m", "100663296"));
+        assert!(!same("Serial", "MaxNewSize", "90m", "92274688"));
+        assert!(!same("G1", "MetaspaceSize", "90m", "92274688"));
     }
 
     #[test]

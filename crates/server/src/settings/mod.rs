@@ -224,7 +224,8 @@ impl<'a> Reader<'a> {
         let flags = self.flags()?;
         let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
         let default = self.default_flag(&name, option);
-        let found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, jvm::same_value);
+        let same = |one: &str, other: &str| jvm::same_flag(flags, &name, one, other);
+        let found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
         let known = |name: &str| {
             let flag = flags.get(name)?;
             Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.origin.contains("command line") })

@@ -149,6 +149,14 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         on: On::Jdk17,
+        with: &["-XX:+UseG1GC", "-XX:G1HeapRegionSize=8m"],
+        cases: &[
+            flag("-Xmx301m", InEffect, "a heap is whole regions: 304 MiB"),
+            flag("-Xmn90m", InEffect, "whole regions: 88 MiB"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
         with: &["-XX:+IgnoreUnrecognizedVMOptions"],
         cases: &[
             flag("-XX:+UseParallelGC", InEffect, "never the default of JDK 17"),
