@@ -99,7 +99,7 @@ fn evidence_is_resumed_and_can_be_declined() {
     assert_eq!(place.status(), "interrupted");
 
     let resumed = place.run(&["run", "study.toml", "--resume", "--evidence"]).ends_with(0);
-    resumed.complains("evidence, two: no recording: a command that is no Java program");
+    resumed.complains("evidence, two: no recording: a server without a JVM keeps no record of itself");
     assert!(!resumed.stderr.contains("evidence, one:"), "{}", resumed.stderr);
     let why = place.report().why.unwrap();
     assert_eq!(why.launches.iter().map(|launch| launch.variant).collect::<Vec<_>>(), [0, 1]);
