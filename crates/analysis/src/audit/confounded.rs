@@ -58,18 +58,28 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         .collect()
 }
 
-/// Whether a difference may be what the treatment brings along: a program that is told something else by a variable, a
-/// property or an argument may load other code, and a start script may run another runtime. The same gem in two versions is
-/// never that.
+/// Variables that say where Ruby's gems are.
+const OF_GEMS: [&str; 6] = ["GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE", "BUNDLE_PATH", "BUNDLE_WITHOUT", "RUBYLIB"];
+
+/// Whether a difference may be what the treatment brings along. A program that is told something else by a variable, a property or
+/// an argument may load other code, by itself or, where it is told a folder, in place of what it has; a start script may make
+/// anything of it, another runtime, too. The same gem in two versions follows only from where the gems are.
 fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
     let sides = [BASELINE, variant];
-    let begins = |subjects: [&str; 2]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
-    let is_one_sided = || sides.iter().any(|side| difference.values[*side].is_none());
+    let begins = |subjects: &[&str]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
+    let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
     let runs_command = |side: &usize| matches!(record.study.variants[*side].server.runtime, Runtime::Command { .. });
-    let is_runtime = || sides.iter().all(runs_command) && begins(["version ", "Ruby's build "]);
-    let tells = |kind: SettingKind| matches!(kind, SettingKind::Env | SettingKind::Property | SettingKind::Argument);
-    let asked = sides.iter().flat_map(|side| &record.study.variants[*side].treatment);
-    (begins(["gem ", "loaded "]) && is_one_sided() || is_runtime()) && asked.into_iter().any(|asked| tells(asked.kind))
+    let is_handed_on =
+        sides.iter().all(runs_command) && begins(&["version ", "Ruby's build ", "command line", "environment "]);
+    let tells =
+        |asked: &&AskedSetting| matches!(asked.kind, SettingKind::Env | SettingKind::Property | SettingKind::Argument);
+    let mut told = sides.iter().flat_map(|side| &record.study.variants[*side].treatment).filter(tells);
+    told.any(|asked| {
+        is_handed_on
+            || begins(&["gem ", "loaded "]) && is_one_sided
+            || begins(&["loaded "]) && asked.value.contains('/')
+            || begins(&["gem "]) && asked.kind == SettingKind::Env && OF_GEMS.contains(&asked.name.as_str())
+    })
 }
 
 /// The launches of a variant that were looked into, which is done before they are warmed up: of those that failed before nobody
@@ -485,6 +495,57 @@ mod tests {
         assert_eq!(of(Runtime::Command { command: "sh start.sh".to_owned() }), Some(Severity::Warning));
         let ruby = Runtime::Ruby { version: None, options: Vec::new(), script: "server.rb".to_owned() };
         assert_eq!(of(ruby), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn words_that_a_start_script_makes_of_a_variable_may_follow() {
+        let mut record = fixture::record(5, 0.0);
+        record.study.variants[1].treatment.push(AskedSetting {
+            factor: "heap".to_owned(),
+            kind: SettingKind::Env,
+            name: "HEAP".to_owned(),
+            value: "256".to_owned(),
+        });
+        for (variant, heap) in ["128", "256"].into_iter().enumerate() {
+            change(&mut record, variant, |launch| launch.command.push(format!("-Xmx{heap}m")));
+            change(&mut record, variant, |launch| {
+                drop(launch.env.insert("OPTIONS".to_owned(), format!("-Xmx{heap}m")));
+            });
+        }
+        let of = |record: &mut StudyRecord, runtime: Runtime| {
+            record.study.variants.iter_mut().for_each(|variant| variant.server.runtime = runtime.clone());
+            gravest(rule, record)
+        };
+        let ruby = Runtime::Ruby { version: None, options: Vec::new(), script: "server.rb".to_owned() };
+        assert_eq!(of(&mut record, ruby), Some(Severity::Invalid));
+        let command = Runtime::Command { command: "sh start.sh".to_owned() };
+        assert_eq!(of(&mut record, command), Some(Severity::Warning));
+        // What is installed is not made by a script.
+        change(&mut record, 1, |launch| drop(launch.libraries.insert("json.jar".to_owned(), "cc".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn gems_and_archives_follow_from_where_they_are_looked_for() {
+        let with = |name: &str, value: &str, slip: fn(&mut LaunchFacts, usize)| {
+            let mut record = fixture::record(5, 0.0);
+            record.study.variants[1].treatment.push(AskedSetting {
+                factor: "version".to_owned(),
+                kind: SettingKind::Env,
+                name: name.to_owned(),
+                value: value.to_owned(),
+            });
+            (0..2).for_each(|variant| change(&mut record, variant, |launch| slip(launch, variant)));
+            gravest(rule, &record)
+        };
+        let gem =
+            |launch: &mut LaunchFacts, variant| drop(launch.gems.insert("widget".to_owned(), format!("{variant}.0")));
+        let archive =
+            |launch: &mut LaunchFacts, variant| drop(launch.opened.insert("app.jar".to_owned(), format!("{variant}a")));
+        assert_eq!(with("GEM_PATH", "{dir}/g2", gem), Some(Severity::Warning));
+        assert_eq!(with("MODE", "/fast", gem), Some(Severity::Invalid));
+        assert_eq!(with("APP_HOME", "{dir}/v2", archive), Some(Severity::Warning));
+        assert_eq!(with("MODE", "fast", archive), Some(Severity::Invalid));
     }
 
     #[test]
