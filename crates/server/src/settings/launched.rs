@@ -1,5 +1,6 @@
 //! What the process itself shows: arguments, versions, programs.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -26,7 +27,7 @@ impl Reader<'_> {
         };
         // A start script may have handed them on to what it became or started, which may show another title by now.
         let told = self.target.inside.is_some_and(|inside| holds(&inside.argv));
-        let is_present = told || holds(&proc::command_line(self.target.serving.pid)) || holds(&self.command_line()?);
+        let is_present = told || holds(&proc::command_line(self.target.serving.pid)) || holds(&self.shown()?);
         let live = is_present.then(|| text.clone());
         let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
         Ok(match inside {
@@ -35,19 +36,21 @@ impl Reader<'_> {
         })
     }
 
-    /// The words that the launched process was started with. A process that has become another program, or shows another
-    /// title, does not tell them; a Ruby that bakeoff starts told them at its start.
-    fn command_line(&self) -> Result<Vec<String>, String> {
+    /// The words that the launched process was started with, as it shows them. A process that has become another program, or shows
+    /// another title, does not.
+    fn shown(&self) -> Result<Vec<String>, String> {
         let args = proc::command_line(self.target.launched);
-        let program = self.target.installed.program.file_name();
-        if args.iter().any(|arg| Path::new(arg).file_name() == program) {
+        if args.iter().any(|arg| is_program(arg, self.target.installed.program.file_name())) {
             return Ok(args);
         }
+        Err(format!("the process shows another command line than it was started with: `{}`", args.join(" ")))
+    }
+
+    /// The same; a Ruby that bakeoff starts told its program and the words after it at its start.
+    fn command_line(&self) -> Result<Vec<String>, String> {
         let inside = self.target.inside.filter(|_| self.target.installed.runs_ruby);
-        let told = inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
-        told.ok_or_else(|| {
-            format!("the process shows another command line than it was started with: `{}`", args.join(" "))
-        })
+        let told = || inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
+        self.shown().or_else(|why| told().ok_or(why))
     }
 
     /// The runtime, a version, or the program.
@@ -109,7 +112,7 @@ impl Reader<'_> {
         let Some((program, rest)) = words.split_first() else { return Found::unverified("the command is empty") };
         let name = Path::new(program).file_name();
         let found = self.in_command_line(value, |args| {
-            let after = args.iter().position(|arg| Path::new(arg).file_name() == name).map(|at| &args[at + 1..]);
+            let after = args.iter().position(|arg| is_program(arg, name)).map(|at| &args[at + 1..]);
             after.is_some_and(|after| after.starts_with(rest))
         });
         match found.result {
@@ -132,7 +135,24 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a word names this program, and is no option that has such a name at its end (`-Djruby.shell=/bin/sh`).
+fn is_program(word: &str, name: Option<&OsStr>) -> bool {
+    !word.starts_with('-') && Path::new(word).file_name() == name
+}
+
 /// Whether the live version is the one asked for or begins with it at a dot.
 fn begins(asked: &str, live: &str) -> bool {
     runtime::version_matches(live, asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_no_program() {
+        let name = Some(OsStr::new("sh"));
+        assert!(is_program("/bin/sh", name) && is_program("sh", name));
+        assert!(!is_program("-Djruby.shell=/bin/sh", name));
+    }
 }

@@ -48,10 +48,18 @@ fn told(said: &str, name: &str) -> Option<(String, String)> {
 }
 
 fn same_number(one: &str, other: &str) -> bool {
-    match (one.parse::<f64>(), other.parse::<f64>()) {
-        (Ok(one), Ok(other)) => (one - other).abs() < 1e-6,
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => (one - other).abs() < 1e-6,
         _ => one == other,
     }
+}
+
+/// A number as Ruby reads it from a variable: sizes may have a unit (`get_envparam_size` of gc.c).
+fn number(text: &str) -> Option<f64> {
+    let units = [(['k', 'K'], 1_u64 << 10), (['m', 'M'], 1 << 20), (['g', 'G'], 1 << 30)];
+    let sized = units.into_iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)));
+    let (digits, size) = sized.unwrap_or((text, 1));
+    Some(digits.parse::<f64>().ok()? * size as f64)
 }
 
 /// How the names of its variables begin that set the collector, YJIT and stacks.
@@ -157,6 +165,7 @@ mod tests {
         assert_eq!(told(said, "RUBY_GC_HEAP_GROWTH_FACTOR"), pair("1.800000", "1.800000"));
         assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
         assert!(same_number("1.1", "1.100000") && !same_number("a", "b"));
+        assert!(same_number("32m", "33554432") && same_number("1K", "1024") && !same_number("32m", "32"));
     }
 
     #[test]
