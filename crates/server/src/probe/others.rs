@@ -14,6 +14,7 @@ const LEAST: f64 = 0.01;
 #[derive(Debug)]
 pub struct Others {
     at: Instant,
+    above: HashSet<u32>,
     before: HashMap<u32, Seen>,
 }
 
@@ -29,13 +30,15 @@ struct Seen {
 impl Others {
     /// Begins now.
     pub fn new() -> Self {
-        Self { at: Instant::now(), before: seen(&proc::every().collect::<Vec<_>>(), std::process::id()) }
+        let processes: Vec<Process> = proc::every().collect();
+        let above = above(&processes, std::process::id());
+        Self { at: Instant::now(), before: seen(&processes, std::process::id(), &above), above }
     }
 
     /// The trees that have used the most since, the busiest first, each by the name of its busiest program. What has ended counts
     /// for whoever waited for it.
     pub fn busiest(&self) -> Vec<Competitor> {
-        let now = seen(&proc::every().collect::<Vec<_>>(), std::process::id());
+        let now = seen(&proc::every().collect::<Vec<_>>(), std::process::id(), &self.above);
         let elapsed_s = self.at.elapsed().as_secs_f64().max(1e-9);
         let used = used(&self.before, &now).into_iter();
         used.filter(|(_, used_s)| used_s / elapsed_s >= LEAST)
@@ -50,11 +53,21 @@ impl Default for Others {
     }
 }
 
-/// Every process that is not below `ours`, nor that itself. Those above it are no tree: they have waited for ours as well.
-fn seen(processes: &[Process], ours: u32) -> HashMap<u32, Seen> {
-    let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.pid, process.parent)).collect();
-    let parent = |pid: &u32| parents.get(pid).copied().filter(|parent| *parent != 0);
-    let above: HashSet<u32> = std::iter::successors(parent(&ours), parent).collect();
+/// The processes above `ours`.
+fn above(processes: &[Process], ours: u32) -> HashSet<u32> {
+    let parents = parents(processes);
+    std::iter::successors(parents.get(&ours), |pid| parents.get(pid)).copied().collect()
+}
+
+/// The parent of each process that has one.
+fn parents(processes: &[Process]) -> HashMap<u32, u32> {
+    processes.iter().map(|process| (process.pid, process.parent)).filter(|(_, parent)| *parent != 0).collect()
+}
+
+/// Every process that is not below `ours`, nor that itself. Those that were `above` it are no tree: they have waited for ours as well.
+fn seen(processes: &[Process], ours: u32, above: &HashSet<u32>) -> HashMap<u32, Seen> {
+    let parents = parents(processes);
+    let parent = |pid: &u32| parents.get(pid).copied();
     let of = |process: &Process| {
         let line: Vec<u32> =
             std::iter::successors(Some(process.pid), parent).take_while(|pid| !above.contains(pid)).collect();
@@ -117,9 +130,21 @@ mod tests {
             process(32, 30, 1.0, 0.0),
             process(40, 1, 4.0, 0.0),
         ];
-        let used = used(&seen(&before, 20), &seen(&after, 20));
+        let above = above(&before, 20);
+        let used = used(&seen(&before, 20, &above), &seen(&after, 20, &above));
         // 0.5 of its own, 10 that it has waited for of which 4 were before, 1 of its new child.
         assert_eq!(used, [(30, 7.5), (40, 3.0), (10, 0.5), (1, 0.0)]);
+    }
+
+    /// A shell in between ends, and ours goes on in the background: what the one above has waited for is older than this.
+    #[test]
+    fn who_was_above_ours_stays_so() {
+        let before =
+            [process(1, 0, 0.0, 0.0), process(10, 1, 1.0, 127.0), process(15, 10, 0.0, 0.0), process(20, 15, 3.0, 0.0)];
+        let after = [process(1, 0, 0.0, 0.0), process(10, 1, 1.5, 127.0), process(20, 1, 9.0, 0.0)];
+        let above = above(&before, 20);
+        let used = used(&seen(&before, 20, &above), &seen(&after, 20, &above));
+        assert_eq!(used, [(10, 0.5), (1, 0.0)]);
     }
 
     #[test]
