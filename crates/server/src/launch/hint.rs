@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_probe_that_cannot_be_read_is_told_with_the_cure() {
-        let tail = "ruby: cannot load such file -- /root/runs/block-01-1/probe.rb (LoadError)\n";
+        let tail = "ruby: cannot load such file -- /srv/runs/block-01-1/probe.rb (LoadError)\n";
         assert!(why_ended(Exit::Code(1), tail, None).unwrap().contains("`--store`"));
     }
 
