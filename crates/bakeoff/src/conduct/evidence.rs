@@ -11,18 +11,18 @@ use server::Running;
 use super::ConductError;
 use super::asking::Asking;
 use super::prepared::Prepared;
-use super::running::{Broken, Measured, Purpose, Run, RunningTrial};
+use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
 
 impl Prepared<'_> {
-    /// Launches a variant to be watched; `None` when it was interrupted.
-    pub fn gather<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Option<EvidenceRecord>, ConductError> {
+    /// Launches a variant to be watched.
+    pub fn gather<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Over<EvidenceRecord>, ConductError> {
         let started = Timestamp::now().to_string();
         let load = load_name(run.record);
         let folder = self.folder.join(format!("evidence-{}", variant + 1));
-        let mut running = RunningTrial::new(self, Purpose::Evidence, variant, folder, run);
-        let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let Measured { settings, seen, oom_kills, failed_tear_downs, .. } = running.measured;
-        Ok(Some(EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }))
+        RunningTrial::new(self, Purpose::Evidence, variant, folder, run).over(|outcome, measured| {
+            let Measured { settings, seen, oom_kills, failed_tear_downs, .. } = measured;
+            EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
+        })
     }
 }
 

@@ -18,13 +18,13 @@ use analysis::{Boundaries, Next};
 use miette::Diagnostic;
 use model::plan::Trial;
 use model::{StudyRecord, TrialKey, VariantIndex, Withheld};
-use server::Launcher;
+use server::{LaunchError, Launcher, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
 
 pub use event::{Event, Silent, Watcher};
 use prepared::Prepared;
-use running::Run;
+use running::{Over, Run};
 
 /// What a run needs besides its record.
 pub struct Conductor<'a> {
@@ -54,7 +54,10 @@ pub enum ConductError {
     Store(#[from] store::StoreError),
     /// The study's setup failed, or what it says cannot be completed here.
     #[error(transparent)]
-    Launch(Box<server::LaunchError>),
+    Launch(Box<LaunchError>),
+    /// A launch did not end as it should, or could not be cleaned up after: what is left would disturb the next.
+    #[error(transparent)]
+    End(Box<LaunchError>),
     /// A variant cannot be put together on this machine.
     #[error("variant {variant} cannot run here")]
     Runtime {
@@ -88,8 +91,13 @@ pub enum ConductError {
 }
 
 impl ConductError {
-    fn launch(error: server::LaunchError) -> Self {
-        Self::Launch(Box::new(error))
+    fn launch(error: LaunchError) -> Self {
+        match error {
+            LaunchError::Supervise(SuperviseError::Lost { .. } | SuperviseError::Survived { .. }) => {
+                Self::End(Box::new(error))
+            }
+            error => Self::Launch(Box::new(error)),
+        }
     }
 }
 
@@ -109,6 +117,8 @@ impl Conductor<'_> {
     pub fn run(mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         self.store.set_status(&record.run, Status::Running)?;
         let ending = match self.walk(record) {
+            // Whatever is asked for, what may be left behind is told.
+            ending @ Err(ConductError::End(_)) => ending,
             // What was asked to stop may well fail; that it was asked is what counts.
             Err(_) if self.is_interrupted() => Ok(Ending::Interrupted),
             ending => ending,
@@ -184,12 +194,12 @@ impl Conductor<'_> {
                 return Ok(Ending::Interrupted);
             }
             self.watcher.see(&Event::EvidenceBegan { variant });
-            let Some(evidence) = prepared.gather(variant, self.run_of(record))? else {
-                return Ok(Ending::Interrupted);
-            };
+            let Over { record: evidence, end } = prepared.gather(variant, self.run_of(record))?;
+            let Some(evidence) = evidence else { return end.map(|()| Ending::Interrupted) };
             self.store.add_evidence(&record.run, &evidence)?;
             self.watcher.see(&Event::EvidenceEnded(&evidence));
             record.evidence.push(evidence);
+            end?;
         }
         Ok(Ending::Finished(why))
     }
@@ -237,7 +247,7 @@ impl Conductor<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs one trial and stores it, unless it was interrupted.
+    /// Runs one trial and stores it, unless it was interrupted; whether it ended as it should is looked at after that.
     fn conduct(
         &mut self,
         prepared: &Prepared,
@@ -246,7 +256,8 @@ impl Conductor<'_> {
         began: Instant,
     ) -> Result<(), ConductError> {
         self.watcher.see(&Event::TrialBegan(planned));
-        let Some(trial) = prepared.run(planned, self.run_of(record))? else { return Ok(()) };
+        let Over { record: trial, end } = prepared.run(planned, self.run_of(record))?;
+        let Some(trial) = trial else { return end };
         self.store.add_trial(&record.run, &trial)?;
         record.trials.push(trial);
         let left = self.time_left(record, began);
@@ -263,7 +274,7 @@ impl Conductor<'_> {
                 self.foresee(record);
             }
         }
-        Ok(())
+        end
     }
 
     fn foresee(&mut self, record: &StudyRecord) {

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::io::ErrorKind;
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,14 @@ pub(super) struct Measured {
     pub service_logs: IndexMap<String, String>,
 }
 
+/// A launch that is over.
+pub(super) struct Over<T> {
+    /// What came of it; `None` where it was interrupted.
+    pub record: Option<T>,
+    /// Why nothing can be launched after it, where it did not end as it should: it is no part of what came of it.
+    pub end: Result<(), ConductError>,
+}
+
 /// What a launch is for.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose<'a> {
@@ -88,6 +97,8 @@ pub(super) struct RunningTrial<'a> {
     folder: PathBuf,
     services: Services,
     phase: Phase,
+    /// How its processes ended, and what was to be done after that: the first fault.
+    end: Result<(), ConductError>,
     /// When the last load began, its users having set up.
     pub load_began: Instant,
 }
@@ -102,20 +113,25 @@ impl<'a> RunningTrial<'a> {
         run: Run<'a>,
     ) -> Self {
         let (services, phase, measured) = (Services::default(), Phase::Prepare, Measured::default());
-        Self { prepared, purpose, variant, run, measured, folder, services, phase, load_began: Instant::now() }
+        let (end, load_began) = (Ok(()), Instant::now());
+        Self { prepared, purpose, variant, run, measured, folder, services, phase, end, load_began }
     }
 
-    /// Runs it to its end; `None` when it was interrupted.
-    pub fn outcome(&mut self) -> Result<Option<Outcome>, ConductError> {
-        match self.in_its_network() {
-            Ok(()) => Ok(Some(Outcome::Completed)),
+    /// Runs it to its end, and has `record` make of its outcome and of what was measured what is kept of it.
+    pub fn over<T>(mut self, record: impl FnOnce(Outcome, Measured) -> T) -> Result<Over<T>, ConductError> {
+        let outcome = match self.in_its_network() {
+            Ok(()) => Some(Outcome::Completed),
             Err(Broken::Variant(failed)) => {
                 require_room(&self.folder)?;
-                Ok(Some(Outcome::Failed(failed)))
+                Some(Outcome::Failed(failed))
             }
-            Err(Broken::Interrupted) => Ok(None),
-            Err(Broken::Ours(error)) => Err(error),
-        }
+            Err(Broken::Interrupted) => None,
+            // What was asked to stop may well fail.
+            Err(Broken::Ours(_)) if self.run.interrupted.load(Ordering::Relaxed) => None,
+            Err(Broken::Ours(error)) => return Err(error),
+        };
+        let measured = self.measured;
+        Ok(Over { record: outcome.map(|outcome| record(outcome, measured)), end: self.end })
     }
 
     /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
@@ -133,14 +149,31 @@ impl<'a> RunningTrial<'a> {
 
     fn whole(&mut self) -> Result<(), Broken> {
         let Prepared { launcher, study, .. } = self.prepared;
+        self.begin_anew()?;
         let site = launcher.site(&study.dir, &self.folder, &study.services).map_err(|error| self.broken(error))?;
         let result = self.with_services(&site);
         if let Some(cleanup) = &study.hooks.cleanup {
             self.enter(Phase::Stop, None);
-            let cleaned = launcher.cleanup(cleanup, &site, HOOK_WITHIN).map_err(|error| self.broken(error));
-            return result.and(cleaned);
+            self.ended(launcher.cleanup(cleanup, &site, HOOK_WITHIN));
         }
         result
+    }
+
+    /// Removes what a launch that was interrupted has left here: all that is found here later is this launch's own.
+    fn begin_anew(&self) -> Result<(), Broken> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(self.broken(LaunchError::Io { doing: "empty", path: self.folder.clone(), source }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes how a part of the launch ended. What is left of it would disturb whatever is launched next, and that says nothing
+    /// about the variant.
+    fn ended(&mut self, end: Result<(), LaunchError>) {
+        let end = end.map_err(|error| ConductError::End(Box::new(error)));
+        self.end = mem::replace(&mut self.end, Ok(())).and(end);
     }
 
     fn with_services(&mut self, site: &Site) -> Result<(), Broken> {
@@ -164,8 +197,9 @@ impl<'a> RunningTrial<'a> {
             self.measured.service_logs = self.services.logs();
         }
         self.enter(Phase::Stop, None);
-        let stopped = mem::take(&mut self.services).stop().map_err(|error| self.broken(error.into()));
-        result.and(stopped)
+        let stopped = mem::take(&mut self.services).stop();
+        self.ended(stopped.map_err(Into::into));
+        result
     }
 
     fn launched(&mut self, site: &Site) -> Result<(), Broken> {
@@ -190,8 +224,8 @@ impl<'a> RunningTrial<'a> {
         self.measured.oom_kills = server.oom_kills();
         let result = self.unless_service_ended(result);
         self.enter(Phase::Stop, None);
-        let stopped = server.stop(installed.stop_within()).map_err(|error| self.broken(error.into()));
-        result.and(stopped.map(drop))
+        self.ended(server.stop(installed.stop_within()).map(drop).map_err(Into::into));
+        result
     }
 
     /// What came of the launch, unless one of its services has ended meanwhile: without it nothing is what was to be measured.

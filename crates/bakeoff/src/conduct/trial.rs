@@ -15,44 +15,46 @@ use server::{HostSampler, Others, Running, Site};
 
 use super::asking::Asking;
 use super::prepared::Prepared;
-use super::running::{Broken, Measured, Purpose, Run, RunningTrial};
+use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
 use super::{ConductError, answers};
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
 const ANSWERS_BEFORE: usize = 2;
 
 impl Prepared<'_> {
-    /// Runs one trial to its end; `None` when it was interrupted.
-    pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<Option<TrialRecord>, ConductError> {
+    /// Runs one trial to its end.
+    pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<Over<TrialRecord>, ConductError> {
         let started = Timestamp::now().to_string();
         let canary_before = server::canary_ns();
         let (others, mut host, own_before) = (Others::new(), HostSampler::new(), server::own_cpu_s());
         let folder = self.trial_folder(trial);
-        let mut running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
-        let Some(outcome) = running.outcome()? else { return Ok(None) };
-        let Measured { launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, service_logs, .. } =
-            running.measured;
-        Ok(Some(TrialRecord {
-            key: trial.key,
-            variant: trial.variant,
-            started,
-            outcome,
-            launch,
-            settings,
-            answers,
-            warm_up,
-            cells,
-            // All that was launched has ended and been waited for: its CPU time is counted as ours.
-            host: HostUse {
-                competitor: others.busiest().into_iter().next(),
-                ..host.sample(server::own_cpu_s() - own_before)
-            },
-            canary_ns: [canary_before, server::canary_ns()],
-            ruby_gc: server::ruby_gc(&folder),
-            oom_kills,
-            failed_tear_downs,
-            service_logs,
-        }))
+        let running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
+        running.over(|outcome, measured| {
+            let Measured {
+                launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, service_logs, ..
+            } = measured;
+            TrialRecord {
+                key: trial.key,
+                variant: trial.variant,
+                started,
+                outcome,
+                launch,
+                settings,
+                answers,
+                warm_up,
+                cells,
+                // All that was launched has ended and been waited for: its CPU time is counted as ours.
+                host: HostUse {
+                    competitor: others.busiest().into_iter().next(),
+                    ..host.sample(server::own_cpu_s() - own_before)
+                },
+                canary_ns: [canary_before, server::canary_ns()],
+                ruby_gc: server::ruby_gc(&folder),
+                oom_kills,
+                failed_tear_downs,
+                service_logs,
+            }
+        })
     }
 
     /// Where a trial leaves its logs: `block-03-1`, `pilot-01-2`.

@@ -71,6 +71,70 @@ fn ctrl_c_does_not_wait_for_a_server_that_is_not_ready() {
     assert_eq!((place.status(), place.trials().len()), ("interrupted".to_owned(), 0));
 }
 
+/// A cleanup that fails leaves what the next launch would meet: no more is launched, and nothing is lost.
+#[test]
+fn a_cleanup_that_fails_stops_a_run_that_can_go_on_later() {
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    clean_up_unless_broken(&place);
+    let told = "the cleanup hook ended with exit code 1: its last words were `the dump cannot be removed`";
+    let ran = place.run(&["run", "study.toml"]).ends_with(1);
+    ran.complains("what was measured is stored, --resume goes on").complains(told);
+    let before = place.trials();
+    assert_eq!(before.len(), 1, "{before:#?}");
+    assert_eq!((&before[0]["outcome"]["kind"], place.status().as_str()), (&"completed".into(), "interrupted"));
+
+    std::fs::remove_file(place.path("broken")).unwrap();
+    place.run(&["run", "study.toml", "--resume"]).ends_with(0).says("▼ WORSE");
+    let after = place.trials();
+    assert!(after.len() >= 10 && after[0] == before[0], "what was stored has changed");
+    place.assert_nothing_is_left();
+}
+
+/// A launch that failed is a result, and hides nothing of what it left.
+#[test]
+fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_told() {
+    let bad = "exit-at-start = { code = 7, message = \"bad\" }";
+    let place = Place::with_study(&[("one", bad), ("two", bad)]);
+    clean_up_unless_broken(&place);
+    place.run(&["run", "study.toml"]).ends_with(1).complains("the dump cannot be removed");
+    let trials = place.trials();
+    assert_eq!(trials.len(), 1, "{trials:#?}");
+    assert_eq!(trials[0]["outcome"]["kind"], "failed");
+
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
+    clean_up_unless_broken(&place);
+    place.change("duration = \"1s\"", "duration = \"60s\"");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+    started.signal("INT");
+    started.end().ends_with(1).complains("the dump cannot be removed");
+    place.assert_nothing_is_left();
+}
+
+/// With a cleanup hook that fails as long as there is a file `broken`.
+fn clean_up_unless_broken(place: &Place) {
+    place.write("broken", "");
+    let hook = "cleanup = \"! test -e broken || { echo 'the dump cannot be removed'; exit 1; }\"";
+    place.change("[[workload]]", &format!("[hooks]\n{hook}\n\n[[workload]]"));
+}
+
+/// What a launch left that was interrupted is not met by the one that takes its place.
+#[test]
+fn a_launch_begins_in_an_empty_folder() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
+    let hook = "prepare = \"! test -e {trial_dir}/left || echo x >> met; touch {trial_dir}/left; echo x >> prepared\"";
+    place.change("[[workload]]", &format!("[hooks]\n{hook}\n\n[[workload]]"));
+    place.change("duration = \"1s\"", "duration = \"60s\"");
+    for args in [&["run", "study.toml"][..], &["run", "study.toml", "--resume"]] {
+        let started = place.start(&mut place.bakeoff(args));
+        eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+        started.signal("INT");
+        started.end().ends_with(130);
+    }
+    assert_eq!(std::fs::read_to_string(place.path("prepared")).unwrap(), "x\nx\n");
+    assert!(!place.path("met").exists());
+}
+
 /// In a file system of its own, which is filled in mid-run and then given room again.
 #[test]
 fn a_full_disk_stops_a_run_that_can_go_on_later() {

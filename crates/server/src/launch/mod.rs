@@ -35,6 +35,9 @@ pub(crate) use ready::body_of;
 /// How long a hook may take unless the caller says otherwise.
 pub const HOOK_WITHIN: Duration = Duration::from_secs(10 * 60);
 
+/// What a program that is not ready is given to end by itself.
+const UNREADY_GRACE: Duration = Duration::from_secs(2);
+
 /// Launches programs; one for a whole run.
 #[derive(Debug)]
 pub struct Launcher {
@@ -184,7 +187,7 @@ impl Launcher {
         launch.supervisor.clone_from(&self.supervisor);
         launch.interrupted = Arc::clone(&self.interrupted);
         launch.watched = Some(&launch.order.env).filter(|_| self.thins_probes).map_or(Watched::Always, probe::watched);
-        let supervised = Supervised::start(&self.supervisor, &launch.order)?;
+        let mut supervised = Supervised::start(&self.supervisor, &launch.order)?;
         let started = Instant::now();
         let within = installed.ready.within;
         match ready::wait(&supervised, &launch.sign, started + within, &self.interrupted) {
@@ -194,7 +197,7 @@ impl Launcher {
             }
             Err(unready) => {
                 // Ended before its log is read: the last words count.
-                drop(supervised);
+                supervised.stop(UNREADY_GRACE)?;
                 Err(launch.explain(name, unready, installed, &group))
             }
         }

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,10 +20,14 @@ const SETTLE: Duration = Duration::from_secs(10);
 #[derive(Debug, Error)]
 pub enum SuperviseError {
     /// No supervisor.
-    #[error("cannot start the supervisor `{command}`: {source}")]
+    #[error(
+        "cannot start the supervisor `{command}`: {source}. It is bakeoff itself, by the path that it was started by, and logs to {log}: see that both are there, and that there is room for one more process"
+    )]
     Supervisor {
         /// Its command line.
         command: String,
+        /// Where it was to log.
+        log: PathBuf,
         /// Why.
         source: io::Error,
     },
@@ -30,8 +35,15 @@ pub enum SuperviseError {
     #[error("cannot start {0}; check that the program exists and may be executed")]
     Refused(String),
     /// The supervisor ended without a word.
-    #[error("the supervisor of {0} ended unexpectedly; its processes may still run")]
-    Lost(String),
+    #[error(
+        "the supervisor of {program} ended unexpectedly, as if it had been killed: look for what is left of process {pid}, end it, and see in the kernel's log (`dmesg`) whether memory ran out"
+    )]
+    Lost {
+        /// The program.
+        program: String,
+        /// The program's process id, or else the supervisor's.
+        pid: u32,
+    },
     /// The supervisor did not answer.
     #[error(
         "the supervisor of {program} did not report its end within {within:?}; look for what is left of process {pid}"
@@ -104,7 +116,8 @@ pub(crate) struct Supervised {
 impl Supervised {
     /// Starts a program under `supervisor`, a command line.
     pub fn start(supervisor: &[String], order: &Order) -> Result<Self, SuperviseError> {
-        let refused = |source| SuperviseError::Supervisor { command: supervisor.join(" "), source };
+        let refused =
+            |source| SuperviseError::Supervisor { command: supervisor.join(" "), log: order.log.clone(), source };
         let (exe, args) = supervisor.split_first().ok_or_else(|| refused(io::ErrorKind::InvalidInput.into()))?;
         let log = OpenOptions::new().create(true).append(true).open(&order.log).map_err(refused)?;
         let mut child = Command::new(exe)
@@ -137,7 +150,7 @@ impl Supervised {
         match (&heard.refused, heard.started) {
             (Some(reason), _) => Err(SuperviseError::Refused(reason.clone())),
             (None, Some(pid)) => Ok(pid),
-            (None, None) => Err(SuperviseError::Lost(self.program.clone())),
+            (None, None) => Err(self.lost(self.root())),
         }
     }
 
@@ -186,7 +199,11 @@ impl Supervised {
             return Err(SuperviseError::Survived { program: self.program.clone(), pid: self.pid, within });
         }
         let _ = self.supervisor.wait();
-        exit.filter(|_| stopped).ok_or_else(|| SuperviseError::Lost(self.program.clone()))
+        exit.filter(|_| stopped).ok_or_else(|| self.lost(self.pid))
+    }
+
+    fn lost(&self, pid: u32) -> SuperviseError {
+        SuperviseError::Lost { program: self.program.clone(), pid }
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {
