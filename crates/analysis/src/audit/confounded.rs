@@ -94,7 +94,13 @@ pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
 }
 
 fn sides(record: &StudyRecord) -> Vec<Side> {
-    (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect()
+    let mut sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
+    // What comes late in one variant may not have come yet in any launch of another.
+    let late: BTreeSet<Subject> = sides.iter().flat_map(|side| side.late.clone()).collect();
+    for side in &mut sides {
+        side.late = late.iter().filter(|subject| !side.values.contains_key(*subject)).cloned().collect();
+    }
+    sides
 }
 
 fn compared<'a>(record: &StudyRecord, sides: &'a [Side]) -> Vec<(&'a Subject, EnvironmentDifference)> {
@@ -141,33 +147,50 @@ impl Subject {
 struct Side {
     values: BTreeMap<Subject, BTreeSet<Vec<String>>>,
     launches: usize,
+    /// Gems that a launch has or lacks by chance, since they are loaded when they are first needed.
+    late: BTreeSet<Subject>,
 }
 
 impl Side {
     fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
-        let mut side = Self { values: BTreeMap::new(), launches: 0 };
-        let mut opened: BTreeMap<Subject, usize> = BTreeMap::new();
+        let mut side = Self { values: BTreeMap::new(), launches: 0, late: BTreeSet::new() };
+        let mut told_gems = 0;
+        let mut seen: BTreeMap<Subject, usize> = BTreeMap::new();
         for launch in inspected(record, variant) {
             side.launches += 1;
+            // One whose Rubies were too busy to tell says nothing of gems.
+            told_gems += usize::from(!launch.gems.is_empty());
             for (subject, words) in facts(&record.study.dir, launch) {
-                if matches!(subject, Subject::Opened(_)) {
-                    *opened.entry(subject.clone()).or_default() += 1;
-                }
+                *seen.entry(subject.clone()).or_default() += 1;
                 side.values.entry(subject).or_default().insert(words);
             }
         }
-        // A launch that has not opened it is one that has another in its place, as with temporary names.
-        for (subject, _) in opened.into_iter().filter(|(_, launches)| *launches < side.launches) {
-            side.values.entry(subject).or_default().insert(Vec::new());
+        for (subject, launches) in seen {
+            match subject {
+                // A launch that has not opened it is one that has another in its place, as with temporary names.
+                Subject::Opened(_) if launches < side.launches => {
+                    side.values.entry(subject).or_default().insert(Vec::new());
+                }
+                Subject::Gem(_) if launches < told_gems => {
+                    side.late.insert(subject);
+                }
+                _ => {}
+            }
         }
         side
     }
 
-    /// Whether any launch shows it: a process may have a title in place of its command line and environment.
+    /// Whether any launch shows it: a process may have a title in place of its command line and environment, and a Ruby that is
+    /// busy tells no gems.
     fn shows(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Command => self.values.contains_key(subject),
             Subject::Environment(_) => self.values.keys().any(|subject| matches!(subject, Subject::Environment(_))),
+            Subject::Gem(_) => {
+                let tells_gems = self.values.keys().any(|told| matches!(told, Subject::Gem(_)));
+                let runs_ruby = self.values.keys().any(|told| matches!(told, Subject::Build(_)));
+                self.launches > 0 && (tells_gems || !runs_ruby) && !self.late.contains(subject)
+            }
             _ => self.launches > 0,
         }
     }
@@ -428,6 +451,43 @@ mod tests {
         let other = differences(&record).into_iter().find(|difference| difference.factor.is_none()).unwrap();
         assert_eq!(other.subject, "gem json");
         assert_eq!(other.values, [Some("2.7.1".to_owned()), Some("2.9.1".to_owned())]);
+    }
+
+    #[test]
+    fn gems_that_a_busy_ruby_does_not_tell_are_no_difference() {
+        let mut record = fixture::record(5, 0.0);
+        for variant in [0, 1] {
+            change(&mut record, variant, |launch| drop(launch.build.insert("CC".to_owned(), "gcc".to_owned())));
+        }
+        record.trials[0].launch.as_mut().unwrap().gems.clear();
+        assert_eq!(gravest(rule, &record), None);
+        change(&mut record, 1, |launch| launch.gems.clear());
+        assert_eq!(gravest(rule, &record), None);
+        assert_eq!(differences(&record), []);
+        // Where no Ruby tells of itself there are none.
+        for variant in [0, 1] {
+            change(&mut record, variant, |launch| launch.build.clear());
+        }
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// Loaded by the first request that needs it, which not every launch gets before it is looked into.
+    #[test]
+    fn a_gem_that_comes_late_is_no_difference_but_another_version_of_it_is() {
+        let late = |record: &mut StudyRecord, index: usize, version: &str| {
+            let launch = record.trials[index].launch.as_mut().unwrap();
+            launch.gems.insert("late".to_owned(), version.to_owned());
+        };
+        let mut record = fixture::record(5, 0.0);
+        let of = |variant| record.trials.iter().position(|trial| trial.variant == variant).unwrap();
+        let (own, others) = (of(1), of(0));
+        late(&mut record, own, "1.0");
+        assert_eq!(gravest(rule, &record), None);
+        assert_eq!(differences(&record), []);
+        late(&mut record, others, "1.0");
+        assert_eq!(gravest(rule, &record), None);
+        late(&mut record, others, "2.0");
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
     /// As class loaders do that unpack jars under names of their own.
