@@ -116,6 +116,9 @@ fn what_a_jvm_shows() {
         jmx("java.lang:type=GarbageCollector,*", "CollectionCount", "1"),
         jmx("known:type=Pool (main)", "Broken", "1"),
         jmx("java.lang:type=Memori", "Verbose", "true"),
+        said("echo Picked up an option >&2; echo 30; echo done >&2", None, "30"),
+        said("echo version 30 >&2", Some(r"version (\d+)"), "30"),
+        said("echo why >&2; echo what; exit 3", None, "30"),
     ];
     let settings = running.prove(&proofs.iter().collect::<Vec<_>>());
     let told: Vec<_> = settings.iter().map(told).collect();
@@ -136,6 +139,11 @@ fn what_a_jvm_shows() {
     assert!(told[13].0.contains("beans are called `java.lang:type=GarbageCollector,*`: `java.lang:"), "{:?}", told[13]);
     assert_eq!(told[14].0, "the server's own bean fails when it is asked: IllegalStateException: closed");
     assert_eq!(told[15].0, "no bean is called `java.lang:type=Memori`; the nearest is `java.lang:type=Memory`");
+    assert_eq!(told[16], ("30", true));
+    let elsewhere =
+        "is not in what the command wrote to its standard output; its standard error has it, which `2>&1` adds";
+    assert!(told[17].0.ends_with(elsewhere), "{:?}", told[17]);
+    assert_eq!(told[18].0, "the command ended with exit code 3: what\nwhy");
     assert_eq!((settings[0].source, settings[10].source), (SettingSource::Jmx, SettingSource::Proc));
 }
 

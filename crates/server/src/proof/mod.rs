@@ -72,27 +72,36 @@ impl Witness<'_> {
             env,
             dir: self.site.dir.clone(),
             log: self.site.trial_dir.join("proof.log"),
+            errors: Some(self.site.trial_dir.join("proof.err")),
             ..Order::default()
         };
-        let said = self.ran(&order)?;
+        let [said, complained] = self.ran(&order)?;
         let Some(pattern) = regex else { return Ok(said.trim().to_owned()) };
         let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-        let found = regex.captures(&said).ok_or_else(|| format!("`{pattern}` is not in what the command wrote"))?;
+        let found = regex.captures(&said).ok_or_else(|| {
+            let cure = if regex.is_match(&complained) { "; its standard error has it, which `2>&1` adds" } else { "" };
+            format!("`{pattern}` is not in what the command wrote to its standard output{cure}")
+        })?;
         Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
     }
 
-    /// What a program writes on both streams, to its end and to that of all it starts.
-    fn ran(&self, order: &Order) -> Result<String, String> {
-        let _ = fs::remove_file(&order.log);
+    /// What a program writes to standard output and standard error, to its end and to that of all it starts.
+    fn ran(&self, order: &Order) -> Result<[String; 2], String> {
+        let files = [&order.log, order.errors.as_ref().unwrap_or(&order.log)];
+        for file in files {
+            let _ = fs::remove_file(file);
+        }
         let mut supervised = Supervised::start(self.supervisor, order).map_err(|error| error.to_string())?;
         let exit = supervised.wait(READ_WITHIN, self.interrupted);
         supervised.stop(Duration::ZERO).map_err(|error| error.to_string())?;
-        let said = fs::read(&order.log).map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let read = |file| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let [log, errors] = files.map(|file| read(file).map_err(|error| error.to_string()));
+        let said = [log?, errors?];
+        let both = said.concat();
         match exit {
             Some(exit) if exit.is_success() => Ok(said),
-            Some(exit) if said.trim().is_empty() => Err(format!("the command ended with {exit}, and wrote nothing")),
-            Some(exit) => Err(format!("the command ended with {exit}: {}", said.trim())),
+            Some(exit) if both.trim().is_empty() => Err(format!("the command ended with {exit}, and wrote nothing")),
+            Some(exit) => Err(format!("the command ended with {exit}: {}", both.trim())),
             None if self.interrupted.load(Ordering::Relaxed) => Err("the command was interrupted".to_owned()),
             None => Err(format!("the command did not end within {READ_WITHIN:?}")),
         }

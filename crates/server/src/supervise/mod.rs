@@ -34,6 +34,9 @@ pub(crate) struct Order {
     pub dir: PathBuf,
     /// Both output streams are appended to it.
     pub log: PathBuf,
+    /// Where standard error goes instead.
+    #[serde(default)]
+    pub errors: Option<PathBuf>,
     /// Processors that it is kept to, by number; any if there are none.
     #[serde(default)]
     pub cpus: Vec<usize>,

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -79,7 +80,7 @@ fn start(order: &Order) -> io::Result<Child> {
     for door in &order.groups {
         fs::write(door, std::process::id().to_string())?;
     }
-    let log = OpenOptions::new().create(true).append(true).open(&order.log)?;
+    let open = |path: &Path| OpenOptions::new().create(true).append(true).open(path);
     let mut command = Command::new(&order.program);
     command
         .args(&order.args)
@@ -87,8 +88,8 @@ fn start(order: &Order) -> io::Result<Child> {
         .envs(&order.env)
         .current_dir(&order.dir)
         .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
+        .stdout(open(&order.log)?)
+        .stderr(open(order.errors.as_ref().unwrap_or(&order.log))?)
         .process_group(0);
     proc::die_with_us(&mut command).spawn()
 }
