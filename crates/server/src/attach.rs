@@ -1,16 +1,23 @@
 //! Questions to a running JVM, by the JDK's own `jcmd`, and why one gives no answer.
 
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::runtime::jdk::Jdk;
 use crate::tool;
 
-/// What a running JVM answers; the reason in words where it does not.
-pub(crate) fn ask(jdk: &Jdk, pid: u32, question: &[&str], within: Duration) -> Result<String, String> {
+/// What a running JVM answers within a time, or until `interrupted` is raised; the reason in words where it does not.
+pub(crate) fn ask(
+    jdk: &Jdk,
+    pid: u32,
+    question: &[&str],
+    within: Duration,
+    interrupted: &AtomicBool,
+) -> Result<String, String> {
     let mut command = Command::new(jdk.tool("jcmd"));
     command.arg(pid.to_string()).args(question);
-    let ran = tool::run(&mut command, within).map_err(|error| error.to_string())?;
+    let ran = tool::run_until(&mut command, within, interrupted).map_err(|error| error.to_string())?;
     if ran.status.success() {
         return Ok(ran.stdout);
     }

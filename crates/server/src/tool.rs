@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,6 +73,12 @@ impl Ran {
 /// Runs a helper to its end, or kills it after `within`. It is out of reach of the terminal's Ctrl-C, and the kernel kills
 /// it when we die.
 pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ran, ToolError> {
+    run_until(command, within, &AtomicBool::new(false))
+}
+
+/// The same for one that may take longer than a user who has pressed Ctrl-C wants to wait: it is killed, too, as soon as
+/// `interrupted` is raised.
+pub(crate) fn run_until(command: &mut Command, within: Duration, interrupted: &AtomicBool) -> Result<Ran, ToolError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start = |source| ToolError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -82,13 +89,17 @@ pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ran, ToolEr
         if let Some(status) = child.try_wait().map_err(start)? {
             break status;
         }
-        if Instant::now() >= deadline {
+        let is_interrupted = interrupted.load(Ordering::Relaxed);
+        if is_interrupted || Instant::now() >= deadline {
             // The whole group: a version manager's script may have started the program proper.
             if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
                 let _ = kill_process_group(group, Signal::KILL);
             }
             let _ = child.wait();
-            return Err(ToolError::Slow { program, within });
+            return Err(match is_interrupted {
+                true => ToolError::Interrupted { program },
+                false => ToolError::Slow { program, within },
+            });
         }
         thread::sleep(Duration::from_millis(5));
     };
@@ -146,6 +157,13 @@ mod tests {
     fn a_helper_that_hangs_is_killed() {
         let error = run(Command::new("sleep").arg("600"), Duration::from_millis(20)).unwrap_err();
         assert!(matches!(error, ToolError::Slow { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_helper_ends_when_the_run_is_interrupted() {
+        let interrupted = AtomicBool::new(true);
+        let error = run_until(Command::new("sleep").arg("600"), Duration::from_secs(600), &interrupted).unwrap_err();
+        assert!(matches!(error, ToolError::Interrupted { .. }), "{error}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::evidence::{Profile, Recording};
@@ -48,11 +50,13 @@ pub struct Recorder {
     jvm: LiveJvm,
     file: PathBuf,
     folder: PathBuf,
+    /// Ends the asking and the reading, when raised.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Recorder {
     /// Begins; the reason in words where that cannot be.
-    pub(crate) fn start(jvm: LiveJvm, folder: &Path) -> Result<Self, String> {
+    pub(crate) fn start(jvm: LiveJvm, folder: &Path, interrupted: Arc<AtomicBool>) -> Result<Self, String> {
         let jdk = jvm.jdk()?;
         if jdk.major().is_none_or(|major| major < FIRST_RELEASE) {
             return Err(format!(
@@ -61,7 +65,7 @@ impl Recorder {
             ));
         }
         let file = folder.join("evidence.jfr");
-        let recorder = Self { jvm, file, folder: folder.to_owned() };
+        let recorder = Self { jvm, file, folder: folder.to_owned(), interrupted };
         // Kept whole whatever its size: what is dropped is not counted.
         let filename = format!("filename=\"{}\"", recorder.file.display());
         let mut question = vec!["JFR.start".to_owned(), format!("name={NAME}"), "settings=none".to_owned(), filename];
@@ -82,7 +86,7 @@ impl Recorder {
 
     fn ask(&self, question: &[String]) -> Result<(), String> {
         let question: Vec<&str> = question.iter().map(String::as_str).collect();
-        let said = attach::ask(self.jvm.jdk()?, self.jvm.pid, &question, ASK_WITHIN)?;
+        let said = attach::ask(self.jvm.jdk()?, self.jvm.pid, &question, ASK_WITHIN, &self.interrupted)?;
         // It says what is wrong, and succeeds all the same.
         let went_well = said.contains("Started recording") || said.contains("Stopped recording");
         if went_well { Ok(()) } else { Err(format!("jcmd {}: {}", question[0], said.trim())) }
@@ -94,7 +98,7 @@ impl Recorder {
         let mut command = Command::new(self.jvm.jdk()?.tool("java"));
         command.args([READER_HEAP, "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8"]).arg(&reader).arg(&self.file);
         command.env_clear().envs(base_env());
-        let ran = tool::run(&mut command, READ_WITHIN).map_err(|error| error.to_string())?;
+        let ran = tool::run_until(&mut command, READ_WITHIN, &self.interrupted).map_err(|error| error.to_string())?;
         if !ran.status.success() {
             return Err(format!("the recording cannot be read: {}", ran.output().trim()));
         }

@@ -30,8 +30,6 @@ use ready::{Sign, Unready};
 pub use error::{Blame, LaunchError, Log};
 pub use running::Running;
 
-pub(crate) use ready::body_of;
-
 /// How long a hook may take unless the caller says otherwise.
 pub const HOOK_WITHIN: Duration = Duration::from_secs(10 * 60);
 

@@ -1,16 +1,16 @@
 //! When a server counts as ready: it gives a good answer, and it is the launched server that gives it.
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::http::{self, CONNECT_WITHIN};
 use crate::proc::{self, Stranger};
-use crate::supervise::{Exit, GLANCE, Supervised};
+use crate::supervise::{Exit, Supervised};
 
 const POLL: Duration = Duration::from_millis(20);
-const CONNECT_WITHIN: Duration = Duration::from_secs(1);
 
 /// What to wait for, placeholders replaced.
 #[derive(Debug)]
@@ -101,83 +101,9 @@ fn try_once(sign: &Sign, deadline: Instant, interrupted: &AtomicBool) -> Result<
             }
             Err(last.into())
         }
-        Sign::Get { address, path } => match get(*address, path, deadline, interrupted)? {
+        Sign::Get { address, path } => match http::status_of(*address, path, deadline, interrupted)? {
             200..=299 => Ok(*address),
             status => Err(Miss { answered: true, what: format!("status {status}") }),
         },
-    }
-}
-
-/// The body of a 2xx answer to a GET.
-pub(crate) fn body_of(address: SocketAddr, path: &str, within: Duration) -> io::Result<Vec<u8>> {
-    let answer = exchange(address, path, Instant::now() + within, &AtomicBool::new(false))?;
-    match status(&answer) {
-        Some(200..=299) => {
-            let head = answer.windows(4).position(|window| window == b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
-            Ok(answer[head..].to_vec())
-        }
-        Some(status) => Err(io::Error::other(format!("status {status}"))),
-        None => Err(io::Error::new(ErrorKind::InvalidData, "the answer is not HTTP")),
-    }
-}
-
-fn get(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicBool) -> io::Result<u16> {
-    let answer = exchange(address, path, deadline, interrupted)?;
-    status(&answer).ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the answer is not HTTP"))
-}
-
-/// A GET as simple as can be. The whole answer is read, so that the server does not see a broken connection.
-fn exchange(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicBool) -> io::Result<Vec<u8>> {
-    let mut stream = TcpStream::connect_timeout(&address, CONNECT_WITHIN)?;
-    stream.set_write_timeout(Some(CONNECT_WITHIN))?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n")?;
-    let mut answer = Vec::new();
-    let mut chunk = [0; 4096];
-    stream.set_read_timeout(Some(GLANCE))?;
-    while !is_complete(&answer) && Instant::now() < deadline && !interrupted.load(Ordering::Relaxed) {
-        match stream.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(length) => answer.extend_from_slice(&chunk[..length]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    if answer.is_empty() {
-        return Err(io::Error::new(ErrorKind::TimedOut, "the connection was accepted, but no answer came"));
-    }
-    Ok(answer)
-}
-
-fn status(answer: &[u8]) -> Option<u16> {
-    let line = answer.split(|byte| *byte == b'\r').next()?;
-    let mut words = std::str::from_utf8(line).ok()?.split(' ');
-    words.next().filter(|version| version.starts_with("HTTP/"))?;
-    words.next()?.parse().ok()
-}
-
-/// Whether head and body are there, as far as the head tells the body's length; otherwise the connection's end tells.
-fn is_complete(answer: &[u8]) -> bool {
-    let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return false };
-    let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();
-    let length = text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
-    length.is_some_and(|length| answer.len() >= head + 4 + length)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_status_is_the_second_word() {
-        assert_eq!(status(b"HTTP/1.1 204 No Content\r\n\r\n"), Some(204));
-        assert_eq!(status(b"SSH-2.0-OpenSSH\r\n"), None);
-        assert_eq!(status(b""), None);
-    }
-
-    #[test]
-    fn the_body_belongs_to_the_answer() {
-        assert!(!is_complete(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"));
-        assert!(is_complete(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"));
-        assert!(!is_complete(b"HTTP/1.0 200 OK\r\n\r\nab"));
     }
 }

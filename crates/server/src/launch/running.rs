@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -170,7 +171,7 @@ impl Running {
                 if self.inside().is_some() { "this Ruby" } else { "a server without a JVM" }
             ));
         };
-        Recorder::start(jvm, &self.launch.site.trial_dir)
+        Recorder::start(jvm, &self.launch.site.trial_dir, Arc::clone(&self.launch.interrupted))
     }
 
     /// What it has loaded once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
@@ -201,7 +202,7 @@ impl Running {
     /// What JRuby has counted by now; `None`, and no cost, where its `management.enabled` is off. Takes a second or two, some
     /// CPU of which is the server's: not to be called while measuring.
     pub fn jruby_counts(&self) -> Option<JrubyCounts> {
-        self.shows_beans().then(|| probe::jruby_counts(&self.witness())).flatten()
+        self.shows_beans().then(|| probe::jruby_counts(self.witness().beans())).flatten()
     }
 
     /// Whether JRuby shows its beans: by the value that it has loaded, or, where it does not tell that, by its command line.

@@ -47,8 +47,13 @@ impl Tail {
     /// Knows what has been written so far, and tells what comes from now on; `None` where there is no log.
     pub fn of(trial_dir: &Path) -> Option<Self> {
         let mut tail = Self { path: path(trial_dir), at: 0, log: Log::default() };
-        tail.read()?;
-        Some(tail)
+        loop {
+            let before = tail.at;
+            tail.read()?;
+            if tail.at == before {
+                return Some(tail);
+            }
+        }
     }
 
     /// What has been written since.

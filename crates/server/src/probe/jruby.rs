@@ -3,7 +3,7 @@
 
 use model::JrubyCounts;
 
-use crate::proof::Witness;
+use crate::jmx::Beans;
 
 /// The option that makes JRuby show its beans.
 pub(crate) const MANAGEMENT: &str = "management.enabled";
@@ -13,8 +13,8 @@ const EXCEPTIONS: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=Runtime
 const COMPILED: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=JITCompiler", "SuccessCount");
 
 /// The counts as of now; `None` where they cannot be read, or where the process runs several of them.
-pub(crate) fn jruby_counts(witness: &Witness<'_>) -> Option<JrubyCounts> {
-    let told = witness.beans(&[EXCEPTIONS, COMPILED]);
+pub(crate) fn jruby_counts(beans: Beans<'_>) -> Option<JrubyCounts> {
+    let told = beans.read(&[EXCEPTIONS, COMPILED]);
     let number = |index: usize| told.get(index)?.as_ref().ok()?.parse().ok();
     Some(JrubyCounts { exceptions: number(0)?, compiled: number(1) })
 }

@@ -1,6 +1,5 @@
 //! `[[proof]]`: what a study wants to see in the running server with its own eyes.
 
-mod jmx;
 mod threads;
 
 use std::fs;
@@ -13,7 +12,8 @@ use model::{Setting, SettingResult, SettingSource};
 use regex::Regex;
 use serde_json_path::JsonPath;
 
-use crate::launch::body_of;
+use crate::http;
+use crate::jmx::Beans;
 use crate::runtime::base_env;
 use crate::serving::Serving;
 use crate::settings::Found;
@@ -37,7 +37,7 @@ impl Witness<'_> {
     /// Reads each proof and judges it.
     pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
         let beans: Vec<(&str, &str)> = proofs.iter().filter_map(|proof| bean(proof)).collect();
-        let mut of_beans = self.beans(&beans).into_iter();
+        let mut of_beans = self.beans().read(&beans).into_iter();
         let mut value = |proof: &Proof| match &proof.read {
             ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
             ProofSource::Http { path, json } => self.answered(path, json),
@@ -47,14 +47,15 @@ impl Witness<'_> {
         proofs.iter().map(|proof| judge(proof, value(proof)).about(&as_asked(proof), self.site)).collect()
     }
 
-    /// The value of each `(bean, attribute)` of the server's JVM, in their order.
-    pub fn beans(&self, beans: &[(&str, &str)]) -> Vec<Result<String, String>> {
-        jmx::read(self, beans)
+    /// The beans of its JVM.
+    pub fn beans(&self) -> Beans<'_> {
+        Beans { serving: self.serving, folder: &self.site.trial_dir, interrupted: self.interrupted }
     }
 
     fn answered(&self, path: &str, json: &str) -> Result<String, String> {
         let path = self.site.complete(path).map_err(|error| error.to_string())?;
-        let body = body_of(self.serving.address, &path, READ_WITHIN).map_err(|error| format!("GET {path}: {error}"))?;
+        let body = http::body_of(self.serving.address, &path, READ_WITHIN, self.interrupted);
+        let body = body.map_err(|error| format!("GET {path}: {error}"))?;
         let answer: serde_json::Value =
             serde_json::from_slice(&body).map_err(|error| format!("the answer to GET {path} is no JSON: {error}"))?;
         let json_path = JsonPath::parse(json).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, Strin
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
     let jvm = witness.serving.jvm()?;
     let mut names = match &jvm {
-        Some(jvm) => of_a_jvm(&attach::ask(jvm.jdk()?, jvm.pid, &["Thread.print"], READ_WITHIN)?),
+        Some(jvm) => of_a_jvm(&attach::ask(jvm.jdk()?, jvm.pid, &["Thread.print"], READ_WITHIN, witness.interrupted)?),
         None => Vec::new(),
     };
     let others = proc::descendants(witness.serving.root).into_iter().map(|process| process.pid);

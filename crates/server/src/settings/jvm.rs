@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -146,7 +147,7 @@ pub(super) fn properties(jvm: &LiveJvm) -> Result<IndexMap<String, String>, Stri
 }
 
 fn ask(jvm: &LiveJvm, question: &[&str]) -> Result<String, String> {
-    attach::ask(jvm.jdk()?, jvm.pid, question, ASK_WITHIN)
+    attach::ask(jvm.jdk()?, jvm.pid, question, ASK_WITHIN, &AtomicBool::new(false))
 }
 
 /// Whether a word of a JVM's arguments is an option, and no part of one that has a space in it.

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use super::{READ_WITHIN, Witness};
 use crate::attach;
 use crate::runtime::base_env;
-use crate::serving::NO_JVM;
+use crate::serving::{NO_JVM, Serving};
 use crate::tool;
+
+/// Bound of one reading.
+const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// Run from its source by the server's own JDK: nothing has to be compiled or shipped.
 const READER: &str = include_str!("ReadBeans.java");
@@ -17,19 +22,31 @@ const FIRST_RELEASE: u32 = 11;
 /// Names that are told of many.
 const FEW: usize = 8;
 
-/// The value of each `(bean, attribute)`, in their order.
-pub(super) fn read(witness: &Witness<'_>, beans: &[(&str, &str)]) -> Vec<Result<String, String>> {
-    if beans.is_empty() {
-        return Vec::new();
-    }
-    match ask(witness, beans) {
-        Ok(said) => beans.iter().enumerate().map(|(index, asked)| told(&said, index, *asked)).collect(),
-        Err(reason) => vec![Err(reason); beans.len()],
+/// Who is asked, and what the asking needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Beans<'a> {
+    pub serving: &'a Serving,
+    /// Where the program that asks is put.
+    pub folder: &'a Path,
+    /// Ends the asking, when raised.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Beans<'_> {
+    /// The value of each `(bean, attribute)` of the server's JVM, in their order.
+    pub fn read(self, beans: &[(&str, &str)]) -> Vec<Result<String, String>> {
+        if beans.is_empty() {
+            return Vec::new();
+        }
+        match ask(self, beans) {
+            Ok(said) => beans.iter().enumerate().map(|(index, asked)| told(&said, index, *asked)).collect(),
+            Err(reason) => vec![Err(reason); beans.len()],
+        }
     }
 }
 
-fn ask(witness: &Witness<'_>, beans: &[(&str, &str)]) -> Result<String, String> {
-    let jvm = witness.serving.jvm()?.ok_or(NO_JVM)?;
+fn ask(Beans { serving, folder, interrupted }: Beans<'_>, beans: &[(&str, &str)]) -> Result<String, String> {
+    let jvm = serving.jvm()?.ok_or(NO_JVM)?;
     let (jdk, pid) = (jvm.jdk()?, jvm.pid);
     if jdk.major().is_none_or(|major| major < FIRST_RELEASE) {
         return Err(format!(
@@ -37,12 +54,12 @@ fn ask(witness: &Witness<'_>, beans: &[(&str, &str)]) -> Result<String, String> 
             jdk.version
         ));
     }
-    let source = witness.site.trial_dir.join("ReadBeans.java");
+    let source = folder.join("ReadBeans.java");
     fs::write(&source, READER).map_err(|error| format!("cannot write {}: {error}", source.display()))?;
     let mut command = Command::new(jdk.tool("java"));
     command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]).arg(&source).arg(pid.to_string());
     command.args(beans.iter().flat_map(|(bean, attribute)| [bean, attribute])).env_clear().envs(base_env());
-    let ran = tool::run(&mut command, READ_WITHIN).map_err(|error| error.to_string())?;
+    let ran = tool::run_until(&mut command, READ_WITHIN, interrupted).map_err(|error| error.to_string())?;
     if ran.status.success() {
         return Ok(ran.stdout);
     }
