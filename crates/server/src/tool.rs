@@ -96,10 +96,8 @@ pub(crate) fn run_until(command: &mut Command, within: Duration, interrupted: &A
                 let _ = kill_process_group(group, Signal::KILL);
             }
             let _ = child.wait();
-            return Err(match is_interrupted {
-                true => ToolError::Interrupted { program },
-                false => ToolError::Slow { program, within },
-            });
+            let interrupted = ToolError::Interrupted { program: program.clone() };
+            return Err(if is_interrupted { interrupted } else { ToolError::Slow { program, within } });
         }
         thread::sleep(Duration::from_millis(5));
     };

@@ -49,13 +49,7 @@ impl Group {
 
     /// Has a program run in the groups from its start.
     pub fn confine(&self, command: &mut Command) -> io::Result<()> {
-        for door in self.doors() {
-            let door = File::options().write(true).open(door)?;
-            let enter = move || Ok(rustix::io::write(&door, b"0").map(drop)?);
-            // SAFETY: the closure runs between fork and exec, and makes one system call: it neither allocates nor locks.
-            unsafe { command.pre_exec(enter) };
-        }
-        Ok(())
+        confine(command, &self.doors())
     }
 
     /// How many processes of it the kernel has killed since they needed more memory than `limits` allow.
@@ -95,6 +89,17 @@ impl Drop for Group {
             let _ = fs::remove_dir(&group.folder);
         }
     }
+}
+
+/// Has a program run in the groups of these [doors](Group::doors) from its start; who starts it stays outside.
+pub(crate) fn confine(command: &mut Command, doors: &[PathBuf]) -> io::Result<()> {
+    for door in doors {
+        let door = File::options().write(true).open(door)?;
+        let enter = move || Ok(rustix::io::write(&door, b"0").map(drop)?);
+        // SAFETY: the closure runs between fork and exec, and makes one system call: it neither allocates nor locks.
+        unsafe { command.pre_exec(enter) };
+    }
+    Ok(())
 }
 
 fn controllers(limits: &Limits) -> Vec<Controller> {

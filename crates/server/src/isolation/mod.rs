@@ -14,7 +14,7 @@ use thiserror::Error;
 
 pub use cpus::Pinned;
 pub(crate) use cpus::{count, pin};
-pub(crate) use group::{Group, live};
+pub(crate) use group::{Group, confine, live};
 pub use network::own_network;
 
 /// Why processes cannot be kept apart as the study asks.

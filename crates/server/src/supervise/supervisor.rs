@@ -1,6 +1,6 @@
 //! The supervisor's side.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -77,9 +77,6 @@ fn run() -> io::Result<()> {
 fn start(order: &Order) -> io::Result<Child> {
     // What holds for us holds for all that we start.
     isolation::pin(&order.cpus)?;
-    for door in &order.groups {
-        fs::write(door, std::process::id().to_string())?;
-    }
     let open = |path: &Path| OpenOptions::new().create(true).append(true).open(path);
     let mut command = Command::new(&order.program);
     command
@@ -91,6 +88,8 @@ fn start(order: &Order) -> io::Result<Child> {
         .stdout(open(&order.log)?)
         .stderr(open(order.errors.as_ref().unwrap_or(&order.log))?)
         .process_group(0);
+    // Only the program: where memory runs out the kernel may choose any process of a group, and without us the others would go on.
+    isolation::confine(&mut command, &order.groups)?;
     proc::die_with_us(&mut command).spawn()
 }
 
