@@ -24,7 +24,7 @@ pub struct EvidenceRecord {
     /// Settings read back from the running process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
-    /// What was seen while it was watched; absent when it failed before.
+    /// What was seen while it was watched, until it failed where it did; absent when it failed before.
     pub seen: Option<Seen>,
     /// As [`TrialRecord::oom_kills`](crate::TrialRecord::oom_kills).
     #[serde(default, skip_serializing_if = "is_zero")]

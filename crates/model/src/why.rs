@@ -28,7 +28,7 @@ pub struct WatchedLaunch {
     pub variant: VariantIndex,
     /// What was asked for: `dashboard@20`.
     pub load: String,
-    /// Requests while it was watched; 0 when it failed.
+    /// Requests while it was watched, until it failed where it did.
     pub requests: u64,
     /// How long it was watched, seconds; 0 when it failed.
     pub elapsed_s: f64,

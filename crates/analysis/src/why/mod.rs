@@ -45,7 +45,13 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
 fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
     let seen = made.seen.as_ref();
     let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
-        (Outcome::Failed(failed), _) => (None, Some(format!("The launch failed: {}.", failed.reason))),
+        (Outcome::Failed(failed), recording) => {
+            let file = recording.and_then(|recording| match recording {
+                Recording::Jfr { file, .. } => Some(file.clone()),
+                Recording::None { .. } => None,
+            });
+            (file, Some(format!("The launch failed: {}.", failed.reason)))
+        }
         (Outcome::Completed, Some(Recording::Jfr { file, profile })) => {
             let lost = (profile.lost_bytes > 0).then(|| {
                 format!("{} of the recording were lost: counts are too low.", text::bytes(profile.lost_bytes as f64))

@@ -42,7 +42,7 @@ fn load_name(record: &StudyRecord) -> String {
 
 impl RunningTrial<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
-    /// meanwhile is counted, and no other.
+    /// meanwhile is counted, and no other. Where the launch fails under it, what was seen until then is kept.
     pub fn watch(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
         let cell = decisive_cell(self.run.record);
         self.enter(Phase::Watch, cell);
@@ -54,20 +54,25 @@ impl RunningTrial<'_> {
         let recorder = server.record();
         let mut cpu = server.watch_cpu();
         let began = Instant::now();
-        let mut requests = 0;
-        while let Some(count) = next_count(&load, window, began.elapsed(), requests) {
+        let (mut requests, mut ended) = (0, Ok(()));
+        while ended.is_ok()
+            && let Some(count) = next_count(&load, window, began.elapsed(), requests)
+        {
             let load = Load { stop: Stop::Count(count), ..load.clone() };
-            let (intervals, ended) = self.load(&load, server, &mut |_| {
+            let (intervals, end) = self.load(&load, server, &mut |_| {
                 cpu.sample();
                 Flow::Continue
             });
-            ended?;
+            ended = end;
             let before = requests;
             requests += interval::tally(&intervals).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.
             if count == u64::MAX || requests == before {
                 break;
             }
+        }
+        if let Err(Broken::Interrupted) = ended {
+            return ended;
         }
         let elapsed_s = began.elapsed().as_secs_f64();
         let cpu = cpu.end();
@@ -81,7 +86,7 @@ impl RunningTrial<'_> {
             made @ Recording::Jfr { .. } => made,
         };
         self.measured.seen = Some(Seen { requests, elapsed_s, cpu, recording });
-        Ok(())
+        ended
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Place, eventually, page};
+use crate::common::{Place, eventually, page, script};
 use model::why::Row;
 use std::fs;
 
@@ -108,4 +108,28 @@ fn evidence_is_resumed_and_can_be_declined() {
     // Commands tell nothing of themselves: by themselves they are not watched.
     place.run(&["run", "study.toml", "--seed", "2"]).ends_with(0);
     assert_eq!(place.report().why, None);
+}
+
+/// What it did until then is not lost.
+#[test]
+fn what_was_seen_of_a_server_that_died_while_it_was_watched_is_kept() {
+    let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("6ms"))]);
+    // After more requests than warm a launch up, and before as many as it is watched for.
+    let dies = "exit-after = { requests = 500, code = 3, message = \"out of memory\" }";
+    place.write("dies.toml", &script(dies, "body = { size = 2000 }\ndelay = \"5ms\""));
+    for level in ["one", "two"] {
+        place.change(&format!("{{dir}}/{level}.toml"), &format!("{{trial_dir}}/{level}.toml"));
+    }
+    let hook = "prepare = \"cp one.toml two.toml {trial_dir}; \
+                case {trial_dir} in *evidence*) for level in one two; do cp dies.toml {trial_dir}/$level.toml; done;; esac\"";
+    place.change("[[workload]]", &format!("[hooks]\n{hook}\n\n[[workload]]"));
+    let ran = place.run(&["run", "study.toml", "--evidence", "--fail-on", "never"]).ends_with(0);
+    ran.complains("evidence, one: FAILED: ");
+    place.assert_nothing_is_left();
+    let why = place.report().why.unwrap();
+    assert_eq!(why.launches.len(), 2);
+    for launch in why.launches {
+        assert!(launch.missing.as_ref().unwrap().starts_with("The launch failed: "), "{launch:#?}");
+        assert!(launch.requests >= 10, "{launch:#?}");
+    }
 }
