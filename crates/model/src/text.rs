@@ -173,6 +173,16 @@ pub fn shortened(text: &str, most: usize) -> String {
     short
 }
 
+/// Longest line of a log that is repeated, characters.
+const LONGEST_LINE: usize = 200;
+
+/// The last line of a log that says something, shortened: the last that `says_why`, or else the last of all.
+pub fn last_words(log: &str, says_why: impl Fn(&str) -> bool) -> Option<String> {
+    let mut lines = log.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
+    let last = lines.clone().next_back()?;
+    Some(shortened(lines.rfind(|line| says_why(line)).unwrap_or(last), LONGEST_LINE))
+}
+
 /// Puts a comma between thousands of the whole part of a plain decimal number.
 fn grouped(number: &str) -> String {
     let (whole, rest) = number.find('.').map_or((number, ""), |dot| number.split_at(dot));
@@ -190,6 +200,16 @@ fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_words_of_a_log_say_something() {
+        let log = "why\n  that is all  \n---\n\n";
+        assert_eq!(last_words(log, |_| true).as_deref(), Some("that is all"));
+        assert_eq!(last_words(log, |line| line == "why").as_deref(), Some("why"));
+        assert_eq!(last_words(log, |_| false).as_deref(), Some("that is all"));
+        assert_eq!(last_words("---\n", |_| true), None);
+        assert_eq!(last_words(&"x".repeat(500), |_| true).unwrap().chars().count(), LONGEST_LINE);
+    }
 
     #[test]
     fn counts_have_separators() {

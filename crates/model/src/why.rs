@@ -30,7 +30,7 @@ pub struct WatchedLaunch {
     pub load: String,
     /// Requests while it was watched, until it failed where it did.
     pub requests: u64,
-    /// How long it was watched, seconds; 0 when it failed.
+    /// How long that was, seconds.
     pub elapsed_s: f64,
     /// CPU time per request without the recorder's own, µs.
     pub cpu_per_request: Option<f64>,

@@ -158,6 +158,13 @@ fn a_kill_for_lack_of_memory_is_told() {
     std::fs::write(dir.path().join("start.sh"), "ruby server.rb $1; exit $?\n").unwrap();
     let running = limited(limits, command("sh start.sh {port}"), &dir).unwrap().unwrap();
     assert_eq!((running.is_alive(), running.killed()), (true, None));
+    // Who supervises it is none of those that may be killed.
+    let of = |pid: &str, file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap();
+    let pid = running.pid().to_string();
+    let supervisor =
+        of(&pid, "status").lines().find_map(|line| line.strip_prefix("PPid:\t").map(str::to_owned)).unwrap();
+    let is_limited = |pid: &str| of(pid, "cgroup").contains("/bakeoff-");
+    assert_eq!((is_limited(&pid), is_limited(&supervisor)), (true, false));
     std::fs::write(dir.path().join("eat"), "").unwrap();
     let mut asked = std::net::TcpStream::connect(running.address()).unwrap();
     std::io::Write::write_all(&mut asked, b"GET / HTTP/1.0\r\n\r\n").unwrap();

@@ -173,6 +173,19 @@ fn a_term_to_the_supervisor_ends_the_tree() {
     assert_eq!(running.exit(), Some(Exit::Signal(Signal::TERM.as_raw())));
 }
 
+/// As the kernel may do where memory runs out.
+#[test]
+fn a_supervisor_that_was_killed_is_told_with_what_to_do() {
+    let dir = study("stubborn.rb", STUBBORN);
+    let running = stubborn(dir.path());
+    let (server, grandchild) = (running.pid(), read_pid(&dir.path().join("trial/grandchild")));
+    kill_process(pid(parent(server)), Signal::KILL).unwrap();
+    let error = running.stop(Duration::from_millis(200)).unwrap_err().to_string();
+    let was_left = runs(grandchild);
+    kill_process(pid(grandchild), Signal::KILL).unwrap();
+    assert!(was_left && error.contains(&format!("look for what is left of process {server}")), "{error}");
+}
+
 #[test]
 fn a_program_that_cannot_be_run_is_refused() {
     let dir = study("not-a-program", "not a program");

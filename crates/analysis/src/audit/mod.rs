@@ -46,8 +46,6 @@ use crate::regimes;
 
 /// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
 const RARER: usize = 10;
-/// Characters of a log's line that are shown.
-const LONGEST_LINE: usize = 160;
 
 /// What the rules share beside the record.
 #[derive(Debug)]
@@ -98,13 +96,9 @@ impl Found {
 
     /// With the last that the services of a trial wrote, unless it is told already.
     fn with_last_words(self, trial: &TrialRecord, told: &str) -> Self {
-        trial.service_logs.iter().fold(self, |found, (name, log)| {
-            match log.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-                Some(last) if !told.contains(last) => {
-                    found.with(format!("service {name}'s last words"), text::shortened(last, LONGEST_LINE))
-                }
-                _ => found,
-            }
+        trial.service_logs.iter().fold(self, |found, (name, log)| match text::last_words(log, |_| true) {
+            Some(last) if !told.contains(&last) => found.with(format!("service {name}'s last words"), last),
+            _ => found,
         })
     }
 

@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use analysis::{Boundaries, Next};
-use miette::Diagnostic;
+use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::plan::Trial;
-use model::{StudyRecord, TrialKey, VariantIndex, Withheld};
-use server::{LaunchError, Launcher, SuperviseError};
+use model::{Study, StudyRecord, TrialKey, VariantIndex, Withheld};
+use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
 
@@ -52,9 +52,21 @@ pub enum ConductError {
     /// The store took no more.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// The study's setup failed, or what it says cannot be completed here.
+    /// The study's setup failed, or what it says cannot be done here.
     #[error(transparent)]
     Launch(Box<LaunchError>),
+    /// A text of the study cannot be completed here.
+    #[error("{why}")]
+    Text {
+        /// Why.
+        why: Box<PlaceholderError>,
+        /// The study file.
+        #[source_code]
+        file: NamedSource<String>,
+        /// Where it stands there, as far as it can be found.
+        #[label("needed here")]
+        place: Option<SourceSpan>,
+    },
     /// A launch did not end as it should, or could not be cleaned up after: what is left would disturb the next.
     #[error(transparent)]
     End(Box<LaunchError>),
@@ -91,14 +103,28 @@ pub enum ConductError {
 }
 
 impl ConductError {
-    fn launch(error: LaunchError) -> Self {
+    fn launch(study: &Study, error: LaunchError) -> Self {
         match error {
+            LaunchError::Placeholder(why) => Self::Text {
+                file: NamedSource::new(&study.file, study.source.clone()),
+                place: place(&study.source, &why),
+                why: Box::new(why),
+            },
             LaunchError::Supervise(SuperviseError::Lost { .. } | SuperviseError::Survived { .. }) => {
                 Self::End(Box::new(error))
             }
             error => Self::Launch(Box::new(error)),
         }
     }
+}
+
+/// Where a study file has a text: as it was read or, where it is written in another way, what it lacks.
+fn place(file: &str, error: &PlaceholderError) -> Option<SourceSpan> {
+    let (text, lacks) = match error {
+        PlaceholderError::Unknown { name, text, .. } => (text, format!("{{{name}}}")),
+        PlaceholderError::Unset { name, text } => (text, format!("{{env.{name}}}")),
+    };
+    [text, &lacks].into_iter().find_map(|part| Some((file.find(part)?, part.len()).into()))
 }
 
 /// How a run ended.

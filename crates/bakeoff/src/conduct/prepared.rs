@@ -24,15 +24,16 @@ impl<'a> Prepared<'a> {
         folder: &'a Path,
         watcher: &mut dyn Watcher,
     ) -> Result<Self, ConductError> {
+        let launch = |error| ConductError::launch(study, error);
         // The setup may build what the variants run, so it goes first.
-        let site = launcher.site(&study.dir, folder, &study.services).map_err(ConductError::launch)?;
+        let site = launcher.site(&study.dir, folder, &study.services).map_err(launch)?;
         if let Some(check) = &study.hooks.check {
             watcher.see(&Event::Preparing("running the check hook"));
-            launcher.hook("check", check, &site, HOOK_WITHIN).map_err(ConductError::launch)?;
+            launcher.hook("check", check, &site, HOOK_WITHIN).map_err(launch)?;
         }
         if let Some(setup) = &study.hooks.setup {
             watcher.see(&Event::Preparing("running the setup hook"));
-            launcher.hook("setup", setup, &site, HOOK_WITHIN).map_err(ConductError::launch)?;
+            launcher.hook("setup", setup, &site, HOOK_WITHIN).map_err(launch)?;
         }
         let watcher = RefCell::new(watcher);
         let announce = |step: &str| watcher.borrow_mut().see(&Event::Preparing(step));

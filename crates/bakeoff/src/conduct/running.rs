@@ -336,7 +336,7 @@ impl<'a> RunningTrial<'a> {
     /// What an error of a launch or of an end means for the trial.
     pub fn broken(&self, error: LaunchError) -> Broken {
         match error.blame() {
-            Blame::Ours => Broken::Ours(ConductError::launch(error)),
+            Blame::Ours => Broken::Ours(ConductError::launch(self.prepared.study, error)),
             Blame::Interrupted => Broken::Interrupted,
             Blame::Server => Broken::Variant(Failed {
                 phase: self.phase,

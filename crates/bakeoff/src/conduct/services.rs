@@ -24,12 +24,10 @@ impl Services {
     /// The first that has ended although nobody told it to. A process that goes to the background and serves on has not.
     pub fn ended(&self, phase: Phase) -> Option<Failed> {
         let (name, running, _) = self.0.iter().find(|(_, running, _)| running.has_ended())?;
-        let log_tail = running.log_tail();
-        let last = log_tail.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.map_or_else(String::new, |line| format!(": its last words were `{line}`"));
+        let last = running.last_words().map(|last| format!(": {last}")).unwrap_or_default();
         let exit = running.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
         let reason = format!("service {name} ended by itself{exit}{last}. Its log: {}", running.facts().log.display());
-        Some(Failed { phase, reason, log_tail })
+        Some(Failed { phase, reason, log_tail: running.log_tail() })
     }
 
     /// The last lines that each has written, by name.

@@ -1,12 +1,11 @@
 //! What a log's last lines say about why a program ended.
 
+use model::text;
+
 use crate::runtime::Jvm;
 use crate::settings::{NOT_WHY, known_flags};
 use crate::supervise::Exit;
 use crate::tool;
-
-/// Longest line of a log that is repeated, characters.
-const LONGEST: usize = 200;
 
 /// What mends a command that goes to the background.
 pub(super) const FOREGROUND: &str = "it has to stay in the foreground";
@@ -27,14 +26,10 @@ fn unread_probe(tail: &str) -> Option<&'static str> {
     )
 }
 
-/// The last line that says something: a JVM says why it does not start before it says that it does not.
+/// The last that a program said: a JVM says why it does not start before it says that it does not.
 pub(super) fn last_words(tail: &str) -> Option<String> {
-    let mut lines = tail.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
-    let last = lines.clone().next_back()?;
-    let says_why = |line: &&str| !NOT_WHY.iter().any(|other| line.contains(other));
-    let line = lines.rfind(says_why).unwrap_or(last);
-    let said: String = line.chars().take(LONGEST).collect();
-    Some(format!("its last words were `{said}`"))
+    let says_why = |line: &str| !NOT_WHY.iter().any(|other| line.contains(other));
+    text::last_words(tail, says_why).map(|said| format!("its last words were `{said}`"))
 }
 
 /// What a virtual machine's own words mean.

@@ -13,7 +13,7 @@ use model::{ChangedOptions, JrubyCounts, LaunchFacts, Setting};
 
 use super::Launch;
 use super::error::Log;
-use super::hint::FOREGROUND;
+use super::hint::{self, FOREGROUND};
 use crate::evidence::{CpuWatch, Recorder};
 use crate::hash;
 use crate::isolation::Group;
@@ -129,6 +129,11 @@ impl Running {
     /// The last lines of its log, secrets masked.
     pub fn log_tail(&self) -> String {
         Log::read(&self.launch.order.log, &self.launch.site.secrets).tail
+    }
+
+    /// The last that it said, as a part of a sentence.
+    pub fn last_words(&self) -> Option<String> {
+        hint::last_words(&self.log_tail())
     }
 
     /// A sampler of the CPU time of it and all that it started.

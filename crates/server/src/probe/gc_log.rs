@@ -245,4 +245,15 @@ mod tests {
         let used = tail.read().unwrap();
         assert_eq!((used.pauses_s.len(), used.allocated_bytes), (1, 52 * MIB));
     }
+
+    /// However much a server has logged until then.
+    #[test]
+    fn what_was_logged_before_is_none_of_the_first_sample() {
+        let dir = tempfile::tempdir().unwrap();
+        let pause = "[gc] GC(0) Pause Young (Allocation Failure) 53M->1M(193M) 20.5ms\n";
+        let long = "x".repeat(1 << 20) + "\n";
+        std::fs::write(path(dir.path()), long.repeat(65) + pause).unwrap();
+        let mut tail = Tail::of(dir.path()).unwrap();
+        assert_eq!(tail.read(), Some(GcUse::default()));
+    }
 }
