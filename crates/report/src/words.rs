@@ -214,7 +214,9 @@ pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest se
 pub const GOES_ON: &str = "This run has not come to its end. It goes on with:";
 
 /// What has to be known of everything that explains a verdict.
-pub const WHY_NOTE: &str = "One more launch of each variant, after the verdict and no part of it, was watched under load and                             recorded. It explains, and proves nothing: another launch may show something else. What explains                             most of the difference in server CPU stands first.";
+pub const WHY_NOTE: &str = "One more launch of each variant, after the verdict and no part of it, was watched under load and \
+                            recorded. It explains, and proves nothing: another launch may show something else. What explains \
+                            most of the difference in server CPU stands first.";
 
 /// What the numbers of the table of launches watched are.
 pub const WATCHED_NOTE: &str = "CPU without the recorder's own threads; what recording costs the others is in it.";

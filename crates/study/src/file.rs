@@ -400,7 +400,7 @@ pub(crate) struct ProofKeys {
     pub jmx: Option<JmxKeys>,
     /// What a JSONPath finds first in the answer to a GET.
     pub http: Option<AnswerKeys>,
-    /// A command for `/bin/sh -c` in the study's folder, `$SERVER_PID` being the server's process: what it writes.
+    /// A command for `/bin/sh -c` in the study's folder, `$SERVER_PID` being the server's process: what it writes to standard output.
     pub command: Option<At<Text>>,
     /// Of what `command` writes: a regular expression, its first group or all of its match. Default: all.
     pub regex: Option<At<String>>,
