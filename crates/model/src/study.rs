@@ -129,18 +129,33 @@ pub struct AskedSetting {
 }
 
 impl SettingKind {
-    /// What a setting is called whatever it is set to: `-XX:+UseG1GC` and `-XX:-UseG1GC` are `UseG1GC`, `-Xmx1g` is `-Xmx`.
+    /// What a setting is called whatever it is set to: `-XX:+UseG1GC` and `-XX:-UseG1GC` are `UseG1GC`, `-Xmx1g` is `-Xmx`. An option of
+    /// the JVM that adds to those given before it, such as `--add-opens=…`, is called by its whole text.
     pub fn key(self, name: &str) -> &str {
         const SIZES: [&str; 4] = ["-Xmx", "-Xms", "-Xmn", "-Xss"];
+        /// Flags of HotSpot's type `ccstrlist`, JDK 17 to 25.
+        const LISTS: [&str; 8] = [
+            "CompileCommand",
+            "CompileOnly",
+            "ControlIntrinsic",
+            "DisableIntrinsic",
+            "OnError",
+            "OnOutOfMemoryError",
+            "VerifyGCType",
+            "VerifySubSet",
+        ];
         if self != Self::JvmFlag {
             return name;
         }
         if let Some(size) = SIZES.into_iter().find(|size| name.starts_with(size)) {
             return size;
         }
-        let name = name.strip_prefix("-XX:").unwrap_or(name);
-        let name = name.strip_prefix(['+', '-']).unwrap_or(name);
-        name.split_once('=').map_or(name, |(name, _)| name)
+        let until_value = |text| str::split(text, '=').next().unwrap_or(text);
+        match name.strip_prefix("-XX:").map(|flag| until_value(flag.strip_prefix(['+', '-']).unwrap_or(flag))) {
+            Some(flag) if !LISTS.contains(&flag) => flag,
+            None if name.starts_with("-D") || !name.starts_with('-') => until_value(name),
+            _ => name,
+        }
     }
 }
 
@@ -473,6 +488,31 @@ mod tests {
         }
         assert_eq!(SettingKind::JvmFlag.key("-XX:MaxGCPauseMillis=50"), "MaxGCPauseMillis");
         assert_eq!(SettingKind::JvmFlag.key("-Xmx64m"), SettingKind::JvmFlag.key("-Xmx1g"));
+        assert_eq!(SettingKind::JvmFlag.key("-Dname=a"), "-Dname");
         assert_eq!(SettingKind::Jruby.key("compile.mode"), "compile.mode");
+    }
+
+    #[test]
+    fn options_that_add_to_others_take_no_ones_place() {
+        let replaces = |later: &str, earlier: &str| {
+            let asked = |name: &str| AskedSetting {
+                factor: String::new(),
+                kind: SettingKind::JvmFlag,
+                name: name.to_owned(),
+                value: String::new(),
+            };
+            asked(later).replaces(&asked(earlier))
+        };
+        for [one, other] in [
+            ["--add-opens=java.base/java.io=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED"],
+            ["-XX:CompileCommand=quiet", "-XX:CompileCommand=inline,A::b"],
+            ["-javaagent:a.jar=1", "-javaagent:a.jar=2"],
+            ["-Xlog:gc=info", "-Xlog:gc=debug"],
+        ] {
+            assert!(!replaces(one, other) && replaces(one, one), "{one}");
+        }
+        for [one, other] in [["-XX:MaxHeapSize=1g", "-XX:MaxHeapSize=2g"], ["-Xmx1g", "-Xmx2g"], ["-Da=1", "-Da=2"]] {
+            assert!(replaces(one, other), "{one}");
+        }
     }
 }

@@ -120,6 +120,12 @@ impl LiveJvm {
         Some(Self { pid, jdk: Jdk::around(&library) })
     }
 
+    /// Its Java's number, such as 17 or, for 1.8, 8.
+    pub fn major(&self) -> Option<u32> {
+        let version = self.jdk.as_ref()?.version.trim_start_matches("1.");
+        version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    }
+
     /// The JDK that it is part of, whose tools can ask it; the reason in words where there is none.
     pub fn jdk(&self) -> Result<&Jdk, String> {
         let Self { pid, jdk } = self;

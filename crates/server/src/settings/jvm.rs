@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use model::study::Limits;
+use model::study::{Limits, SettingKind};
+use rustix::param::page_size;
 
 use crate::attach;
 use crate::isolation::{Group, Pinned};
@@ -23,11 +24,20 @@ pub(super) const ASK_WITHIN: Duration = Duration::from_secs(10);
 /// A flag of a JVM, as it prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flag {
+    /// Of one that is a list, and was given several times, a line for each.
     pub value: String,
     /// What it belongs to: `product`, `C2 product`.
     pub kind: String,
     /// Where its value comes from: `default`, `command line`, `ergonomic`.
     pub origin: String,
+}
+
+impl Flag {
+    /// Whether somebody set it: by the command line, a variable or a file. What the JVM chose or corrected by itself counts only if
+    /// it says so (`command line, ergonomic`).
+    pub fn is_set(&self) -> bool {
+        !matches!(self.origin.as_str(), "default" | "ergonomic")
+    }
 }
 
 /// Flags by name.
@@ -85,14 +95,21 @@ pub(super) fn last_of_each(options: Vec<String>, name: impl Fn(&str) -> Option<S
 
 /// What an option sets, if it sets one thing to one value: a flag, or a property.
 pub(super) fn name(option: &str) -> Option<String> {
+    if SettingKind::JvmFlag.key(option) == option {
+        return None;
+    }
     let property = option.strip_prefix("-D").map(|property| property.split('=').next().unwrap_or_default());
     property.map(|name| format!("-D{name}")).or_else(|| parse_option(option).map(|(name, _)| name))
 }
 
-/// `512m` as bytes.
+/// `512m` as bytes; the JVM takes `0x20000000`, too.
 fn bytes(size: &str) -> Option<u64> {
-    let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match &*size[digits.len()..].to_ascii_lowercase() {
+    let (digits, radix) = match size.strip_prefix("0x").or(size.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (size, 10),
+    };
+    let number = digits.trim_end_matches(|c: char| c.is_ascii_alphabetic() && !c.is_digit(radix));
+    let shift = match &*digits[number.len()..].to_ascii_lowercase() {
         "" => 0,
         "k" => 10,
         "m" => 20,
@@ -100,7 +117,7 @@ fn bytes(size: &str) -> Option<u64> {
         "t" => 40,
         _ => return None,
     };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+    u64::from_str_radix(number, radix).ok()?.checked_mul(1 << shift)
 }
 
 /// Whether the JVM takes both for the same. It rounds sizes that were given with a unit up to what it can map: a hundredth
@@ -117,17 +134,29 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
     }
 }
 
-/// Sizes of the heap and its parts.
-const OF_THE_HEAP: [&str; 5] = ["MaxHeapSize", "InitialHeapSize", "MinHeapSize", "NewSize", "MaxNewSize"];
-
-/// Whether a JVM with these flags takes both for the same value of `name`: with G1 the heap and its parts are whole regions, which
-/// grow with it (up to 32 MiB, java(1)).
+/// Whether a JVM with these flags takes both for the same value of `name`; of a list any member may be the one asked for.
+///
+/// With G1 the heap and its parts are whole regions, which grow with it (up to 32 MiB, java(1)). A heap is rounded up to what one page
+/// of the card table covers (`GCArguments::compute_heap_alignment`: 512 bytes a card, so 2 MiB), and ZGC's to its granules of 2 MiB;
+/// Shenandoah's and Epsilon's are not.
 pub(super) fn same_flag(flags: &Flags, name: &str, asked: &str, live: &str) -> bool {
     let of = |name: &str| flags.get(name).map(|flag| flag.value.as_str());
-    let region = of("G1HeapRegionSize").filter(|_| of("UseG1GC") == Some("true")).and_then(bytes);
-    let is_rounded = |region| bytes(asked).zip(bytes(live)).is_some_and(|(asked, live)| asked.abs_diff(live) < region);
-    same_value(asked, live) || OF_THE_HEAP.contains(&name) && region.is_some_and(is_rounded)
+    let is_on = |collector: &&str| of(collector) == Some("true");
+    let region = of("G1HeapRegionSize").filter(|_| is_on(&"UseG1GC")).and_then(bytes);
+    let is_aligned = ["UseSerialGC", "UseParallelGC", "UseG1GC", "UseZGC"].iter().any(is_on);
+    let heap = is_aligned.then(|| region.unwrap_or_default().max(BYTES_A_CARD * page_size() as u64));
+    let is_rounded = |asked: &str| match (name, bytes(asked).zip(bytes(live))) {
+        ("MaxHeapSize" | "InitialHeapSize" | "MinHeapSize", Some((asked, live))) => {
+            heap.is_some_and(|unit| live == asked.next_multiple_of(unit))
+        }
+        ("NewSize" | "MaxNewSize", Some((asked, live))) => region.is_some_and(|unit| asked.abs_diff(live) < unit),
+        _ => false,
+    };
+    same_value(asked, live) || is_rounded(asked) || live.lines().any(|member| member == asked)
 }
+
+/// How much of the heap a byte of HotSpot's card table is for.
+const BYTES_A_CARD: u64 = 512;
 
 /// The flags of a running JVM.
 pub(super) fn live_flags(jvm: &LiveJvm) -> Result<Flags, String> {
@@ -277,20 +306,34 @@ fn is_size(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_digit()) && value.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Reads lines such as `   size_t MaxHeapSize   = 536870912   {product} {command line}`.
+/// Reads lines such as `   size_t MaxHeapSize   = 536870912   {product} {command line}`. A list that was given several times has a line for
+/// each, `ccstrlist Name = first` and `Name += second`, of which the last tells what it belongs to.
 fn parse_flags(text: &str) -> Flags {
-    text.lines()
-        .filter_map(|line| {
-            let (left, right) = line.split_once('=')?;
-            let mut words = left.trim_end_matches([':', ' ']).split_whitespace();
-            let (_type, name) = (words.next()?, words.next()?);
-            let (rest, origin) = right.rsplit_once(" {")?;
-            let (value, kind) = rest.rsplit_once(" {").unwrap_or((rest, ""));
-            let inner = |braced: &str| braced.trim_end().trim_end_matches('}').to_owned();
-            let flag = Flag { value: value.trim().to_owned(), kind: inner(kind), origin: inner(origin) };
-            words.next().is_none().then(|| (name.to_owned(), flag))
-        })
-        .collect()
+    let mut flags = Flags::new();
+    let mut begun = String::new();
+    for line in text.lines() {
+        let Some((left, right)) = line.split_once('=') else { continue };
+        let words: Vec<&str> = left.trim_end_matches([':', ' ']).split_whitespace().collect();
+        let (name, is_first) = match words[..] {
+            [name, "+"] => (name, false),
+            [_type, name] => (name, true),
+            _ => continue,
+        };
+        if is_first {
+            begun.clear();
+        } else {
+            begun.push('\n');
+        }
+        let Some((rest, origin)) = right.rsplit_once(" {") else {
+            begun.push_str(right.trim());
+            continue;
+        };
+        let (value, kind) = rest.rsplit_once(" {").unwrap_or((rest, ""));
+        let inner = |braced: &str| braced.trim_end().trim_end_matches('}').to_owned();
+        let value = std::mem::take(&mut begun) + value.trim();
+        flags.insert(name.to_owned(), Flag { value, kind: inner(kind), origin: inner(origin) });
+    }
+    flags
 }
 
 /// Reads `name=value` lines, escaped as Java's `Properties` are.
@@ -359,6 +402,7 @@ mod tests {
         assert_eq!(taken("-cp a:b -p c"), "-Djava.class.path=a:b --module-path=c");
         assert_eq!(taken("-Xss512k -Dx=1 -Xss1m -XX:MaxHeapSize=1g -Dx=2 -Xmx2g"), "-Xss1m -Dx=2 -Xmx2g");
         assert_eq!(taken("-Xlog:gc -Xlog:jit -XX:+UseG1GC -XX:-UseG1GC"), "-Xlog:gc -Xlog:jit -XX:-UseG1GC");
+        assert_eq!(taken("-XX:OnError=a -XX:OnError=b"), "-XX:OnError=a -XX:OnError=b");
     }
 
     #[test]
@@ -368,6 +412,8 @@ mod tests {
         assert!(!same_value("3m", "4194304"));
         assert!(!same_value("100", "101"));
         assert!(same_value("40", "40.000000"));
+        assert!(same_value("0x80000000", "2147483648") && !same_value("0x80000000", "2147483649"));
+        assert!(same_value("0x8k", "8192") && !same_value("0x", "0"));
         assert!(same_value("true", "true") && !same_value("true", "false"));
     }
 
@@ -384,6 +430,44 @@ mod tests {
         assert!(!same("G1", "MaxNewSize", "90m", "100663296"));
         assert!(!same("Serial", "MaxNewSize", "90m", "92274688"));
         assert!(!same("G1", "MetaspaceSize", "90m", "92274688"));
+        assert!(same("G1", "MaxHeapSize", "65m", "71303168"), "up to 68 MiB");
+        assert!(!same("G1", "MaxHeapSize", "65m", "69206016") && !same("G1", "MaxHeapSize", "65m", "67108864"));
+    }
+
+    #[test]
+    fn a_heap_is_rounded_up() {
+        let same = |collector: &str, asked, live| {
+            same_flag(
+                &parse_flags(&format!("bool {collector} = true {{product}} {{command line}}\n")),
+                "MaxHeapSize",
+                asked,
+                live,
+            )
+        };
+        // As JDK 17 and 25 say of -Xmx65m, where a page has 4 KiB.
+        for collector in ["UseSerialGC", "UseParallelGC", "UseZGC"] {
+            assert!(same(collector, "65m", "69206016"), "{collector}");
+            assert!(same(collector, "67000000", "67108864"), "{collector}");
+            assert!(!same(collector, "65m", "67108864") && !same(collector, "64m", "69206016"), "{collector}");
+        }
+        assert!(!same("UseEpsilonGC", "65m", "69206016") && same("UseEpsilonGC", "65m", "68157440"));
+    }
+
+    #[test]
+    fn a_list_is_printed_in_several_lines() {
+        // Of JDK 17 and 25 alike.
+        let flags = parse_flags(
+            "ccstrlist CompileCommand                           = quiet\n\
+             \x20         CompileCommand                          += inline,A::b            {product} {command line}\n\
+             \x20   ccstr CompileCommandFile                       =                                           {product} {default}\n\
+             ccstrlist CompileOnly                              = A::b                                      {product} {command line}\n",
+        );
+        assert_eq!(flags.keys().collect::<Vec<_>>(), ["CompileCommand", "CompileCommandFile", "CompileOnly"]);
+        let list = &flags["CompileCommand"];
+        assert_eq!((list.value.as_str(), list.kind.as_str(), list.is_set()), ("quiet\ninline,A::b", "product", true));
+        let same = |asked| same_flag(&flags, "CompileCommand", asked, &list.value);
+        assert!(same("quiet") && same("inline,A::b") && !same("inline,A::c") && !same(""));
+        assert_eq!(flags["CompileOnly"].value, "A::b");
     }
 
     #[test]

@@ -225,12 +225,13 @@ impl<'a> Reader<'a> {
         let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
         let default = self.default_flag(&name, option);
         let same = |one: &str, other: &str| jvm::same_flag(flags, &name, one, other);
-        let found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
+        let mut found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
+        found.live = found.live.map(|live| live.replace('\n', ", "));
         let known = |name: &str| {
             let flag = flags.get(name)?;
-            Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.origin.contains("command line") })
+            Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
         };
-        Ok(found.unless(needs::of_jvm(&name, known)))
+        Ok(found.unless(needs::of_jvm(&name, self.jvm()?.major(), known)))
     }
 
     /// A flag that the running JVM does not have, though it started with it.
@@ -285,7 +286,7 @@ impl<'a> Reader<'a> {
     fn is_read_by_java(&self, option: &str) -> Result<bool, String> {
         let jvm = self.jvm()?;
         // Which `java` does not do before 9.
-        let of_java = carriers::OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || !is_java_8(jvm));
+        let of_java = carriers::OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || jvm.major() != Some(8));
         let environment = proc::environment(jvm.pid).ok_or(NO_ENVIRONMENT)?;
         let read = environment.iter().filter(|(name, _)| of_java.clone().any(|known| known == name));
         Ok(read.filter_map(|(_, text)| jvm::options(text).ok()).flatten().any(|word| word == option))
@@ -359,10 +360,6 @@ impl<'a> Reader<'a> {
 /// Why it is not known what a process has of a variable.
 const NO_ENVIRONMENT: &str =
     "the process shows the environment no more that it was started with: a title of its own stands there";
-
-fn is_java_8(jvm: &LiveJvm) -> bool {
-    jvm.jdk().is_ok_and(|jdk| runtime::version_matches(jdk.version.trim_start_matches("1."), "8"))
-}
 
 fn exactly(one: &str, other: &str) -> bool {
     one == other

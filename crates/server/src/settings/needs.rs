@@ -40,10 +40,12 @@ enum If {
     Is(&'static str, &'static str),
     IsNot(&'static str, &'static str),
     Unset(&'static str),
+    /// A JVM of this Java's number, or a later one.
+    Java(u32),
 }
 
 use About::{Kind, Name, Prefix};
-use If::{Is, IsNot, Unset};
+use If::{Is, IsNot, Java, Unset};
 
 const SERIAL: If = Is("UseSerialGC", "true");
 const PARALLEL: If = Is("UseParallelGC", "true");
@@ -187,6 +189,12 @@ const JVM: &[Need] = &[
         source: "HotSpot, gc_globals.hpp, SoftMaxHeapSize: \"Soft limit for maximum heap size\", read by concurrent collectors",
     },
     Need {
+        about: &[Name("SoftMaxHeapSize")],
+        any: &[IsNot("UseG1GC", "true"), Java(26)],
+        reason: "the G1 collector has no soft maximum, up to Java 25 at least",
+        source: "JDK-8236073, which is to give it one; JDK 17 to 25 have no word of it in gc/g1",
+    },
+    Need {
         about: &[Prefix("BiasedLocking")],
         any: &[Is("UseBiasedLocking", "true")],
         reason: "locks are not biased: UseBiasedLocking is off, its default since JDK 15",
@@ -304,18 +312,18 @@ const JRUBY: &[Need] = &[
     },
 ];
 
-/// Why the JVM's flag `name` does nothing, as its other flags are.
-pub(super) fn of_jvm<'a>(name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+/// Why the JVM's flag `name` does nothing, as its other flags are; `java` is its number.
+pub(super) fn of_jvm<'a>(name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
     // AutoBoxCacheMax is C2's by its kind, and sets the library's cache of integers whatever compiles.
-    if name == "AutoBoxCacheMax" { None } else { unmet(JVM, name, live) }
+    if name == "AutoBoxCacheMax" { None } else { unmet(JVM, name, java, live) }
 }
 
 /// Why JRuby's option `name` does nothing, as its other options are.
 pub(super) fn of_jruby<'a>(name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
-    if name == "native.enabled" { None } else { unmet(JRUBY, name, live) }
+    if name == "native.enabled" { None } else { unmet(JRUBY, name, None, live) }
 }
 
-fn unmet<'a>(needs: &[Need], name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+fn unmet<'a>(needs: &[Need], name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
     let kind = live(name).map_or("", |live| live.kind);
     let is_about = |about: &About| match about {
         Name(one) => *one == name,
@@ -327,6 +335,8 @@ fn unmet<'a>(needs: &[Need], name: &str, live: impl Fn(&str) -> Option<Live<'a>>
         Is(other, value) => live(other).map(|live| live.value == *value),
         IsNot(other, value) => live(other).map(|live| live.value != *value),
         Unset(other) => live(other).map(|live| !live.is_set),
+        // Only in its favour: that it is an earlier one says nothing by itself.
+        Java(least) => java.is_none_or(|java| java >= *least).then_some(true),
     };
     let fails = |need: &&Need| {
         let known: Vec<bool> = need.any.iter().filter_map(holds).collect();
@@ -345,7 +355,7 @@ mod tests {
             let (_, value, kind) = others.iter().find(|(other, ..)| *other == name)?;
             Some(Live { value, kind, is_set: *value == "set" })
         };
-        of_jvm(name, live).map(|inert| inert.reason)
+        of_jvm(name, Some(17), live).map(|inert| inert.reason)
     }
 
     #[test]
@@ -365,6 +375,13 @@ mod tests {
         ];
         assert!(reason("DoEscapeAnalysis", &quick).unwrap().contains("C2"));
         assert_eq!(reason("UseNUMA", &quick), None);
+    }
+
+    #[test]
+    fn what_later_versions_may_have_is_told_only_of_earlier_ones() {
+        let live = |name: &str| (name == "UseG1GC").then_some(Live { value: "true", kind: "", is_set: true });
+        let is_inert = |java| of_jvm("SoftMaxHeapSize", java, live).is_some();
+        assert!(is_inert(Some(17)) && is_inert(Some(25)) && !is_inert(Some(26)) && !is_inert(None));
     }
 
     #[test]

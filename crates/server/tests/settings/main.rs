@@ -83,6 +83,7 @@ fn misjudged(group: &Group) -> Vec<String> {
     fs::write(dir.path().join("start.sh"), start_script(group, dir.path())).unwrap();
     fs::write(dir.path().join("options.txt"), "-Xmx128m\n").unwrap();
     fs::write(dir.path().join("flags.txt"), "+UseSerialGC\n").unwrap();
+    fs::write(dir.path().join("heap.txt"), "MaxHeapSize=67108864\n").unwrap();
     for case in group.cases.iter().filter(|case| case.by_other_means) {
         fs::write(dir.path().join(".jrubyrc"), format!("{}={}\n", case.name, case.value)).unwrap();
     }

@@ -114,6 +114,11 @@ pub const GROUPS: &[Group] = &[
             flag("-XX:MaxHeapFreeRatio=50", InEffect, "the default is 70"),
             flag("-XX:+UseTLAB", Default, "globals: true"),
             flag("--add-opens=java.base/java.io=ALL-UNNAMED", InEffect, "an option of the module system"),
+            flag("--add-opens=java.base/java.nio=ALL-UNNAMED", InEffect, "the same beside it"),
+            flag("-XX:CompileCommand=quiet", InEffect, "a list: each adds to it"),
+            flag("-XX:CompileCommand=dontinline,java.lang.String::isEmpty", InEffect, "the same beside it"),
+            flag("-XX:SoftMaxHeapSize=100m", Inert, "G1 knows no soft maximum (JDK-8236073)"),
+            flag("-XX:HeapBaseMinAddress=0x40000000", InEffect, "in hexadecimal digits; the default is 2 GiB"),
         ],
     },
     Group {
@@ -153,6 +158,22 @@ pub const GROUPS: &[Group] = &[
         cases: &[
             flag("-Xmx301m", InEffect, "a heap is whole regions: 304 MiB"),
             flag("-Xmn90m", InEffect, "whole regions: 88 MiB"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+UseSerialGC"],
+        cases: &[
+            flag("-Xmx65m", InEffect, "rounded up to 66 MiB: 512 bytes for each byte of a page of the card table"),
+            flag("-Xms33m", InEffect, "the same: 34 MiB"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+UseParallelGC", "-Xmx64m", "-Xms8m"],
+        cases: &[
+            flag("-Xmx61m", Overridden, "asked for twice: the later one wins"),
+            flag("-XX:MaxHeapSize=65m", InEffect, "rounded up to 66 MiB"),
         ],
     },
     Group {
@@ -234,6 +255,19 @@ pub const GROUPS: &[Group] = &[
             flag("-XX:CompileThreshold=500", Inert, "tiered compilation ignores it"),
             flag("-XX:MaxRAMPercentage=50", Inert, "-Xmx says the size"),
             flag("-XX:+UseThreadPriorities", Default, "globals.hpp: true"),
+        ],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-XX:+UseZGC"],
+        cases: &[flag("-Xmx65m", InEffect, "rounded up to granules of 2 MiB (zGlobals.hpp): 66 MiB")],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-XX:+UseG1GC", "-XX:Flags=heap.txt"],
+        cases: &[
+            flag("-XX:MaxRAMPercentage=50", Inert, "the file of flags says the size of the heap"),
+            flag("-XX:SoftMaxHeapSize=32m", Inert, "G1 knows no soft maximum (JDK-8236073)"),
         ],
     },
     Group {
