@@ -29,8 +29,8 @@ fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> O
     let values: Option<Vec<String>> = settings
         .iter()
         .map(|asked| {
-            let value = effective(record, first, asked)?;
-            let is_same = effective(record, second, asked)? == value
+            let value = effective(record, first, second, asked)?;
+            let is_same = effective(record, second, first, asked)? == value
                 || is_default(record, first, asked) && is_default(record, second, asked);
             is_same.then(|| settings::display(asked.kind.key(&asked.name), &value))
         })
@@ -64,8 +64,9 @@ fn only_difference(record: &StudyRecord, first: VariantIndex, second: VariantInd
     differing.next().is_none().then_some(factor.name.as_str())
 }
 
-/// The value in a variant's process: as read there, else what other variants' processes say is the default.
-fn effective(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<String> {
+/// The value in a variant's process: as read there, else what the process of the one that it is compared with says is the default. Other
+/// variants may have other defaults: these depend on what else is set.
+fn effective(record: &StudyRecord, variant: VariantIndex, other: VariantIndex, asked: &AskedSetting) -> Option<String> {
     if let Some(read) = settings::reading(record, variant, asked) {
         return read.live.clone();
     }
@@ -73,7 +74,7 @@ fn effective(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) 
     if asked.kind == SettingKind::Runtime || !have_equal_versions(record) {
         return None;
     }
-    (0..record.study.variants.len()).find_map(|other| settings::reading(record, other, asked)?.default.clone())
+    settings::reading(record, other, asked)?.default.clone()
 }
 
 /// Whether the variant has what it would have anyway: a variable of options has many values that come to that.
@@ -116,6 +117,58 @@ mod tests {
         set(&mut record, 0, Vec::clear);
         set(&mut record, 1, |settings| settings[0].default = Some("true".to_owned()));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// Two factors: what is the default with one level of the other is not with its other level.
+    #[test]
+    fn a_default_is_that_of_the_pair() {
+        let mut record = fixture::record(5, 0.0);
+        let factors = [("memory", ["small", "large"]), ("threads", ["any", "two"])];
+        record.study.factors = factors
+            .map(|(name, levels)| model::study::Factor {
+                name: name.to_owned(),
+                levels: levels.map(str::to_owned).to_vec(),
+            })
+            .to_vec();
+        let [off, _] = &record.study.variants[..] else { panic!("two variants") };
+        let kind = SettingKind::JvmFlag;
+        let asked = |factor: &str, name: &str| AskedSetting {
+            factor: factor.to_owned(),
+            kind,
+            name: name.to_owned(),
+            value: String::new(),
+        };
+        let variants: Vec<_> = [("small", "any"), ("small", "two"), ("large", "any"), ("large", "two")]
+            .into_iter()
+            .map(|(memory, threads)| {
+                let mut variant = off.clone();
+                variant.name = format!("{memory}/{threads}");
+                variant.levels =
+                    [("memory", memory), ("threads", threads)].map(|(f, l)| (f.to_owned(), l.to_owned())).into();
+                variant.treatment = vec![asked("memory", if memory == "small" { "-Xmx1g" } else { "-Xmx4g" })];
+                variant.treatment.extend((threads == "two").then(|| asked("threads", "-XX:ConcGCThreads=2")));
+                variant
+            })
+            .collect();
+        record.study.variants = variants;
+        let trial = record.trials[0].clone();
+        let threads = |default: &str| Setting {
+            kind,
+            name: "-XX:ConcGCThreads=2".to_owned(),
+            default: Some(default.to_owned()),
+            ..fixture::setting("2")
+        };
+        let memory = |name: &str| Setting { kind, name: name.to_owned(), ..fixture::setting(name) };
+        record.trials = (0..4)
+            .map(|variant| {
+                let mut settings = vec![memory(if variant < 2 { "-Xmx1g" } else { "-Xmx4g" })];
+                // Of the small heap one thread is the default, of the large one two are.
+                settings.extend((variant % 2 == 1).then(|| threads(if variant == 1 { "1" } else { "2" })));
+                model::TrialRecord { variant, settings, ..trial.clone() }
+            })
+            .collect();
+        let of = |found: Vec<(Severity, String)>| found.into_iter().map(|(_, subject)| subject).collect::<Vec<_>>();
+        assert_eq!(of(found(rule, &record)), ["large/any and large/two: threads"]);
     }
 
     /// Levels of `JAVA_OPTS`, each with its result; none for a level that leaves it alone.
