@@ -48,12 +48,25 @@ fn as_it_is(serving: &Serving, variable: &str, asked: &str) -> Vec<ChangedOption
     serving.processes().into_iter().filter_map(of).collect()
 }
 
+/// Whether a process that serves has all these options on its command line: a launcher may move them there and take the variable away.
+fn is_moved(serving: &Serving, variable: &str, asked: &str) -> bool {
+    let moved = |pid: u32| {
+        let (variable, asked, live) = (variable.to_owned(), asked.to_owned(), String::new());
+        ChangedOptions { variable, asked, live, command: proc::command_line(pid) }.lost().is_empty()
+    };
+    serving.processes().into_iter().any(moved)
+}
+
 impl Reader<'_> {
     /// An option variable that the study asks for: other options beside its own are no other value.
     pub(super) fn options(&self, name: &str, value: &str) -> Result<Found, String> {
         let live = self.environment()?.get(name).cloned();
-        let mut as_it_is = as_it_is(self.target.serving, name, value).into_iter();
-        Ok(match as_it_is.find(|changed| !changed.lost().is_empty()) {
+        let as_they_are = as_it_is(self.target.serving, name, value);
+        if live.is_none() && as_they_are.is_empty() {
+            let live = is_moved(self.target.serving, name, value).then(|| value.to_owned());
+            return Ok(Found::value(value, live, None, SettingSource::Proc, exactly));
+        }
+        Ok(match as_they_are.into_iter().find(|changed| !changed.lost().is_empty()) {
             Some(lacking) => Found::value(value, Some(lacking.live), None, SettingSource::Proc, |_, _| false),
             None if value.trim().is_empty() => Found::value(value, live, None, SettingSource::Proc, exactly),
             None => Found::value(value, live, None, SettingSource::Proc, |_, _| true),

@@ -20,7 +20,7 @@ const SERVER: &str = include_str!("../common/Server.java");
 /// Becomes the program that serves.
 const START_RUBY: &str = "unset DROPPED\nexec ruby server.rb \"$1\"\n";
 /// Has it for a child.
-const START_JAVA: &str = "java WITH $JAVA_OPTS $CATALINA_OPTS $JVM_OPTS $JAVA_MEM $JAVA_STACK $GRADLE_OPTS -Xms32m Server.java \"$1\"\nexit $?\n";
+const START_JAVA: &str = "moved=$MOVED_OPTS\nunset MOVED_OPTS DROPPED_OPTS\njava WITH $moved $JAVA_OPTS $CATALINA_OPTS $JVM_OPTS $JAVA_MEM $JAVA_STACK $GRADLE_OPTS -Xms32m Server.java \"$1\"\nexit $?\n";
 /// JRuby's own launcher reads what it reads.
 const START_JRUBY: &str = "sh HOME/bin/jruby server.rb \"$1\"\nexit $?\n";
 const JRUBY_94: &str = "9.4.15.0";
