@@ -17,6 +17,24 @@ use crate::tool::{self, Ran};
 /// The property that tells where it is installed: its launcher sets it, and so does bakeoff.
 pub(super) const HOME: &str = "jruby.home";
 
+/// How the names of jruby-rack's properties begin, without `jruby.`, or all of one (its README, "JRuby-Rack Configuration", and its
+/// `DefaultRackConfig`). They are its own affair: JRuby lists none of them.
+const OF_RACK: [&str; 8] = [
+    "rack.",
+    "runtime.",
+    "min.runtimes",
+    "max.runtimes",
+    "pool.minIdle",
+    "pool.maxActive",
+    "init.serial",
+    "compat.version",
+];
+
+/// Whether a property is jruby-rack's, which runs Ruby programs in a servlet container.
+pub(super) fn is_of_rack(name: &str) -> bool {
+    OF_RACK.iter().any(|known| if known.ends_with('.') { name.starts_with(known) } else { name == *known })
+}
+
 /// From what JRuby itself has loaded.
 pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
     let source = SettingSource::InProcess;
@@ -99,5 +117,15 @@ mod tests {
         assert_eq!(result("compile.invokedynamic", "false"), SettingResult::Overridden);
         assert_eq!(result("jit.threshold", "50"), SettingResult::AlreadyDefault);
         assert_eq!(result("jit.treshold", "50"), SettingResult::Unknown { nearest: Some("jit.threshold".into()) });
+    }
+
+    #[test]
+    fn what_jruby_rack_reads_is_known_by_its_name() {
+        for name in ["rack.logging", "runtime.acquire.timeout", "min.runtimes"] {
+            assert!(is_of_rack(name), "{name}");
+        }
+        for name in ["jit.treshold", "rack", "min.runtime", "min.runtimes.x"] {
+            assert!(!is_of_rack(name), "{name}");
+        }
     }
 }

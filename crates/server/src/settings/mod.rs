@@ -175,6 +175,15 @@ impl<'a> Reader<'a> {
     }
 
     fn jruby_option(&self, name: &str, value: &str) -> Result<Found, String> {
+        let found = self.own_option(name, value)?;
+        if matches!(found.result, SettingResult::Unknown { .. }) && jruby::is_of_rack(name) {
+            return Err("it is no option of JRuby's but jruby-rack's, which does not tell what it makes of it".to_owned());
+        }
+        Ok(found)
+    }
+
+    /// An option that JRuby itself lists; unknown, if it does not.
+    fn own_option(&self, name: &str, value: &str) -> Result<Found, String> {
         if let Some(inside) = self.target.inside.filter(|inside| inside.engine == "jruby") {
             return Ok(jruby::from_inside(inside, name, value));
         }
@@ -186,10 +195,12 @@ impl<'a> Reader<'a> {
 
     fn property(&self, name: &str, value: &str) -> Result<Found, String> {
         if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.engine() == Some("jruby")) {
-            let found = self.jruby_option(option, value)?;
-            // Some of JRuby's properties are no options, such as its folder: they are like nothing that it lists.
-            if found.result != (SettingResult::Unknown { nearest: None }) {
-                return Ok(found);
+            let found = self.own_option(option, value)?;
+            // Some properties are no options, such as JRuby's folder: they are like nothing that it lists, or another library's.
+            match found.result {
+                SettingResult::Unknown { nearest: None } => {}
+                SettingResult::Unknown { .. } if jruby::is_of_rack(option) => {}
+                _ => return Ok(found),
             }
         }
         let live = self.properties()?.get(name).cloned();
