@@ -241,6 +241,18 @@ fn a_command_is_known_by_its_words() {
     assert_eq!(results, [&InEffect, &Overridden, &InEffect, &InEffect, &Overridden, &InEffect], "{settings:#?}");
 }
 
+/// As by a start script's `cd`, or Puma's `directory`.
+#[test]
+fn a_server_that_goes_elsewhere_was_started_in_its_folder() {
+    let dir = study("server.rb", RUBY_SERVER);
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    std::fs::write(dir.path().join("start.sh"), "cd /\nexec ruby \"$OLDPWD/server.rb\" \"$1\"\n").unwrap();
+    let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir).unwrap();
+    let settings = running.read_back(&[".", "below"].map(|folder| asked(SettingKind::Runtime, "dir", folder)));
+    let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
+    assert_eq!(results, [&InEffect, &Overridden], "{settings:#?}");
+}
+
 #[test]
 fn an_unknown_placeholder_is_an_error_before_anything_is_started() {
     let dir = study("server.rb", RUBY_SERVER);

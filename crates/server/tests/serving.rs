@@ -3,9 +3,11 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use common::{RUBY_SERVER, asked, command, launcher, spec, study, toolbox};
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
@@ -130,6 +132,39 @@ fn a_ruby_behind_a_script() {
     assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
     assert!(matches!(settings[4].result, SettingResult::Unverified { .. }), "{settings:#?}");
     assert_eq!(results(&settings)[5..], [InEffect, InEffect], "{settings:#?}");
+}
+
+/// As one that was built into a folder of its own: without the linker's path to its library it does not start.
+#[test]
+fn a_ruby_that_needs_the_linkers_path_is_asked_with_it() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let tell = r"require 'rbconfig'; puts RbConfig.ruby, File.read('/proc/self/maps')[%r{/\S*libruby\S*}]";
+    let said = String::from_utf8(Command::new("ruby").args(["-e", tell]).output().unwrap().stdout).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    let [ruby, library] = lines[..] else { panic!("{said}") };
+    let mut program = fs::read(ruby).unwrap();
+    let Some(at) = program.windows(8).position(|bytes| bytes == b"libruby-") else {
+        println!("skipped: this Ruby is one piece");
+        return;
+    };
+    // It looks for its library by another name, which is found nowhere else.
+    let end = at + program[at..].iter().position(|byte| *byte == 0).unwrap();
+    program[end - 1] = b'x';
+    let name = String::from_utf8(program[at..end].to_vec()).unwrap();
+    fs::write(dir.path().join("ruby"), program).unwrap();
+    fs::set_permissions(dir.path().join("ruby"), Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(dir.path().join("lib")).unwrap();
+    fs::copy(library, dir.path().join("lib").join(name)).unwrap();
+    let variable = ("RUBY_GC_HEAP_INIT_SLOTS", "600000");
+    let judge = |path: &str| {
+        let start = format!("LD_LIBRARY_PATH={path} exec ./ruby server.rb $1\n");
+        let running = launch(&start, &[variable], &dir);
+        running.read_back(&[asked(SettingKind::Env, variable.0, variable.1)]).remove(0).result
+    };
+    assert_eq!(judge("$PWD/lib"), InEffect);
+    // Of the server's folder, and not of where it is asked.
+    let SettingResult::Unverified { reason } = judge("lib") else { panic!("it was asked") };
+    assert!(reason.contains("does not start") && reason.contains("libruby"), "{reason}");
 }
 
 /// A library that is there is in the process.

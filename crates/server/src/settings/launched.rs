@@ -1,7 +1,6 @@
 //! What the process itself shows: arguments, versions, programs.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 
 use model::{SettingResult, SettingSource};
@@ -79,7 +78,8 @@ impl Reader<'_> {
                 Found::value(value, live, None, source, any)
             }
             "dir" => {
-                let live = fs::read_link(format!("/proc/{}/cwd", self.target.launched)).ok();
+                // Where it was started, or it would not run: a start script or the program may go elsewhere then.
+                let live = self.target.installed.dir.canonicalize().ok();
                 let same = |asked: &str, live: &str| {
                     self.target.site.dir.join(asked).canonicalize().is_ok_and(|path| path == Path::new(live))
                 };

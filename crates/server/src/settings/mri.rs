@@ -23,10 +23,16 @@ pub(super) fn gc_variable(
     value: &str,
 ) -> Result<Found, String> {
     let program = proc::program(pid).ok_or("the process has ended")?;
-    let variables = environment.iter().filter(|(name, _)| name.starts_with("RUBY_GC_"));
+    // It may find its own library only by what the server's start script sets.
+    let is_its = |name: &str| name.starts_with("RUBY_GC_") || name == "LD_LIBRARY_PATH";
+    let variables = environment.iter().filter(|(name, _)| is_its(name));
     let mut command = Command::new(&program);
     command.args(["-w", "--disable-gems", "-e", "0"]).env_clear().envs(base_env()).envs(variables);
     let ran = tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())?;
+    if !ran.status.success() {
+        let why = ran.output().lines().next().unwrap_or("without a word").to_owned();
+        return Err(format!("the same Ruby, asked what it makes of it, does not start outside of the server: {why}"));
+    }
     match told(&ran.stderr, name) {
         Some((live, default)) => {
             Ok(Found::value(value, Some(live), Some(default), SettingSource::Preflight, same_number))
