@@ -110,18 +110,17 @@ impl Reader<'_> {
             (None | Some("jruby"), _) if name != OF_RUBY && !mri::is_own(name) => Ok(found),
             (None, _) => Err("no Ruby is seen that reads it".to_owned()),
             (Some(engine), inside) if name == OF_RUBY => {
-                let yjit = "--yjit";
-                if !value.split_whitespace().any(|option| option == yjit) {
-                    return Ok(found);
-                }
+                let Some(asked) = mri::asks_for_yjit(value) else { return Ok(found) };
                 let judged = match inside {
                     _ if engine == "jruby" => {
                         Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
                     }
-                    Some(inside) => Ok(mri::yjit(inside, true)),
+                    Some(inside) => Ok(mri::yjit(inside, asked)),
                     None => Err(self.untold()),
                 };
-                together(found, [(yjit.to_owned(), judged)].into_iter())
+                let tuning = value.split_whitespace().filter(|option| mri::tunes_yjit(option));
+                let tuning = tuning.map(|option| (option.to_owned(), Err(mri::UNTOLD.to_owned())));
+                together(found, [("YJIT".to_owned(), judged)].into_iter().chain(tuning))
             }
             (Some("jruby"), _) => Ok(unread(
                 found,
@@ -131,7 +130,7 @@ impl Reader<'_> {
             _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
             (_, inside) if name == "RUBY_YJIT_ENABLE" => {
                 let inside = inside.ok_or_else(|| self.untold())?;
-                Ok(mri::yjit(inside, matches!(value, "1" | "true" | "yes")))
+                Ok(mri::yjit(inside, mri::enables_yjit(value)))
             }
             _ => mri::other_variable(pid, name, found),
         }

@@ -14,10 +14,11 @@ impl Reader<'_> {
     pub(super) fn argument(&self, name: &str, value: &str) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
         let inside = self.target.inside.filter(|inside| inside.engine == "ruby");
-        if let Some(inside) = inside.filter(|_| name == "--yjit") {
-            return Ok(mri::yjit(inside, true));
-        }
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let asked = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
+        if let Some((inside, asked)) = inside.zip(asked) {
+            return Ok(mri::yjit(inside, asked));
+        }
         let words = shell_words::split(&text).map_err(|error| error.to_string())?;
         let joined = format!("{name}={value}");
         let holds = |args: &[String]| {
@@ -30,9 +31,16 @@ impl Reader<'_> {
         let live = is_present.then(|| text.clone());
         let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
         Ok(match inside {
-            Some(inside) if name.starts_with("--yjit-") => mri::yjit_option(inside, found),
+            Some(inside) if mri::tunes_yjit(name) => mri::yjit_option(inside, found),
             _ => found,
         })
+    }
+
+    /// Whether an argument asks Ruby for YJIT. One that does not name it may be the program's, unless it stands before the script.
+    fn asks_for_yjit(&self, text: &str) -> Option<bool> {
+        let installed = self.target.installed;
+        let mut own = installed.args.iter().take_while(|arg| arg.starts_with('-'));
+        mri::asks_for_yjit(text).filter(|_| text.contains("yjit") || installed.runs_ruby && own.any(|arg| arg == text))
     }
 
     /// The words that the launched process was started with, as it shows them. A process that has become another program, or shows

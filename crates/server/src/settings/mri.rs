@@ -130,11 +130,44 @@ fn texts(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
+/// Whether options of Ruby's ask for YJIT, on or off: the last that is about it decides, and `None` is about it. `--jit` is the
+/// platform's compiler, which is YJIT, and tuning it turns it on (ruby(1); ruby.c, `proc_long_options`, of 3.1 to 3.4).
+pub(super) fn asks_for_yjit(options: &str) -> Option<bool> {
+    let names_it = |features: &str| {
+        features.split(',').any(|one| ["jit", "yjit"].iter().any(|known| one.eq_ignore_ascii_case(known)))
+    };
+    let feature = |word: &str, switch: &str| {
+        let features = word.strip_prefix(switch).and_then(|rest| rest.strip_prefix(['=', '-']));
+        features.is_some_and(names_it)
+    };
+    let asks = |word: &str| match word {
+        "--yjit" | "--jit" => Some(true),
+        "--yjit-disable" => Some(false),
+        _ if tunes_yjit(word) || feature(word, "--enable") => Some(true),
+        _ => feature(word, "--disable").then_some(false),
+    };
+    // A feature may be a word of its own.
+    let joined = options.replace("--enable ", "--enable=").replace("--disable ", "--disable=");
+    joined.split_whitespace().filter_map(asks).next_back()
+}
+
+/// Whether an option, such as `--yjit-call-threshold=5`, says how YJIT is to work.
+pub(super) fn tunes_yjit(option: &str) -> bool {
+    option.starts_with("--yjit-") && option != "--yjit-disable"
+}
+
+/// Whether RUBY_YJIT_ENABLE asks for YJIT. Ruby 3.1 turns it on whatever the value is, later ones by `1`, `true` and `yes` only.
+pub(super) fn enables_yjit(value: &str) -> bool {
+    !["0", "false", "no", "off"].iter().any(|off| value.eq_ignore_ascii_case(off))
+}
+
 /// Whether the second compiler is on as asked.
 pub(super) fn yjit(inside: &Inside, asked: bool) -> Found {
+    // Where it was not built in it is off.
+    let live = inside.yjit.clone().or_else(|| (!asked).then(|| false.to_string()));
     let asked = asked.to_string();
-    if inside.yjit.is_some() {
-        return Found::value(&asked, inside.yjit.clone(), Some("false".to_owned()), SettingSource::InProcess, exactly);
+    if live.is_some() {
+        return Found::value(&asked, live, Some(false.to_string()), SettingSource::InProcess, exactly);
     }
     Found {
         asked: Some(asked),
@@ -146,11 +179,14 @@ pub(super) fn yjit(inside: &Inside, asked: bool) -> Found {
     }
 }
 
+/// Why it is not known what became of options that tune YJIT.
+pub(super) const UNTOLD: &str = "YJIT is on, and Ruby does not tell what it makes of its options";
+
 /// An option of YJIT's, such as `--yjit-call-threshold=5`, that the process was given.
 pub(super) fn yjit_option(inside: &Inside, found: Found) -> Found {
     match inside.yjit.as_deref() {
         _ if found.result != SettingResult::InEffect => found,
-        Some("true") => Found::unverified("YJIT is on, and Ruby does not tell what it makes of its options"),
+        Some("true") => Found::unverified(UNTOLD),
         _ => Found {
             live: found.live,
             ..Found::inert("YJIT is off", "RubyVM::YJIT.enabled? in the process", SettingSource::InProcess)
@@ -172,6 +208,31 @@ mod tests {
         assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
         assert!(same_number("1.1", "1.100000") && !same_number("a", "b"));
         assert!(same_number("32m", "33554432") && same_number("1K", "1024") && !same_number("32m", "32"));
+    }
+
+    /// Each as MRI 3.1 does, and `--yjit-disable` as 3.3.
+    #[test]
+    fn yjit_is_asked_for_in_many_words() {
+        for on in [
+            "--yjit",
+            "--jit",
+            "-W0 --enable=yjit",
+            "--enable-yjit",
+            "--enable yjit",
+            "--enable=gems,jit",
+            "--enable-YJIT",
+            "--yjit-call-threshold=5",
+            "--disable=yjit --yjit",
+        ] {
+            assert_eq!(asks_for_yjit(on), Some(true), "{on}");
+        }
+        for off in ["--disable=yjit", "--yjit --disable-jit", "--jit --disable yjit", "--yjit-disable"] {
+            assert_eq!(asks_for_yjit(off), Some(false), "{off}");
+        }
+        for other in ["", "-W0", "--enable=gems", "--mjit", "--yjitter", "--enable=frozen-string-literal yjit"] {
+            assert_eq!(asks_for_yjit(other), None, "{other}");
+        }
+        assert!(enables_yjit("1") && enables_yjit("on") && !enables_yjit("0") && !enables_yjit("FALSE"));
     }
 
     #[test]

@@ -415,6 +415,42 @@ pub const GROUPS: &[Group] = &[
     Group {
         on: On::Mri,
         with: &[],
+        cases: &[
+            env(
+                "RUBY_YJIT_ENABLE",
+                "0",
+                Overridden,
+                "ruby.c of 3.1: on, whatever the value is; from 3.2 on only by 1, true, yes",
+            ),
+            env("RUBYOPT", "--enable=yjit", InEffect, "ruby(1): the same as --yjit"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[
+            case(Argument, "--jit", "", Overridden, "ruby(1): YJIT, here; and the later option turns it off"),
+            case(
+                Argument,
+                "--disable=yjit",
+                "",
+                Default,
+                "ruby.c: of these options the last decides; it is off by default",
+            ),
+            env("RUBYOPT", "--yjit-call-threshold=5", Overridden, "it turns YJIT on, and the command line off again"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[
+            case(Argument, "--enable-jit", "", InEffect, "ruby(1): YJIT"),
+            env("RUBYOPT", "-W0 --yjit-call-threshold=5", Unverified, "it turns YJIT on, and no Ruby tells its value"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
         cases: &[case(Argument, "--foo", "", Refused("invalid option --foo"), "no such option")],
     },
     Group {
