@@ -243,7 +243,31 @@ fn the_gems_of_forked_workers_are_seen() {
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("probe.") && name.ends_with(kind)).count()
     };
-    assert_eq!(told(".gems.json"), 3, "the master has told, too");
+    assert_eq!(told(".loaded.json"), 3, "the master has told, too");
+}
+
+/// As Rails does once it has booted, on Ruby 3.3 and later: earlier ones cannot, and only say so here.
+#[test]
+fn yjit_that_the_program_turns_on_is_seen() {
+    let turn_on = "if RubyVM::YJIT.respond_to?(:enable)\nRubyVM::YJIT.enable\n\
+                   else\nRubyVM::YJIT.define_singleton_method(:enabled?) { true }\nend\n";
+    let (head, body) = RUBY_SERVER.split_once("loop do").unwrap();
+    for (server, is_on) in [
+        (RUBY_SERVER.to_owned(), false),
+        (format!("{turn_on}{RUBY_SERVER}"), true),
+        // In the worker only.
+        (format!("{head}fork do\n{turn_on}loop do{body}end\nProcess.waitall\n"), true),
+    ] {
+        let dir = study("server.rb", &server);
+        let running = launch("exec ruby server.rb $1\n", &[("RUBYOPT", "--disable=yjit")], &dir);
+        get(running.address());
+        let asked = [asked(SettingKind::Env, "RUBYOPT", "--disable=yjit")];
+        assert_eq!(results(&running.read_back(&asked)), [AlreadyDefault], "{server}");
+        let mut facts = running.facts().clone();
+        assert_eq!(running.loaded(&mut facts), is_on, "{server}");
+        let settings = running.read_back(&asked);
+        assert_eq!(results(&settings), [if is_on { Overridden } else { AlreadyDefault }], "{server}{settings:#?}");
+    }
 }
 
 /// A master keeps the socket that its workers have from it, and they come and go.

@@ -75,11 +75,15 @@ impl RunningTrial<'_> {
         for _ in 0..ANSWERS_BEFORE {
             self.look_at_answers(&target, &asks, server)?;
         }
-        self.prove(server, false)?;
+        let mut is_other = false;
         if let Some(launch) = &mut self.measured.launch {
-            server.loaded(launch);
+            is_other = server.loaded(launch);
             launch.changed_options = server.changed_options();
         }
+        if is_other {
+            self.measured.settings = server.read_back(&self.asked());
+        }
+        self.prove(server, false)?;
         for (workload, asking) in asks.iter_mut().enumerate() {
             if let Asking::Request { ask, lengths, .. } = asking {
                 *lengths = answers::lengths(&self.measured.answers, workload);

@@ -180,8 +180,9 @@ impl Running {
     }
 
     /// What it has loaded once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
-    /// have open.
-    pub fn loaded(&self, facts: &mut LaunchFacts) {
+    /// have open. Whether it tells something else of itself than at its start, so that settings are to be read back again.
+    pub fn loaded(&self, facts: &mut LaunchFacts) -> bool {
+        let before = self.inside();
         facts.gems = self.serving.gems();
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
         let processes = proc::descendants(self.serving.root);
@@ -191,6 +192,7 @@ impl Running {
         let mut opened: Vec<(String, String)> = archives.filter_map(named).collect();
         opened.sort();
         facts.opened = opened.into_iter().collect();
+        self.inside() != before
     }
 
     /// Option variables that the process that serves has with other values than it was launched with, once it has answered.
@@ -220,9 +222,14 @@ impl Running {
         }
     }
 
-    /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open.
+    /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open, and YJIT is turned on
+    /// by Rails (`config.yjit`) when that has booted.
     fn inside(&self) -> Option<Inside> {
-        self.inside.clone().or_else(|| self.serving.inside())
+        let mut inside = self.inside.clone().or_else(|| self.serving.inside())?;
+        if inside.yjit.is_some() {
+            inside.yjit = self.serving.yjit().or(inside.yjit);
+        }
+        Some(inside)
     }
 
     fn witness(&self) -> Witness<'_> {

@@ -17,7 +17,7 @@ use crate::proc;
 
 const PROBE: &str = include_str!("probe.rb");
 
-/// How long a process may take to tell its gems.
+/// How long a process may take to tell what it has loaded.
 const TOLD_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the probe wrote.
@@ -33,7 +33,7 @@ pub(crate) struct Inside {
     pub engine_version: String,
     pub ruby: String,
     pub java: Option<String>,
-    /// `true` or `false`; absent where Ruby has no YJIT.
+    /// `true` or `false`, at its start; absent where Ruby has no YJIT.
     pub yjit: Option<String>,
     /// JRuby's own options, with the values it uses.
     pub options: Vec<JrubyOption>,
@@ -53,6 +53,25 @@ pub(crate) struct JrubyOption {
     pub name: String,
     pub value: Option<String>,
     pub default: Option<String>,
+}
+
+/// What it told once its program had answered.
+#[derive(Debug, Deserialize)]
+struct Loaded {
+    /// As in [`Inside`], by then.
+    yjit: Option<String>,
+    /// Names and versions.
+    gems: BTreeMap<String, String>,
+}
+
+impl Loaded {
+    fn file(trial_dir: &Path, pid: u32) -> PathBuf {
+        trial_dir.join(format!("probe.{pid}.loaded.json"))
+    }
+
+    fn of(trial_dir: &Path, pid: u32) -> Option<Self> {
+        serde_json::from_slice(&fs::read(Self::file(trial_dir, pid)).ok()?).ok()
+    }
 }
 
 impl Inside {
@@ -88,18 +107,24 @@ impl Inside {
         if fs::write(trial_dir.join("probe.ask"), "").is_err() {
             return IndexMap::new();
         }
-        let told = |pid: &u32| trial_dir.join(format!("probe.{pid}.gems.json"));
         let tells = |pid: &&u32| Self::of(trial_dir, **pid).is_some();
+        let has_told = |pid: &u32| Loaded::file(trial_dir, *pid).is_file();
         let deadline = Instant::now() + TOLD_WITHIN;
-        while !pids.iter().filter(tells).all(|pid| told(pid).is_file()) && Instant::now() < deadline {
+        while !pids.iter().filter(tells).all(has_told) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(20));
         }
         let mut gems: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let read = |pid: &u32| serde_json::from_slice::<BTreeMap<_, _>>(&fs::read(told(pid)).ok()?).ok();
-        for (name, version) in pids.iter().filter_map(read).flatten() {
+        let loaded = pids.iter().filter_map(|pid| Loaded::of(trial_dir, *pid));
+        for (name, version) in loaded.flat_map(|loaded| loaded.gems) {
             gems.entry(name).or_default().insert(version);
         }
         gems.into_iter().map(|(name, versions)| (name, Vec::from_iter(versions).join(", "))).collect()
+    }
+
+    /// Whether YJIT was on in one of `pids` when they told their gems: `true` or `false`; `None` where none has told.
+    pub fn yjit_by_then(trial_dir: &Path, pids: &[u32]) -> Option<String> {
+        let told: Vec<String> = pids.iter().filter_map(|pid| Loaded::of(trial_dir, *pid)?.yjit).collect();
+        told.iter().find(|on| *on == "true").or(told.first()).cloned()
     }
 
     /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.

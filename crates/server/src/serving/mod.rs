@@ -96,14 +96,24 @@ impl Serving {
         if started.next().is_some() { None } else { first }
     }
 
-    /// The gems loaded by now by all that hold its socket, and by the Ruby behind it: workers have their own beside those of
-    /// their master.
+    /// The gems loaded by now by its Rubies: workers have their own beside those of their master.
     pub fn gems(&self) -> IndexMap<String, String> {
+        Inside::gems(&self.trial_dir, &self.rubies())
+    }
+
+    /// Whether YJIT is on in one of its Rubies, as they told with their gems: a program that only the workers load turns it on there,
+    /// and what is on in the master is on in them.
+    pub fn yjit(&self) -> Option<String> {
+        Inside::yjit_by_then(&self.trial_dir, &self.rubies())
+    }
+
+    /// All that hold its socket, and the Ruby behind it with its workers.
+    fn rubies(&self) -> Vec<u32> {
         let mut asked: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
         if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !asked.contains(pid)) {
             asked.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
         }
-        Inside::gems(&self.trial_dir, &asked)
+        asked
     }
 
     /// The environment that it, or the Ruby behind it, was started with; `None` where that shows it no more.

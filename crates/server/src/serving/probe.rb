@@ -1,5 +1,5 @@
 # Written and required by bakeoff (RUBYOPT=-r) in every variant alike: tells at the start what this process runs with, and
-# once, when it is asked, which gems it has loaded. Needs no library, and must never disturb the application.
+# once, when it is asked, which gems it has loaded, and whether YJIT is on by then. Needs no library, and must never disturb the application.
 begin
   target = ENV['BAKEOFF_PROBE']
   if target && !target.empty?
@@ -43,8 +43,8 @@ begin
     end
     write.('', json)
 
-    # Asked once more when the application has answered, before it is loaded: which gems it has by then. Nothing of this
-    # is left when the measurement begins.
+    # Asked once more when the application has answered, before it is loaded: which gems it has by then, and YJIT, which it may
+    # have turned on itself, as Rails does. Nothing of this is left when the measurement begins.
     has_told = false
     tell = lambda do
       teller = Thread.new do
@@ -52,7 +52,9 @@ begin
           sleep 0.1
           next unless File.exist?("#{target}.ask")
           gems = defined?(Gem) ? Gem.loaded_specs.values.sort_by(&:name) : []
-          write.('.gems', gems.map { |gem| quote.(gem.name) + ':' + quote.(gem.version) }.join(','))
+          gems = gems.map { |gem| quote.(gem.name) + ':' + quote.(gem.version) }.join(',')
+          yjit = facts.key?('yjit') ? RubyVM::YJIT.enabled? : nil
+          write.('.loaded', '"yjit":' + quote.(yjit) + ',"gems":{' + gems + '}')
           break
         end
         has_told = true
