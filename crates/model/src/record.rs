@@ -54,7 +54,7 @@ pub struct TrialRecord {
     pub launch: Option<LaunchFacts>,
     /// Settings read back from the running process.
     pub settings: Vec<Setting>,
-    /// Answers asked one by one before the load.
+    /// Answers asked one by one before the loads, and once more after them.
     pub answers: Vec<AnswerSample>,
     /// The warm-up.
     pub warm_up: Option<WarmUpRecord>,
@@ -217,9 +217,9 @@ pub struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingSource {
-    /// Ruby code inside the process listed JRuby's own options.
+    /// Ruby code inside the process told it: JRuby's own options, versions, whether YJIT is on.
     InProcess,
-    /// `jcmd PID VM.flags` or `VM.system_properties`.
+    /// `jcmd PID VM.flags`, `VM.system_properties` or `VM.command_line`.
     Jcmd,
     /// `/proc/PID`.
     Proc,

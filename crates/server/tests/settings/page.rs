@@ -25,7 +25,8 @@ Whatever a study asks for, of one variant or of all, is read back from the runni
 The default is what the same runtime has with everything else as it is and without this setting: a second JVM is asked, with the environment, the
 processors (`[host] server_cpus`) and the `limits` that the server has, and without any property (`-D`) of the study's. A property that the JVM has
 only once it is set has no default. Names are asked of the runtime;
-what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values.
+what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. A size that the JVM rounds is the one asked for; of
+options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
 
 Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
 ([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
@@ -34,7 +35,8 @@ Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT`
 with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if
 the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, by name, and the default only where all are; of one given twice the
 later counts. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
-is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace). Where no such runtime serves they are
+is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace), and about YJIT, however it was asked for, once more when
+the server has answered: Rails turns it on after its start. Where no such runtime serves they are
 unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options that the study writes into a command line it is known there only that they stand in it,
 be it the one that the start script was given or the one that the process which serves has, as its kernel or its Ruby tells it: where both show
 another title they are unverified. Any other variable is the
