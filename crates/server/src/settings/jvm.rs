@@ -138,22 +138,32 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
 ///
 /// With G1 the heap and its parts are whole regions, which grow with it (up to 32 MiB, java(1)). A heap is rounded up to what one page
 /// of the card table covers (`GCArguments::compute_heap_alignment`: 512 bytes a card, so 2 MiB), and ZGC's to its granules of 2 MiB;
-/// Shenandoah's and Epsilon's are not.
+/// Shenandoah's and Epsilon's are not. The young part of it is rounded down.
 pub(super) fn same_flag(flags: &Flags, name: &str, asked: &str, live: &str) -> bool {
     let of = |name: &str| flags.get(name).map(|flag| flag.value.as_str());
     let is_on = |collector: &&str| of(collector) == Some("true");
     let region = of("G1HeapRegionSize").filter(|_| is_on(&"UseG1GC")).and_then(bytes);
     let is_aligned = ["UseSerialGC", "UseParallelGC", "UseG1GC", "UseZGC"].iter().any(is_on);
     let heap = is_aligned.then(|| region.unwrap_or_default().max(BYTES_A_CARD * page_size() as u64));
-    let is_rounded = |asked: &str| match (name, bytes(asked).zip(bytes(live))) {
-        ("MaxHeapSize" | "InitialHeapSize" | "MinHeapSize", Some((asked, live))) => {
-            heap.is_some_and(|unit| live == asked.next_multiple_of(unit))
+    let grain = GRAINS.iter().find(|(collector, _)| is_on(collector)).map(|(_, bytes)| bytes);
+    let is_rounded = |asked: u64, live: u64| match name {
+        "MaxHeapSize" | "InitialHeapSize" | "MinHeapSize" => {
+            heap.is_some_and(|unit| asked.checked_next_multiple_of(unit) == Some(live))
         }
-        ("NewSize" | "MaxNewSize", Some((asked, live))) => region.is_some_and(|unit| asked.abs_diff(live) < unit),
+        "NewSize" | "MaxNewSize" => {
+            region.is_some_and(|unit| asked.abs_diff(live) < unit)
+                || grain.is_some_and(|unit| asked - asked % unit == live)
+        }
         _ => false,
     };
-    same_value(asked, live) || is_rounded(asked) || live.lines().any(|member| member == asked)
+    let sizes = bytes(asked).zip(bytes(live));
+    same_value(asked, live)
+        || sizes.is_some_and(|(asked, live)| is_rounded(asked, live))
+        || live.lines().any(|member| member == asked)
 }
+
+/// Of what collectors make their generations, bytes (`GenAlignment`; JDK 17 to 25).
+const GRAINS: [(&str, u64); 2] = [("UseSerialGC", 64 << 10), ("UseParallelGC", 512 << 10)];
 
 /// How much of the heap a byte of HotSpot's card table is for.
 const BYTES_A_CARD: u64 = 512;
@@ -451,6 +461,9 @@ mod tests {
             assert!(!same(collector, "65m", "67108864") && !same(collector, "64m", "69206016"), "{collector}");
         }
         assert!(!same("UseEpsilonGC", "65m", "69206016") && same("UseEpsilonGC", "65m", "68157440"));
+        let parallel = parse_flags("bool UseParallelGC = true {product} {command line}\n");
+        let young = |asked, live| same_flag(&parallel, "MaxNewSize", asked, live);
+        assert!(young("5700k", "5767168") && !young("5700k", "6291456") && !young("5m", "5767168"));
     }
 
     #[test]

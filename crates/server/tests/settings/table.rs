@@ -174,6 +174,7 @@ pub const GROUPS: &[Group] = &[
         cases: &[
             flag("-Xmx61m", Overridden, "asked for twice: the later one wins"),
             flag("-XX:MaxHeapSize=65m", InEffect, "rounded up to 66 MiB"),
+            flag("-Xmn5700k", InEffect, "rounded down to generations of 512 KiB each: 5632 KiB"),
         ],
     },
     Group {
