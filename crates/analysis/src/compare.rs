@@ -8,6 +8,7 @@ use model::{
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::metrics::{self, Launches};
+use crate::reading::Reading;
 use crate::sequential::{self, Decision};
 use crate::{holm, robust};
 
@@ -44,12 +45,17 @@ impl Primary {
         variant: VariantIndex,
         boundaries: &Boundaries,
     ) -> Option<(Effect, Decision)> {
-        let value = |trial: &TrialRecord| metrics::value(trial, self.metric, self.cell);
-        self.read(&logs(&differences(record, blocks, variant, value)), record, boundaries)
+        let reading = |trial: &TrialRecord| metrics::reading(trial, self.metric, self.cell);
+        self.read(&readings(&differences(record, blocks, variant, reading)), record, boundaries)
     }
 
     /// Where these differences stand. Those of a closed loop's tail decide nothing.
-    fn read(&self, differences: &[f64], record: &StudyRecord, boundaries: &Boundaries) -> Option<(Effect, Decision)> {
+    fn read(
+        &self,
+        differences: &[Reading],
+        record: &StudyRecord,
+        boundaries: &Boundaries,
+    ) -> Option<(Effect, Decision)> {
         if !is_judged(record, self.metric, self.cell) {
             return sequential::interval(differences, boundaries).map(|effect| (effect, Decision::GoOn));
         }
@@ -73,36 +79,42 @@ pub fn looks(record: &StudyRecord, boundaries: &Boundaries) -> Vec<Option<Effect
 }
 
 /// Within-block differences ln(variant) − ln(baseline) of the used blocks, by block, at most as many as the plan allows.
-/// `value` gives one number above zero for a launch.
+/// `reading` gives one number above zero for a launch.
 pub fn differences(
     record: &StudyRecord,
     blocks: &[BlockState],
     variant: VariantIndex,
-    value: impl Fn(&TrialRecord) -> Option<f64>,
-) -> Vec<(u32, f64)> {
-    paired(record, blocks, variant, |trial| value(trial).map(f64::ln))
+    reading: impl Fn(&TrialRecord) -> Option<Reading>,
+) -> Vec<(u32, Reading)> {
+    let pairs = pairs(record, blocks, variant, reading).into_iter();
+    pairs.map(|(block, [baseline, variant])| (block, variant.against(baseline))).collect()
 }
 
-/// Within-block differences `value`(variant) − `value`(baseline) of the used blocks, by block.
-pub fn paired(
+/// What `of` gives for the baseline and the variant in each used block where it gives both, by block.
+pub fn pairs<T>(
     record: &StudyRecord,
     blocks: &[BlockState],
     variant: VariantIndex,
-    value: impl Fn(&TrialRecord) -> Option<f64>,
-) -> Vec<(u32, f64)> {
+    of: impl Fn(&TrialRecord) -> Option<T>,
+) -> Vec<(u32, [T; 2])> {
     let trials = Trials::of(record);
     blocks::used(blocks)
         .take(record.plan.schedule.max_blocks as usize)
         .filter_map(|block| {
-            let of = |variant| value(trials.get(block, variant)?);
-            Some((block, of(variant)? - of(BASELINE)?))
+            let of = |variant| of(trials.get(block, variant)?);
+            Some((block, [of(BASELINE)?, of(variant)?]))
         })
         .collect()
 }
 
 /// The differences without their blocks.
-pub fn logs(differences: &[(u32, f64)]) -> Vec<f64> {
+fn readings(differences: &[(u32, Reading)]) -> Vec<Reading> {
     differences.iter().map(|(_, difference)| *difference).collect()
+}
+
+/// The differences without their blocks and resolutions.
+pub fn logs(differences: &[(u32, Reading)]) -> Vec<f64> {
+    differences.iter().map(|(_, difference)| difference.value).collect()
 }
 
 /// Every metric of every variant against the baseline: the primary one first, then the secondary ones, then all others over all
@@ -116,34 +128,38 @@ pub fn comparisons(
 ) -> Vec<Comparison> {
     let primary = Primary::of(record);
     let mut comparisons = Vec::new();
+    let mut all_readings = Vec::new();
     for (role, metric, cell) in subjects(record) {
-        let value = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
+        let reading = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
         for variant in BASELINE + 1..record.study.variants.len() {
-            let differences = differences(record, blocks, variant, value);
-            if differences.is_empty() && role == Role::Exploratory {
+            let pairs = pairs(record, blocks, variant, reading);
+            if pairs.is_empty() && role == Role::Exploratory {
                 continue;
             }
-            let typical = |variant| typical(record, &differences, variant, value);
+            let typical =
+                |side: usize| robust::median(&pairs.iter().map(|(_, pair)| pair[side].value).collect::<Vec<_>>());
+            let differences: Vec<Reading> = pairs.iter().map(|(_, [of, other])| other.against(*of)).collect();
             comparisons.push(Comparison {
                 role,
                 metric,
                 cell,
                 variant,
-                typical: [typical(BASELINE), typical(variant)],
+                typical: [typical(0), typical(1)],
                 effect: None,
                 interpretation: Interpretation::Undecided,
-                differences,
+                differences: pairs.iter().zip(&differences).map(|((block, _), one)| (*block, one.value)).collect(),
             });
+            all_readings.push(differences);
         }
     }
-    let mut together = judged_together(record, blocks, &comparisons).into_iter();
+    let secondary = comparisons.iter().zip(&all_readings).filter(|(comparison, _)| comparison.role == Role::Secondary);
+    let mut together = judged_together(record, blocks, secondary.map(|(_, readings)| readings)).into_iter();
     let read = |effect: Effect| (effect, sequential::decide(&effect, primary.margin));
-    for comparison in &mut comparisons {
-        let values = logs(&comparison.differences);
+    for (comparison, readings) in comparisons.iter_mut().zip(&all_readings) {
         let (effect, decision) = match comparison.role {
-            Role::Primary => primary.read(&values, record, boundaries),
+            Role::Primary => primary.read(readings, record, boundaries),
             Role::Secondary => together.next().flatten().map(read),
-            Role::Exploratory => sequential::interval(&values, boundaries).map(read),
+            Role::Exploratory => sequential::interval(readings, boundaries).map(read),
         }
         .unzip();
         let (metric, cell) = (comparison.metric, comparison.cell);
@@ -181,30 +197,18 @@ fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
     subjects
 }
 
-/// The intervals by which the secondary ones of these comparisons are judged, in their order.
-fn judged_together(record: &StudyRecord, blocks: &[BlockState], comparisons: &[Comparison]) -> Vec<Option<Effect>> {
+/// The intervals by which the secondary comparisons are judged, whose differences these are, in their order.
+fn judged_together<'a>(
+    record: &StudyRecord,
+    blocks: &[BlockState],
+    secondary: impl Iterator<Item = &'a Vec<Reading>>,
+) -> Vec<Option<Effect>> {
     let schedule = &record.plan.schedule;
     let used = blocks::used(blocks).take(schedule.max_blocks as usize).count();
     let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
-    let secondary = comparisons.iter().filter(|comparison| comparison.role == Role::Secondary);
-    let known = secondary.map(|comparison| {
-        let values = logs(&comparison.differences);
-        if values.len() as f64 >= enough { values } else { Vec::new() }
-    });
-    let known: Vec<Vec<f64>> = known.collect();
+    let known = secondary.map(|readings| if readings.len() as f64 >= enough { readings.clone() } else { Vec::new() });
+    let known: Vec<Vec<Reading>> = known.collect();
     holm::judge(&known, &Boundaries::steps(known.len()))
-}
-
-/// Median of a variant's values over the blocks that were compared.
-fn typical(
-    record: &StudyRecord,
-    differences: &[(u32, f64)],
-    variant: VariantIndex,
-    value: impl Fn(&TrialRecord) -> Option<f64>,
-) -> Option<f64> {
-    let trials = Trials::of(record);
-    let values: Vec<f64> = differences.iter().filter_map(|(block, _)| value(trials.get(*block, variant)?)).collect();
-    robust::median(&values)
 }
 
 /// Whether a verdict can be given on this metric of a cell, or of all: a closed loop cannot judge the slow tail.

@@ -12,6 +12,7 @@ use model::{Study, StudyRecord, TrialRecord};
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, Primary};
+use crate::reading::{Reading, weighed};
 use crate::{linear, metrics, sequential};
 
 /// Lengths and parts below this are rounding.
@@ -250,15 +251,15 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
     let design = Design::of(&record.study.factors, &record.study.variants)?;
     let primary = Primary::of(record);
     let trials = Trials::of(record);
-    let value = |trial: &TrialRecord| metrics::value(trial, primary.metric, primary.cell).map(f64::ln);
-    let logs = |block: u32| -> Option<Vec<f64>> {
-        (0..record.study.variants.len()).map(|variant| value(trials.get(block, variant)?)).collect()
+    let log = |trial: &TrialRecord| metrics::reading(trial, primary.metric, primary.cell).map(Reading::ln);
+    let logs = |block: u32| -> Option<Vec<Reading>> {
+        (0..record.study.variants.len()).map(|variant| log(trials.get(block, variant)?)).collect()
     };
     let used = blocks::used(states).take(record.plan.schedule.max_blocks as usize);
-    let by_block: Vec<Vec<f64>> = used.filter_map(logs).collect();
+    let by_block: Vec<Vec<Reading>> = used.filter_map(logs).collect();
     let contribution = |effect: Estimable| {
-        let weighed = |logs: &Vec<f64>| logs.iter().zip(&effect.weights).map(|(log, weight)| log * weight).sum();
-        let numbers: Vec<f64> = by_block.iter().map(weighed).collect();
+        let of_block = |logs: &Vec<Reading>| weighed(effect.weights.iter().copied().zip(logs.iter().copied()));
+        let numbers: Vec<Reading> = by_block.iter().map(of_block).collect();
         let interval = sequential::interval(&numbers, boundaries)
             .filter(|_| compare::is_judged(record, primary.metric, primary.cell));
         let decided = interval.as_ref().map(|interval| (interval, sequential::decide(interval, primary.margin)));

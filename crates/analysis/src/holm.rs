@@ -14,6 +14,7 @@
 use model::Effect;
 
 use crate::boundaries::Boundaries;
+use crate::reading::Reading;
 use crate::sequential;
 
 /// What there is to say of each difference: the interval of the step at which it was told from none, else of the last step.
@@ -21,11 +22,11 @@ use crate::sequential;
 ///
 /// `differences` are within-block differences (log ratios), by block, a list for each; `steps` are [`Boundaries::steps`] of at least
 /// as many. What has no interval counts all the same: which ones there are was settled before the run.
-pub fn judge(differences: &[Vec<f64>], steps: &[Boundaries]) -> Vec<Option<Effect>> {
+pub fn judge<D: Into<Reading> + Copy>(differences: &[Vec<D>], steps: &[Boundaries]) -> Vec<Option<Effect>> {
     let mut left: Vec<usize> = (0..differences.len()).collect();
     let mut effects = vec![None; left.len()];
-    let look = |all: &Vec<f64>| sequential::latest_look(all.len(), steps.get(differences.len() - 1)?);
-    let seen: Vec<&[f64]> = differences.iter().map(|all| &all[..look(all).unwrap_or_default()]).collect();
+    let look = |all: &Vec<D>| sequential::latest_look(all.len(), steps.get(differences.len() - 1)?);
+    let seen: Vec<&[D]> = differences.iter().map(|all| &all[..look(all).unwrap_or_default()]).collect();
     while let Some(boundaries) = left.len().checked_sub(1).and_then(|index| steps.get(index)) {
         for index in &left {
             effects[*index] = sequential::look(seen[*index], boundaries);
@@ -84,7 +85,7 @@ mod tests {
         let standard = Boundaries::standard();
         let judged = judge(std::slice::from_ref(&differences), &Boundaries::steps(1));
         assert_eq!(judged, [sequential::interval(&differences, &standard)]);
-        assert_eq!(judge(&[], &[]), []);
+        assert_eq!(judge::<f64>(&[], &[]), []);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test and Holm's steps are open to their
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, what it reads and Holm's steps are open to their
 //! calibration (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
@@ -27,6 +27,7 @@ mod metrics;
 mod next;
 mod outlook;
 mod pace;
+pub mod reading;
 mod regimes;
 mod robust;
 mod scalability;
@@ -36,6 +37,7 @@ mod summary;
 mod total_work;
 mod verdict;
 mod warm_up;
+mod way_out;
 mod why;
 
 #[cfg(test)]

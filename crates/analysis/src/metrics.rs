@@ -5,43 +5,59 @@ use std::collections::HashMap;
 use model::interval::Switches;
 use model::report::ServerTime;
 use model::{
-    CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, StudyRecord, TrialKey, TrialRecord, interval,
+    CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, READY_POLL, StudyRecord, TrialKey, TrialRecord,
+    interval,
 };
 
+use crate::reading::{Reading, weighed};
 use crate::warm_up::{self, Warm};
 
-/// The metric of one launch, in its unit ([`Metric::unit`]): of `cell`, or over all its cells together (the geometric
-/// mean). Metrics of the launch ([`Metric::is_per_cell`] is false) take no notice of `cell`.
+/// CPU time comes in steps of this, seconds: the kernel tells it in hundredths, user and system each for itself.
+const CPU_STEP_S: f64 = 0.02;
+
+/// The metric of one launch, in its unit ([`Metric::unit`]), with its resolution: of `cell`, or over all its cells together (the
+/// geometric mean). Metrics of the launch ([`Metric::is_per_cell`] is false) take no notice of `cell`.
 ///
 /// `None` where it was not measured, is not supported by the number of answers, or is not above zero (it has no
 /// logarithm then).
-pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<f64> {
-    let value = match metric {
-        Metric::StartUp => trial.launch.as_ref().map(|launch| launch.ready_s),
-        Metric::WarmUpTime => warm(trial).map(|warm| warm.seconds),
-        Metric::WarmUpRequests => warm(trial).map(|warm| warm.requests),
-        Metric::Memory => peak_memory(trial).map(|bytes| bytes as f64),
+pub fn reading(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<Reading> {
+    let reading = match metric {
+        Metric::StartUp => trial.launch.as_ref().map(|launch| told(launch.ready_s, READY_POLL.as_secs_f64())),
+        Metric::WarmUpTime => warm(trial).map(|warm| told(warm.seconds, warm.next.0)),
+        Metric::WarmUpRequests => warm(trial).map(|warm| told(warm.requests, warm.next.1)),
+        Metric::Memory => peak_memory(trial).map(|bytes| Reading::from(bytes as f64)),
         _ => match cell {
             Some(cell) => in_cell(trial.cells.iter().find(|record| record.cell == cell)?, metric),
             None => over_cells(trial, metric),
         },
     };
-    value.filter(|value| value.is_finite() && *value > 0.0)
+    reading.filter(|reading| reading.value.is_finite() && reading.value > 0.0)
+}
+
+/// [`reading`], without its resolution.
+pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<f64> {
+    reading(trial, metric, cell).map(|reading| reading.value)
+}
+
+/// A number that is told in steps of `step`, in its unit.
+fn told(value: f64, step: f64) -> Reading {
+    Reading::in_steps(value, step, value)
 }
 
 fn warm(trial: &TrialRecord) -> Option<Warm> {
     warm_up::warm(trial.warm_up.as_ref()?)
 }
 
-fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<f64> {
+fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<Reading> {
     geometric_mean(trial.cells.iter().map(|cell| in_cell(cell, metric)))
 }
 
 /// exp of the mean of the logs; `None` when there are none or one is missing.
-fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let logs: Option<Vec<f64>> = values.map(|value| value.filter(|value| *value > 0.0).map(f64::ln)).collect();
-    let logs = logs.filter(|logs| !logs.is_empty())?;
-    Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+fn geometric_mean(readings: impl Iterator<Item = Option<Reading>>) -> Option<Reading> {
+    let above_zero = |reading: Option<Reading>| reading.filter(|reading| reading.value > 0.0);
+    let logs: Vec<Reading> = readings.map(|reading| above_zero(reading).map(Reading::ln)).collect::<Option<_>>()?;
+    let even = 1.0 / logs.len() as f64;
+    (!logs.is_empty()).then(|| weighed(logs.into_iter().map(|log| (even, log))).exp())
 }
 
 /// The numbers of every launch, by its place in the plan.
@@ -55,8 +71,8 @@ pub fn launches(record: &StudyRecord) -> Launches {
 /// Every metric of one launch, worked out once: merging histograms is what costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbers {
-    launch: Vec<(Metric, Option<f64>)>,
-    cells: Vec<(CellIndex, Metric, Option<f64>)>,
+    launch: Vec<(Metric, Option<Reading>)>,
+    cells: Vec<(CellIndex, Metric, Option<Reading>)>,
 }
 
 impl Numbers {
@@ -66,31 +82,38 @@ impl Numbers {
         let cells = trial.cells.iter().flat_map(|cell| {
             let latency = latency(cell);
             Metric::ALL.into_iter().filter(|metric| metric.is_per_cell()).map(move |metric| {
-                let value = metric.quantile().map_or_else(|| in_cell(cell, metric), |q| quantile(&latency, q));
-                (cell.cell, metric, value)
+                let reading = metric.quantile().map_or_else(|| in_cell(cell, metric), |q| quantile(&latency, q));
+                (cell.cell, metric, reading)
             })
         });
-        Self { launch: launch.map(|metric| (metric, value(trial, metric, None))).collect(), cells: cells.collect() }
+        Self { launch: launch.map(|metric| (metric, reading(trial, metric, None))).collect(), cells: cells.collect() }
     }
 
-    /// As [`value`].
-    pub fn get(&self, metric: Metric, cell: Option<CellIndex>) -> Option<f64> {
-        if let Some((_, value)) = self.launch.iter().find(|(of, _)| *of == metric) {
-            return *value;
+    /// As [`reading`].
+    pub fn get(&self, metric: Metric, cell: Option<CellIndex>) -> Option<Reading> {
+        if let Some((_, reading)) = self.launch.iter().find(|(of, _)| *of == metric) {
+            return *reading;
         }
         let mut of_metric = self.cells.iter().filter(|(_, of, _)| *of == metric);
-        let value = match cell {
+        let reading = match cell {
             Some(cell) => of_metric.find(|(in_cell, _, _)| *in_cell == cell)?.2,
-            None => geometric_mean(of_metric.map(|(_, _, value)| *value)),
+            None => geometric_mean(of_metric.map(|(_, _, reading)| *reading)),
         };
-        value.filter(|value| *value > 0.0)
+        reading.filter(|reading| reading.value > 0.0)
     }
 }
 
-fn in_cell(cell: &CellRecord, metric: Metric) -> Option<f64> {
+fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Reading> {
     match metric {
-        Metric::Throughput => throughput(cell),
-        Metric::CpuPerRequest => cpu_per_request(cell),
+        Metric::Throughput => {
+            Some(Reading::in_steps(throughput(cell)?, 1.0, interval::tally(&cell.intervals).good as f64))
+        }
+        Metric::CpuPerRequest => {
+            let (value, (cpu_s, good)) = (cpu_per_request(cell)?, cpu(cell));
+            // Both are counted: the time in steps of the clock, what it was for in answers.
+            let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
+            Some(Reading { value, resolution })
+        }
         _ => quantile(&latency(cell), metric.quantile()?),
     }
 }
@@ -101,9 +124,11 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
     (seconds > 0.0).then(|| interval::tally(&cell.intervals).good as f64 / seconds)
 }
 
-/// A quantile of latency in µs, from the merged histogram; `None` with fewer than 100 answers beyond it.
-fn quantile(latency: &Histogram, q: f64) -> Option<f64> {
-    latency.supported_quantile(q).map(|us| us as f64)
+/// A quantile of latency in µs, from the merged histogram, which tells it in whole µs and to three digits; `None` with fewer than 100
+/// answers beyond it.
+fn quantile(latency: &Histogram, q: f64) -> Option<Reading> {
+    let us = latency.supported_quantile(q)? as f64;
+    Some(told(us, f64::max(1.0, us * Histogram::PRECISION)))
 }
 
 /// Latencies of a measured cell ([`model::Interval::latency`]).
@@ -117,10 +142,15 @@ pub fn latency(cell: &CellRecord) -> Histogram {
 
 /// CPU time of the server's process tree per good answer, µs, over the intervals in which it could be read.
 pub fn cpu_per_request(cell: &CellRecord) -> Option<f64> {
+    let (cpu_s, good) = cpu(cell);
+    (good > 0).then(|| cpu_s * 1e6 / good as f64)
+}
+
+/// CPU time of the server's process tree, s, and good answers of the intervals in which it could be read.
+fn cpu(cell: &CellRecord) -> (f64, u64) {
     let read =
-        || cell.intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
-    let good: u64 = read().map(|(_, good)| good).sum();
-    (good > 0).then(|| read().map(|(cpu_s, _)| cpu_s).sum::<f64>() * 1e6 / good as f64)
+        cell.intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
+    read.fold((0.0, 0), |(cpu_s, good), (more_s, more)| (cpu_s + more_s, good + more))
 }
 
 /// What the server's time went into in a measured cell.
@@ -341,7 +371,7 @@ mod tests {
         let numbers = Numbers::of(&trial);
         for metric in Metric::ALL {
             for cell in [None, Some(0), Some(1), Some(2)] {
-                assert_eq!(numbers.get(metric, cell), value(&trial, metric, cell), "{metric} of {cell:?}");
+                assert_eq!(numbers.get(metric, cell), reading(&trial, metric, cell), "{metric} of {cell:?}");
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::blocks::{self, BlockState};
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, normal};
 use crate::compare::{self, BASELINE, Primary};
 use crate::metrics;
+use crate::reading::Reading;
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;
@@ -22,9 +23,11 @@ const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 /// From the differences of at least three used blocks; before that from the pilots, whose last half shows how the throughput of a
 /// variant's launches varies. `None` while neither is known.
 pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
-    let (spread, freedom) = of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
+    let Noise { spread, freedom, resolution } =
+        of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
-    let blocks = |spread| blocks_needed(spread, effect, boundaries).map(|n| n.max(record.plan.schedule.min_blocks));
+    let least = record.plan.schedule.min_blocks;
+    let blocks = |spread| blocks_needed(spread, resolution, effect, boundaries).map(|n| n.max(least));
     let [quiet, noisy] = [-RANGE, RANGE].map(|z| spread / chi_square_share(freedom, -z).sqrt());
     Some(Outlook {
         detect: record.study.decide.detect,
@@ -34,19 +37,39 @@ pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook>
     })
 }
 
-/// Standard deviation of the within-block differences, of the variant where it is largest, and its degrees of freedom.
-fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<(f64, usize)> {
-    let primary = Primary::of(record);
-    let value = |trial: &TrialRecord| metrics::value(trial, primary.metric, primary.cell);
-    (BASELINE + 1..record.study.variants.len())
-        .map(|variant| compare::logs(&compare::differences(record, states, variant, value)))
-        .filter(|differences| differences.len() >= ENOUGH)
-        .map(|differences| ((squares(&differences) / (differences.len() - 1) as f64).sqrt(), differences.len() - 1))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+/// What is known of the differences within blocks.
+struct Noise {
+    /// Their standard deviation.
+    spread: f64,
+    /// Its degrees of freedom.
+    freedom: usize,
+    /// Their resolution, as far as it is known.
+    resolution: f64,
 }
 
-/// The same as the pilots' launches let expect it: √2 times that of one launch, whichever block it was in.
-fn of_pilots(record: &StudyRecord) -> Option<(f64, usize)> {
+/// Of the variant whose differences scatter most.
+fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<Noise> {
+    let primary = Primary::of(record);
+    let reading = |trial: &TrialRecord| metrics::reading(trial, primary.metric, primary.cell);
+    let noise = |differences: Vec<(u32, Reading)>| {
+        let (values, freedom) = (compare::logs(&differences), differences.len() - 1);
+        let resolutions: f64 = differences.iter().map(|(_, difference)| difference.resolution).sum();
+        Noise {
+            spread: (squares(&values) / freedom as f64).sqrt(),
+            freedom,
+            resolution: resolutions / values.len() as f64,
+        }
+    };
+    (BASELINE + 1..record.study.variants.len())
+        .map(|variant| compare::differences(record, states, variant, reading))
+        .filter(|differences| differences.len() >= ENOUGH)
+        .map(noise)
+        .max_by(|a, b| a.spread.total_cmp(&b.spread))
+}
+
+/// The same as the pilots' launches let expect it: a standard deviation √2 times that of one launch, whichever block it was in. How
+/// much will be counted they do not know.
+fn of_pilots(record: &StudyRecord) -> Option<Noise> {
     if record.study.decide.primary != Metric::Throughput {
         return None;
     }
@@ -57,7 +80,7 @@ fn of_pilots(record: &StudyRecord) -> Option<(f64, usize)> {
     let samples: Vec<Vec<f64>> = (0..record.study.variants.len()).map(of_variant).collect();
     let freedom: usize = samples.iter().map(|sample| sample.len().saturating_sub(1)).sum();
     let sum: f64 = samples.iter().map(|sample| squares(sample)).sum();
-    (freedom > 0 && sum > 0.0).then(|| ((2.0 * sum / freedom as f64).sqrt(), freedom))
+    (freedom > 0 && sum > 0.0).then(|| Noise { spread: (2.0 * sum / freedom as f64).sqrt(), freedom, resolution: 0.0 })
 }
 
 /// Good answers per second of the last half of a launch's warm-up.
@@ -80,14 +103,14 @@ fn chi_square_share(freedom: usize, z: f64) -> f64 {
     (1.0 - part + z * part.sqrt()).max(0.1).powi(3)
 }
 
-/// Blocks within which four of five simulated studies with normal noise of this `spread` (σ of a difference) tell an effect of this size
-/// (log ratio) from none; `None` where the most that a study can have would not do.
-fn blocks_needed(spread: f64, effect: f64, boundaries: &Boundaries) -> Option<u32> {
+/// Blocks within which four of five simulated studies with normal noise of this `spread` (σ of a difference) and numbers of this
+/// `resolution` tell an effect of this size (all log ratios) from none; `None` where the most that a study can have would not do.
+fn blocks_needed(spread: f64, resolution: f64, effect: f64, boundaries: &Boundaries) -> Option<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut ends: Vec<usize> = (0..STUDIES)
         .map(|_| {
             let differences: Vec<f64> = (0..LAST_LOOK).map(|_| effect + spread * normal(&mut rng)).collect();
-            (FIRST_LOOK..=LAST_LOOK).find(|n| rejects(&differences[..*n], boundaries)).unwrap_or(usize::MAX)
+            (FIRST_LOOK..=LAST_LOOK).find(|n| rejects(&differences[..*n], resolution, boundaries)).unwrap_or(usize::MAX)
         })
         .collect();
     ends.sort_unstable();
@@ -95,11 +118,14 @@ fn blocks_needed(spread: f64, effect: f64, boundaries: &Boundaries) -> Option<u3
     (needed <= LAST_LOOK).then_some(needed as u32)
 }
 
-/// Whether the interval of this look excludes zero, without making the interval.
-fn rejects(differences: &[f64], boundaries: &Boundaries) -> bool {
+/// Whether the interval of this look excludes zero, without making the interval; the mean stands for the estimate of ranks, too.
+fn rejects(differences: &[f64], resolution: f64, boundaries: &Boundaries) -> bool {
     let n = differences.len();
+    let mean = differences.iter().sum::<f64>() / n as f64;
+    if mean.abs() <= resolution {
+        return false;
+    }
     if n < FIRST_RANK_LOOK {
-        let mean = differences.iter().sum::<f64>() / n as f64;
         let error = (squares(differences) / (n * (n - 1)) as f64).sqrt();
         return boundaries.t(n).is_some_and(|critical| mean.abs() > critical * error);
     }
@@ -124,7 +150,7 @@ mod tests {
     fn what_is_foretold_comes_true() {
         let boundaries = Boundaries::standard();
         for spread in [0.02, 0.03, 0.05] {
-            let foretold = blocks_needed(spread, 0.05, &boundaries).unwrap() as usize;
+            let foretold = blocks_needed(spread, 0.0, 0.05, &boundaries).unwrap() as usize;
             let mut rng = ChaCha8Rng::seed_from_u64(17);
             let found = (0..500)
                 .filter(|_| {
@@ -135,8 +161,11 @@ mod tests {
                 .count();
             assert!((365..=450).contains(&found), "{found} of 500 within {foretold} blocks of noise {spread}");
         }
-        assert_eq!(blocks_needed(0.2, 0.01, &boundaries), None);
-        assert_eq!(blocks_needed(0.001, 0.05, &boundaries), Some(5));
+        assert_eq!(blocks_needed(0.2, 0.0, 0.01, &boundaries), None);
+        assert_eq!(blocks_needed(0.001, 0.0, 0.05, &boundaries), Some(5));
+        // What is counted in twenties never tells five in a hundred.
+        assert_eq!(blocks_needed(0.001, 0.04, 0.05, &boundaries), Some(5));
+        assert_eq!(blocks_needed(0.001, 0.055, 0.05, &boundaries), None);
     }
 
     #[test]

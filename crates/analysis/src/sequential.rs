@@ -6,6 +6,7 @@
 use model::{Effect, Needs};
 
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK};
+use crate::reading::Reading;
 use crate::robust;
 
 /// The region of practical equivalence as a log ratio: ρ = ln(1 + `rope`), `rope` a fraction.
@@ -18,7 +19,7 @@ pub fn margin(rope: f64) -> f64 {
 /// `None` with fewer blocks than the first look needs. A look that has no critical value of its own (more blocks than
 /// the table knows, or an α so small that no rank is rare enough) keeps the interval of the latest look that has one:
 /// intervals of earlier looks stay valid.
-pub fn interval(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+pub fn interval(differences: &[impl Into<Reading> + Copy], boundaries: &Boundaries) -> Option<Effect> {
     look(&differences[..latest_look(differences.len(), boundaries)?], boundaries)
 }
 
@@ -29,35 +30,64 @@ pub(crate) fn latest_look(blocks: usize, boundaries: &Boundaries) -> Option<usiz
 }
 
 /// The interval of one look, where the table has one.
-pub(crate) fn look(differences: &[f64], boundaries: &Boundaries) -> Option<Effect> {
+///
+/// It is no narrower than its differences are told: were each of them as much lower or higher as its resolution, the estimate would
+/// be another, and the interval reaches to both. That only widens it, whatever the boundaries: of two intervals of the same
+/// differences the narrower one stays within the wider one.
+pub(crate) fn look(differences: &[impl Into<Reading> + Copy], boundaries: &Boundaries) -> Option<Effect> {
     let n = differences.len();
-    let (estimate, low, high) = if n < FIRST_RANK_LOOK {
-        student(differences, boundaries.t(n)?)
+    let readings: Vec<Reading> = differences.iter().map(|difference| (*difference).into()).collect();
+    let shifted = |by: f64| readings.iter().map(|reading| reading.value + by * reading.resolution).collect::<Vec<_>>();
+    let values = shifted(0.0);
+    let (low, high) = if n < FIRST_RANK_LOOK {
+        student(&values, boundaries.t(n)?)
     } else {
-        signed_ranks(differences, boundaries.rank(n)?)
+        signed_ranks(&values, boundaries.rank(n)?)
     };
-    Some(Effect { estimate, low, high, blocks: n as u32, confidence: 1.0 - boundaries.alpha() })
+    let [least, estimate, most] = [-1.0, 0.0, 1.0].map(|by| center(&shifted(by)));
+    Some(Effect {
+        estimate,
+        low: low.min(least),
+        high: high.max(most),
+        resolution: (most - least) / 2.0,
+        blocks: n as u32,
+        confidence: 1.0 - boundaries.alpha(),
+    })
+}
+
+/// The estimate: the mean, and from the first look at ranks on Hodges & Lehmann's.
+fn center(differences: &[f64]) -> f64 {
+    if differences.len() < FIRST_RANK_LOOK {
+        differences.iter().sum::<f64>() / differences.len() as f64
+    } else {
+        robust::median(&walsh(differences)).unwrap_or_default()
+    }
 }
 
 /// Mean ± `critical` · sd / √n.
-fn student(differences: &[f64], critical: f64) -> (f64, f64, f64) {
+fn student(differences: &[f64], critical: f64) -> (f64, f64) {
     let n = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / n;
+    let mean = center(differences);
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let half = critical * (variance / n).sqrt();
-    (mean, mean - half, mean + half)
+    (mean - half, mean + half)
 }
 
-/// Hodges & Lehmann's estimate and the values that Wilcoxon's test does not reject with min(W⁺, W⁻) ≤ `k`.
-fn signed_ranks(differences: &[f64], k: u32) -> (f64, f64, f64) {
+/// The values that Wilcoxon's test does not reject with min(W⁺, W⁻) ≤ `k`.
+fn signed_ranks(differences: &[f64], k: u32) -> (f64, f64) {
+    let walsh = walsh(differences);
+    let k = k as usize;
+    (walsh[k], walsh[walsh.len() - 1 - k])
+}
+
+/// The means of all pairs, each difference with itself too, in rising order.
+fn walsh(differences: &[f64]) -> Vec<f64> {
     let mut walsh: Vec<f64> = Vec::with_capacity(differences.len() * (differences.len() + 1) / 2);
     for (i, first) in differences.iter().enumerate() {
         walsh.extend(differences[i..].iter().map(|second| f64::midpoint(*first, *second)));
     }
     walsh.sort_by(f64::total_cmp);
-    let k = k as usize;
-    let estimate = robust::median(&walsh).unwrap_or_default();
-    (estimate, walsh[k], walsh[walsh.len() - 1 - k])
+    walsh
 }
 
 /// What one look says.
@@ -86,7 +116,7 @@ pub fn decide(effect: &Effect, margin: f64) -> Decision {
 /// The first look from `min_blocks` on that decides; else what the last look says. Blocks that came after a decision
 /// (for the sake of other variants) do not undo it.
 pub fn settle(
-    differences: &[f64],
+    differences: &[impl Into<Reading> + Copy],
     boundaries: &Boundaries,
     margin: f64,
     min_blocks: u32,
@@ -105,20 +135,23 @@ pub fn settle(
 /// An approximation: the interval is taken to shrink with 1/√blocks around the present estimate. The smallest effect
 /// is half the interval's length: an estimate as far from zero would have excluded it. The question is settled once
 /// that half-length is below the estimate (a difference) or below what the estimate leaves of `±margin` (equivalence),
-/// whichever is easier; one block more at least, since those that there are did not settle it.
+/// whichever is easier; one block more at least, since those that there are did not settle it. Where that is below the
+/// interval's resolution, which no block makes finer, no number of them settles it.
 pub fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
     let half = effect.map(|effect| (effect.high - effect.low) / 2.0);
-    let blocks = effect.zip(half).map(|(effect, half)| {
+    let blocks = effect.zip(half).and_then(|(effect, half)| {
         let goal = effect.estimate.abs().max(margin - effect.estimate.abs());
         let factor = (half / goal).powi(2).max(1.0);
         let blocks = f64::from(effect.blocks);
-        (blocks * factor).ceil().clamp(blocks + 1.0, f64::from(u32::MAX)) as u32
+        (effect.resolution < goal).then(|| (blocks * factor).ceil().clamp(blocks + 1.0, f64::from(u32::MAX)) as u32)
     });
     Needs { reason, smallest_effect: half, blocks }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use proptest::prelude::*;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -166,7 +199,7 @@ mod tests {
 
     #[test]
     fn decisions() {
-        let effect = |low, high| Effect { estimate: 0.0, low, high, blocks: 9, confidence: 0.95 };
+        let effect = |low, high| Effect { estimate: 0.0, low, high, resolution: 0.0, blocks: 9, confidence: 0.95 };
         let rho = margin(0.02);
         assert_eq!(decide(&effect(-0.01, 0.01), rho), Decision::Equivalent);
         assert_eq!(decide(&effect(0.001, 0.01), rho), Decision::Equivalent);
@@ -188,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_it_would_take() {
-        let effect = Effect { estimate: 0.01, low: -0.03, high: 0.05, blocks: 30, confidence: 0.95 };
+        let effect = Effect { estimate: 0.01, low: -0.03, high: 0.05, resolution: 0.0, blocks: 30, confidence: 0.95 };
         let nearly = Effect { estimate: 0.013, low: -0.000_1, high: 0.025, ..effect };
         assert_eq!(needs(Some(&nearly), 0.02, String::new()).blocks, Some(31));
         let needs = needs(Some(&effect), 0.02, String::new());
@@ -215,6 +248,94 @@ mod tests {
             let swapped: Vec<f64> = differences.iter().map(|d| -d).collect();
             let (a, b) = (interval(&differences, &boundaries).unwrap(), interval(&swapped, &boundaries).unwrap());
             prop_assert!((a.low + b.high).abs() < 1e-9 && (a.high + b.low).abs() < 1e-9);
+        }
+    }
+
+    /// Made once: it takes a second.
+    static STEPS: OnceLock<Vec<Boundaries>> = OnceLock::new();
+
+    /// Differences with their resolutions.
+    fn coarse() -> impl Strategy<Value = Vec<Reading>> {
+        let reading = (-1.0..1.0_f64, 0.0..0.3_f64).prop_map(|(value, resolution)| Reading { value, resolution });
+        proptest::collection::vec(reading, 5..=30)
+    }
+
+    proptest! {
+        #[test]
+        fn resolution_only_widens_and_keeps_intervals_within_each_other(differences in coarse()) {
+            let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
+            let steps = STEPS.get_or_init(|| Boundaries::steps(3));
+            let of = |boundaries| (interval(&exact, boundaries), interval(&differences, boundaries));
+            let mut narrower: Option<Effect> = None;
+            for boundaries in steps {
+                let (Some(plain), Some(wide)) = of(boundaries) else { continue };
+                prop_assert!(wide.low <= plain.low && plain.high <= wide.high);
+                prop_assert_eq!((plain.estimate, plain.resolution), (wide.estimate, 0.0));
+                prop_assert!((wide.high - wide.low) / 2.0 >= wide.resolution);
+                if let Some(within) = narrower.filter(|within| within.blocks == wide.blocks) {
+                    prop_assert!(wide.low <= within.low && within.high <= wide.high);
+                }
+                narrower = Some(wide);
+            }
+        }
+    }
+
+    #[test]
+    fn ten_thousand_answers_are_told_finely_enough() {
+        let mut rng = ChaCha8Rng::seed_from_u64(14);
+        for n in 5..=30 {
+            let exact: Vec<f64> = (0..n).map(|_| 0.000_1 * normal(&mut rng)).collect();
+            let counted: Vec<Reading> = exact.iter().map(|d| Reading { value: *d, resolution: 1e-4 }).collect();
+            let [a, b] = [interval(&exact, &Boundaries::standard()), interval(&counted, &Boundaries::standard())];
+            let (a, b) = (a.unwrap(), b.unwrap());
+            assert!((a.low - b.low).abs() <= 1e-4 && (a.high - b.high).abs() <= 1e-4, "{a:?} {b:?}");
+        }
+    }
+
+    /// Answers that end within a window, of launches that work through one after the other: each as long as any, give or take `noise` of
+    /// the launch, the first of them `phase` of one ahead.
+    fn counted(expected: f64, noise: f64, phase: f64, rng: &mut ChaCha8Rng) -> Reading {
+        let count = (expected * (noise * normal(rng)).exp() + phase).floor();
+        Reading::in_steps(count, 1.0, count)
+    }
+
+    #[test]
+    fn identical_servers_are_never_told_apart_by_when_the_window_ends() {
+        let boundaries = Boundaries::standard();
+        let mut rng = ChaCha8Rng::seed_from_u64(15);
+        let mut without = 0;
+        for _ in 0..STUDIES {
+            let expected = rng.random_range(3.0..60.0);
+            let phases = [rng.random_range(0.0..1.0), rng.random_range(0.0..1.0)];
+            let mut difference = || {
+                let [a, b] = phases.map(|phase| counted(expected, 0.0, phase, &mut rng));
+                b.against(a)
+            };
+            let differences: Vec<Reading> = (0..30).map(|_| difference()).collect();
+            let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
+            let settled = |told: Option<(Effect, Decision)>| told.unwrap().1;
+            assert_ne!(settled(settle(&differences, &boundaries, margin(0.02), 5)), Decision::Different, "{expected}");
+            without += u32::from(settled(settle(&exact, &boundaries, margin(0.02), 5)) == Decision::Different);
+        }
+        assert!(without > 500, "{without}");
+    }
+
+    #[test]
+    fn intervals_of_small_counts_cover_the_truth() {
+        let boundaries = Boundaries::standard();
+        for (noise, truth) in [(0.0, 0.01), (0.002, 0.01), (0.01, 0.03), (0.03, 0.03), (0.01, 0.2)] {
+            let mut rng = ChaCha8Rng::seed_from_u64(16);
+            let missed = (0..STUDIES)
+                .filter(|_| {
+                    let expected: f64 = rng.random_range(10.0..60.0);
+                    let mut launch = |effect: f64| counted(expected * effect.exp(), noise, 0.0, &mut rng);
+                    let differences: Vec<Reading> =
+                        (0..30).map(|_| [launch(0.0), launch(truth)]).map(|[a, b]| b.against(a)).collect();
+                    let (effect, _) = settle(&differences, &boundaries, margin(0.02), 5).unwrap();
+                    effect.low > truth || effect.high < truth
+                })
+                .count();
+            assert!(missed as f64 / STUDIES as f64 <= bound(0.05, STUDIES), "noise {noise}, truth {truth}: {missed}");
         }
     }
 

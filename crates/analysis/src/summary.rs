@@ -117,7 +117,7 @@ pub fn launches(record: &StudyRecord, blocks: &[BlockState], numbers: &Launches)
         let is_used = used.contains(&key.block);
         let of_cell = move |cell| {
             let metrics = Metric::ALL.into_iter().filter(|metric| metric.is_per_cell());
-            let values = metrics.filter_map(|metric| Some((metric, numbers.get(&key)?.get(metric, Some(cell))?)));
+            let values = metrics.filter_map(|metric| Some((metric, numbers.get(&key)?.get(metric, Some(cell))?.value)));
             LaunchNumbers { key, variant, cell, is_used, values: values.collect() }
         };
         trial.cells.iter().map(|measured| measured.cell).map(of_cell).collect::<Vec<_>>()

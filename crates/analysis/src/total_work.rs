@@ -9,11 +9,12 @@
 //! it like others.
 
 use model::warm_up::{BreakEven, Lifetime, Overtaking, TotalWork, WorkRatio};
-use model::{Effect, Interpretation, Mode, StudyRecord, TrialRecord, VariantIndex, text};
+use model::{Effect, Interpretation, Mode, StudyRecord, TrialRecord, VariantIndex, interval, text};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::compare::{BASELINE, Primary};
+use crate::reading::Reading;
 use crate::sequential::{self, Decision};
 use crate::{robust, warm_up};
 
@@ -34,6 +35,8 @@ struct Work {
     seen: Vec<(f64, f64)>,
     /// Good answers per second after that.
     rate: f64,
+    /// Good answers that the rate was counted from.
+    steady: f64,
     /// Whether that is the rate of a launch that was found steady.
     is_settled: bool,
 }
@@ -49,7 +52,8 @@ impl Work {
             total += interval.tally.good as f64;
             seen.push((ready_s + interval.start_s + interval.length_s, total));
         }
-        Some(Self { seen, rate, is_settled: warm_up.steady_at_s.is_some() })
+        let steady = interval::tally(warm_up::steady(warm_up)).good as f64;
+        Some(Self { seen, rate, steady, is_settled: warm_up.steady_at_s.is_some() })
     }
 
     /// When it had answered at all: the end of the first interval with a good answer.
@@ -70,6 +74,12 @@ impl Work {
             (Some((at, total)), Some((later, more))) => total + (more - total) * (t - at) / (later - at),
         }
     }
+
+    /// The same with its resolution: one answer of what was seen, and what one answer of the steady rate makes of what was not.
+    fn reading(&self, t: f64) -> Reading {
+        let (total, beyond_s) = (self.at(t), (t - self.end()).max(0.0));
+        Reading::in_steps(total, 1.0 + beyond_s * self.rate / self.steady, total)
+    }
 }
 
 /// The launches of a variant and of the baseline, block by block.
@@ -83,10 +93,10 @@ impl Pairs<'_> {
     /// are too few.
     fn effect(&self, t: f64) -> Option<Effect> {
         let difference = |pair: &[Work; 2]| {
-            let [baseline, variant] = [pair[0].at(t), pair[1].at(t)];
-            (baseline > 0.0 && variant > 0.0).then(|| variant.ln() - baseline.ln())
+            let [baseline, variant] = [pair[0].reading(t), pair[1].reading(t)];
+            (baseline.value > 0.0 && variant.value > 0.0).then(|| variant.against(baseline))
         };
-        let differences: Option<Vec<f64>> = self.pairs.iter().map(difference).collect();
+        let differences: Option<Vec<Reading>> = self.pairs.iter().map(difference).collect();
         sequential::interval(&differences?, self.boundaries)
     }
 
@@ -295,9 +305,12 @@ mod tests {
         let work = result(&record);
         let found = work.break_even.unwrap();
         assert_eq!((found.leader, found.blocks), (1, 6));
-        for moment in [found.low, found.estimate, found.high] {
-            assert!((seconds(moment) - 148.0).abs() < 1e-3, "{found:?}");
-        }
+        assert!((seconds(found.estimate) - 148.0).abs() < 1e-3, "{found:?}");
+        // An answer more or less of what was seen, and 40/55 of one of what the rate of 55 s foretells for 40 s: so much of 14,000,
+        // where the totals draw apart by 20/14,000 a second.
+        let off = (1.0 + 40.0 / 55.0) / 20.0;
+        assert!((seconds(found.low) - (148.0 - off)).abs() < 1e-3, "{found:?}");
+        assert!((seconds(found.high) - (148.0 + off)).abs() < 1e-3, "{found:?}");
         let Overtaking::After { requests, .. } = found.estimate else { panic!("{found:?}") };
         assert!((requests - 14_000.0).abs() < 0.1, "{requests}");
         assert_eq!(
@@ -343,7 +356,8 @@ mod tests {
             |lead, other| format!("{lead} has served more in all than {other} from the first requests on, 6 blocks");
         assert_eq!(of([100, 110]), (1, AtOnce, AtOnce, AtOnce, sentence("on", "off")));
         assert_eq!(of([110, 100]), (0, AtOnce, AtOnce, AtOnce, sentence("off", "on")));
-        assert_eq!(of([100, 100]), (1, Never, Never, Never, "on and off serve the same in all, 6 blocks".to_owned()));
+        // Which of them is ahead by less than an answer is not told.
+        assert_eq!(of([100, 100]), (1, AtOnce, Never, Never, "on and off serve the same in all, 6 blocks".to_owned()));
         // Colder and slower: the other way round.
         let record = warming(6, |variant, _| if variant == 1 { vec![100; 100] } else { step(40, 50, 120) });
         let found = result(&record).break_even.unwrap();
@@ -384,7 +398,7 @@ mod tests {
                 (8.0 + seconds, cold * seconds * faster),
                 (108.0, (cold * seconds + full * (100.0 - seconds)) * faster),
             ];
-            Work { seen, rate: full * faster, is_settled: true }
+            Work { seen, rate: full * faster, steady: full * 50.0, is_settled: true }
         };
         // 1,000 (t − 8) = 500 · 60 + 1,200 (t − 68).
         let truth = (1_200.0 * 68.0 - 30_000.0 - 8_000.0) / 200.0;

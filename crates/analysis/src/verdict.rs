@@ -7,10 +7,11 @@ use model::{
 };
 
 use crate::audit::{self, Context, Found, confounded};
-use crate::boundaries::{Boundaries, FIRST_LOOK, LAST_LOOK};
+use crate::boundaries::{Boundaries, FIRST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
 use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
+use crate::way_out::way_out;
 use crate::{blocks, cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
@@ -99,7 +100,9 @@ fn judge(
     let more = match &verdict {
         // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
-        Verdict::Inconclusive { needs, .. } => needs.blocks.map(|blocks| way_out(record, blocks, state.end.is_some())),
+        Verdict::Inconclusive { effect: Some(effect), needs } => {
+            Some(way_out(record, effect, needs.blocks, state.end.is_some()))
+        }
         _ => None,
     };
     let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
@@ -215,40 +218,6 @@ fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
     format!("{}{mark} {} {}", finding.subject, first.name, short(&first.value))
 }
 
-/// What would settle an undecided question: about how many blocks, and how they are to be had.
-fn way_out(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
-    let (schedule, full) = (&record.plan.schedule, &record.study.timing);
-    let is_quick = record.plan.mode == Mode::Quick;
-    // What a launch tells once does not become surer by measuring its cells for longer.
-    let longer_helps = record.study.decide.primary.is_per_cell();
-    let allowed = full.max_blocks;
-    let about = format!("To settle it would take about {} blocks", text::count(blocks.into()));
-    if blocks <= schedule.max_blocks {
-        return format!(
-            "{about}{}.",
-            if is_over { "" } else { ": go on with this run (the command is at the report's end)" }
-        );
-    }
-    if is_quick && blocks <= allowed {
-        return format!("{about}: run without --quick, which allows up to {allowed}.");
-    }
-    let far = if blocks > 2 * allowed { "far " } else { "" };
-    let excess = format!("{about}, {far}more than the {allowed} the study allows:");
-    if blocks as usize <= LAST_LOOK {
-        let first = if is_quick { "run without --quick and raise" } else { "raise" };
-        let longer = if longer_helps { " measure for longer," } else { "" };
-        return format!("{excess} {first} `[decide] blocks.max` ({LAST_LOOK} at most),{longer} or use a quieter host.");
-    }
-    let way = if !longer_helps {
-        "Use a quieter host."
-    } else if full.measure > schedule.measure {
-        "A run without --quick measures for longer and may need fewer."
-    } else {
-        "Measure for longer (`[measure] duration`), or use a quieter host."
-    };
-    format!("{excess} the difference is too small, or the launches too different, for this design. {way}")
-}
-
 /// What the sentence of a quick run must not be read without.
 fn quick_caveat(record: &StudyRecord, verdict: &Verdict) -> String {
     let measured = matches!(verdict, Verdict::Better { .. } | Verdict::Worse { .. } | Verdict::Equivalent { .. });
@@ -357,7 +326,7 @@ mod tests {
 
     fn effect(percent: [f64; 3]) -> Effect {
         let [low, estimate, high] = percent.map(|percent| (percent / 100.0_f64).ln_1p());
-        Effect { estimate, low, high, blocks: 9, confidence: 0.95 }
+        Effect { estimate, low, high, resolution: 0.0, blocks: 9, confidence: 0.95 }
     }
 
     fn say(metric: Metric, verdict: &Verdict) -> String {
@@ -440,48 +409,6 @@ mod tests {
     }
 
     #[test]
-    fn an_undecided_run_says_what_would_settle_it() {
-        let mut quick = fixture::empty(fixture::study(), Mode::Quick);
-        assert_eq!(quick.plan.schedule.max_blocks, 6);
-        let way = |record: &StudyRecord, blocks| way_out(record, blocks, true);
-        assert_eq!(
-            way(&quick, 14),
-            "To settle it would take about 14 blocks: run without --quick, which allows up to 30."
-        );
-        quick.study.timing.measure = Duration::from_secs(60);
-        assert_eq!(
-            way(&quick, 1_493),
-            "To settle it would take about 1,493 blocks, far more than the 30 the study allows: the difference is too small, or \
-             the launches too different, for this design. A run without --quick measures for longer and may need fewer."
-        );
-        quick.study.timing.max_blocks = 10;
-        assert!(way(&quick, 14).contains("more than the 10 the study allows: run without --quick and raise"));
-
-        let mut full = fixture::empty(fixture::study(), Mode::Full);
-        assert_eq!(
-            way_out(&full, 21, false),
-            "To settle it would take about 21 blocks: go on with this run (the command is at the report's end)."
-        );
-        assert_eq!(way(&full, 21), "To settle it would take about 21 blocks.");
-        assert!(way(&full, 31).contains("31 blocks, more than the 30 the study allows: the difference is too small"));
-        assert!(way(&full, 31).ends_with("Measure for longer (`[measure] duration`), or use a quieter host."));
-        full.study.timing.max_blocks = 10;
-        full.plan.schedule.max_blocks = 10;
-        assert_eq!(
-            way(&full, 14),
-            "To settle it would take about 14 blocks, more than the 10 the study allows: raise `[decide] blocks.max` \
-             (30 at most), measure for longer, or use a quieter host."
-        );
-        // Nothing of a launch is known better for measuring longer.
-        for metric in [Metric::StartUp, Metric::Memory, Metric::WarmUpTime, Metric::WarmUpRequests] {
-            full.study.decide.primary = metric;
-            assert!(way(&full, 14).ends_with("raise `[decide] blocks.max` (30 at most), or use a quieter host."));
-            full.plan.schedule.measure = full.study.timing.measure / 2;
-            assert!(way(&full, 31).ends_with("for this design. Use a quieter host."), "{}", way(&full, 31));
-        }
-    }
-
-    #[test]
     fn a_quick_run_without_an_answer_is_no_dead_end() {
         let mut record = fixture::record_of(fixture::study(), 5, 0.0, 0.05, 3);
         record.plan.mode = Mode::Quick;
@@ -493,6 +420,35 @@ mod tests {
             assert!(judgement.sentence.contains(part), "{}", judgement.sentence);
         }
         assert!(!judgement.sentence.contains("--resume"), "{}", judgement.sentence);
+    }
+
+    /// 22 answers against 23, launch for launch: the difference may be one of when the window ended.
+    #[test]
+    fn one_answer_more_in_every_launch_is_no_difference() {
+        let counted = |blocks, answers: [u64; 2]| {
+            let mut record = fixture::record(blocks, 0.0);
+            for trial in &mut record.trials {
+                trial.cells = (0..2).map(|cell| fixture::series(cell, &[answers[trial.variant]])).collect();
+            }
+            analyse(&record).judgements.swap_remove(0)
+        };
+        for blocks in [5, 9, 30] {
+            for answers in [[22, 23], [23, 22]] {
+                let judgement = counted(blocks, answers);
+                let Verdict::Inconclusive { effect: Some(effect), needs } = &judgement.verdict else {
+                    panic!("{blocks} blocks: {judgement:?}")
+                };
+                assert!((effect.resolution - 1.0 / 22.0).abs() < 1e-12, "{effect:?}");
+                assert_eq!(needs.blocks, None);
+                assert!(judgement.sentence.contains("Measure for longer"), "{}", judgement.sentence);
+                assert!(!judgement.sentence.contains("would take about"), "{}", judgement.sentence);
+            }
+            assert_eq!(counted(blocks, [22, 24]).verdict.word(), "better");
+            assert_eq!(counted(blocks, [24, 22]).verdict.word(), "worse");
+            assert_eq!(counted(blocks, [22, 22]).verdict.word(), "inconclusive");
+            assert_eq!(counted(blocks, [2_200, 2_200]).verdict.word(), "equivalent");
+            assert_eq!(counted(blocks, [2_200, 2_300]).verdict.word(), "better");
+        }
     }
 
     #[test]

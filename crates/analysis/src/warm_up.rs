@@ -27,6 +27,8 @@ pub struct Warm {
     pub seconds: f64,
     /// Good answers until then.
     pub requests: f64,
+    /// What one interval more would add to both: it is told no more finely than that.
+    pub next: (f64, f64),
 }
 
 /// When a launch was warm; `None` if it was never found steady.
@@ -43,8 +45,13 @@ pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
     };
     let until = (0..from).rev().find(is_cold).map_or(1, |second| second + 1);
     let cold = &warm_up.intervals[..until];
-    Some(Warm { seconds: interval::seconds(cold), requests: interval::tally(cold).good as f64 })
-        .filter(|warm| warm.requests > 0.0)
+    let next = warm_up.intervals.get(until).or(cold.last())?;
+    Some(Warm {
+        seconds: interval::seconds(cold),
+        requests: interval::tally(cold).good as f64,
+        next: (next.length_s, next.tally.good as f64),
+    })
+    .filter(|warm| warm.requests > 0.0)
 }
 
 /// Index of the first interval of the window that was found steady: of the second half up to then, and all after. Where it never
@@ -56,9 +63,14 @@ fn window(warm_up: &WarmUpRecord) -> usize {
     intervals.partition_point(|interval| interval.start_s < half).min(intervals.len().saturating_sub(1))
 }
 
+/// The intervals of that window.
+pub fn steady(warm_up: &WarmUpRecord) -> &[Interval] {
+    &warm_up.intervals[window(warm_up)..]
+}
+
 /// Good answers per second in that window; `None` where there are none.
 pub fn steady_rate(warm_up: &WarmUpRecord) -> Option<f64> {
-    let steady = &warm_up.intervals[window(warm_up)..];
+    let steady = steady(warm_up);
     let rate = interval::tally(steady).good as f64 / interval::seconds(steady);
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
@@ -192,7 +204,7 @@ mod tests {
         record.study.decide.primary = Metric::WarmUpRequests;
         let report = crate::analyse(&record, &Boundaries::standard());
         let sentence = &report.judgements[0].sentence;
-        assert_eq!(sentence, "on takes 200 % more requests to warm up than off [200, 200], 5 blocks");
+        assert_eq!(sentence, "on takes 200 % more requests to warm up than off [134, 285], 5 blocks");
         record.trials[on].warm_up.as_mut().unwrap().steady_at_s = None;
         assert_eq!(of(&record, Metric::WarmUpRequests, on), None);
     }

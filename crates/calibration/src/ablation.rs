@@ -91,7 +91,8 @@ pub(crate) fn ordinary(differences: &[f64]) -> Effect {
     let estimate = differences.iter().sum::<f64>() / n as f64;
     let variance = differences.iter().map(|d| (d - estimate).powi(2)).sum::<f64>() / (n - 1) as f64;
     let half = CRITICAL[n - MIN_BLOCKS] * (variance / n as f64).sqrt();
-    Effect { estimate, low: estimate - half, high: estimate + half, blocks: n as u32, confidence: 0.95 }
+    let (low, high) = (estimate - half, estimate + half);
+    Effect { estimate, low, high, resolution: 0.0, blocks: n as u32, confidence: 0.95 }
 }
 
 /// How often `method` calls equal variants different.

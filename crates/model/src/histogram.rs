@@ -29,6 +29,9 @@ pub const LONGEST_US: u64 = 3_600_000_000;
 pub const LEAST_BEYOND: u32 = 100;
 
 impl Histogram {
+    /// How finely a duration is told, as a part of it; never more finely than 1 µs.
+    pub const PRECISION: f64 = 1e-3;
+
     /// An empty histogram.
     pub fn new() -> Self {
         // It grows with what it holds: a load keeps several for every second, and room for an hour takes 180 KB.

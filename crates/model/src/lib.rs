@@ -49,7 +49,7 @@ pub use metric::{Metric, Polarity};
 pub use options::ChangedOptions;
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{
-    AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, Setting, SettingResult,
+    AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
     SettingSource, StudyRecord, TrialRecord, WarmUpRecord,
 };
 pub use report::Report;

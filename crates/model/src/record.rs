@@ -1,6 +1,7 @@
 //! What was measured: stored as it comes, read again by every later analysis.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -11,6 +12,9 @@ use crate::{
     CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, Plan, RubyGc, Study,
     TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
+
+/// From one try whether a server is ready to the next: its start-up is told no more finely.
+pub const READY_POLL: Duration = Duration::from_millis(20);
 
 /// Everything known about one run of a study: the analysis reads nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,7 +189,7 @@ pub struct LaunchFacts {
     /// Logical processors that both it and the client may run on; absent in records of versions that did not look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_cpus: Option<u32>,
-    /// Seconds from launch to the first good answer.
+    /// Seconds from launch to the first good answer, asked for every [`READY_POLL`].
     pub ready_s: f64,
     /// Its log.
     pub log: PathBuf,

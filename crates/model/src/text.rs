@@ -253,7 +253,8 @@ mod tests {
             ([4.1, 12.0, 47.0], "×12 [+310 %, ×47]"),
         ] {
             let [low, estimate, high] = ratios.map(f64::ln);
-            assert_eq!(effect(&Effect { estimate, low, high, blocks: 5, confidence: 0.95 }), text);
+            let of = Effect { estimate, low, high, resolution: 0.0, blocks: 5, confidence: 0.95 };
+            assert_eq!(effect(&of), text);
         }
     }
 

@@ -65,7 +65,7 @@ impl Verdict {
     }
 }
 
-/// A difference with its repeated confidence interval. All three are natural logarithms of the ratio
+/// A difference with its repeated confidence interval. The first four are natural logarithms of the ratio
 /// variant / baseline: 0 means no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
@@ -75,6 +75,10 @@ pub struct Effect {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
+    /// How far from the estimate the interval reaches at least, on either side: what is counted is told no more finely, whatever the
+    /// number of blocks. 0 where nothing is counted.
+    #[serde(default)]
+    pub resolution: f64,
     /// Blocks it rests on.
     pub blocks: u32,
     /// Confidence level of the interval, 0..=1, valid at every look.
@@ -110,7 +114,8 @@ pub struct Needs {
     pub reason: String,
     /// The smallest difference (a log ratio) this run could have told from none, where it can be said.
     pub smallest_effect: Option<f64>,
-    /// Blocks a run as noisy would need to settle the question at the present estimate, where it can be said.
+    /// Blocks a run as noisy would need to settle the question at the present estimate, where it can be said; absent where no number
+    /// of blocks would, since the resolution is too coarse.
     pub blocks: Option<u32>,
 }
 

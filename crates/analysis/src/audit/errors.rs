@@ -107,7 +107,8 @@ fn both_sides(
         let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
         Some(interval::tally(&measured.intervals).failed_share())
     };
-    let differences = compare::logs(&compare::paired(record, &context.blocks, variant, share));
+    let pairs = compare::pairs(record, &context.blocks, variant, share);
+    let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, other])| other - baseline).collect();
     let effect = differs(&differences, boundaries)?;
     let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
     Some(

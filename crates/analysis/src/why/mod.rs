@@ -447,7 +447,14 @@ mod tests {
             variant: 1,
             typical: [None, None],
             differences: Vec::new(),
-            effect: Some(Effect { estimate, low: estimate - 0.1, high: estimate + 0.1, blocks: 5, confidence: 0.95 }),
+            effect: Some(Effect {
+                estimate,
+                low: estimate - 0.1,
+                high: estimate + 0.1,
+                resolution: 0.0,
+                blocks: 5,
+                confidence: 0.95,
+            }),
             interpretation: Interpretation::Worse,
         }
     }

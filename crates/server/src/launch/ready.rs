@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use model::READY_POLL;
+
 use crate::http::{self, CONNECT_WITHIN};
 use crate::proc::{self, Stranger};
 use crate::supervise::{Exit, Supervised};
-
-const POLL: Duration = Duration::from_millis(20);
 
 /// What to wait for, placeholders replaced.
 #[derive(Debug)]
@@ -69,11 +69,11 @@ pub(super) fn wait(
             Err(miss) if last.answered && !miss.answered => {}
             Err(miss) => last = miss,
         }
-        if Instant::now() + POLL >= deadline {
+        if Instant::now() + READY_POLL >= deadline {
             let doubt = if last.answered { "" } else { " (does it listen on {port}?)" };
             return Err(Unready::Late { last: format!("{}{doubt}", last.what) });
         }
-        thread::sleep(POLL);
+        thread::sleep(READY_POLL);
     }
 }
 
