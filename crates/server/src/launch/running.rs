@@ -22,7 +22,7 @@ use crate::probe::{self, ProcessTree, ServerSampler};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
-use crate::serving::{Inside, Serving};
+use crate::serving::{Engine, Inside, Serving};
 use crate::settings::{self, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
@@ -65,7 +65,7 @@ impl Running {
             env: env.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
             hides_command,
             hides_env,
-            versions: versions(&installed, &serving, inside.as_ref()),
+            versions: versions(&installed, &serving.versions(inside.as_ref())),
             libraries: installed.libraries(),
             gems: IndexMap::new(),
             opened: IndexMap::new(),
@@ -171,10 +171,9 @@ impl Running {
     /// and after: not to be called while measuring. An error says in words why there is no recording.
     pub fn record(&self) -> Result<Recorder, String> {
         let Some(jvm) = self.serving.jvm()? else {
-            return Err(format!(
-                "{} keeps no record of itself, and bakeoff takes no samples from outside",
-                if self.inside().is_some() { "this Ruby" } else { "a server without a JVM" }
-            ));
+            let is_ruby = self.serving.engine(self.inside().as_ref(), |_| false) == Engine::Ruby;
+            let who = if is_ruby { "this Ruby" } else { "a server without a JVM" };
+            return Err(format!("{who} keeps no record of itself, and bakeoff takes no samples from outside"));
         };
         Recorder::start(jvm, &self.launch.site.trial_dir, Arc::clone(&self.launch.interrupted))
     }
@@ -248,13 +247,7 @@ impl Running {
 }
 
 /// What the process says about itself goes before what was installed.
-fn versions(installed: &Installed, serving: &Serving, inside: Option<&Inside>) -> IndexMap<String, String> {
-    let mut said = inside.map(Inside::versions).unwrap_or_default();
-    if let Ok(Some(jvm)) = serving.jvm()
-        && let Ok(jdk) = jvm.jdk()
-    {
-        said.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
-    }
+fn versions(installed: &Installed, said: &IndexMap<String, String>) -> IndexMap<String, String> {
     let known = |name: &str| said.get(name).or_else(|| installed.versions.get(name)).cloned();
     ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
 }

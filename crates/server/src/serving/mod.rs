@@ -5,6 +5,7 @@
 //! do, it is the one nearest to the launched process: the others have from it what they run with, and come and go. Where none is
 //! seen to hold it, since the address is another machine's, it is the process that was launched.
 
+mod engine;
 mod inside;
 
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ use crate::proc;
 use crate::runtime::is_mri;
 use crate::runtime::jdk::Jdk;
 
+pub(crate) use engine::{Engine, JRUBY_HOME};
 pub(crate) use inside::{Inside, without_probe};
 
 /// Why nothing is known of a server's virtual machine where there is none.
@@ -78,7 +80,7 @@ impl Serving {
     }
 
     /// Whether it is a Ruby by its program, MRI: one that became a daemon tells nothing from inside.
-    pub fn runs_mri(&self) -> bool {
+    fn runs_mri(&self) -> bool {
         proc::program(self.pid).is_some_and(|program| is_mri(&program))
     }
 

@@ -6,6 +6,7 @@ use model::{SettingResult, SettingSource};
 
 use super::{Found, Reader, exactly, jvm, mri};
 use crate::proc;
+use crate::serving::Engine;
 
 /// Options of the JVM: read by itself, and by the `java` program.
 pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
@@ -107,12 +108,12 @@ impl Reader<'_> {
         let pid = self.target.inside.map_or(self.target.serving.pid, |inside| inside.pid);
         match (self.engine(), self.target.inside) {
             // Such as RUBY_ENV: the program's own affair.
-            (None | Some("jruby"), _) if name != OF_RUBY && !mri::is_own(name) => Ok(found),
-            (None, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (Some(engine), inside) if name == OF_RUBY => {
+            (engine, _) if engine != Engine::Ruby && name != OF_RUBY && !mri::is_own(name) => Ok(found),
+            (Engine::Java | Engine::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
+            (engine, inside) if name == OF_RUBY => {
                 let Some(asked) = mri::asks_for_yjit(value) else { return Ok(found) };
                 let judged = match inside {
-                    _ if engine == "jruby" => {
+                    _ if engine == Engine::Jruby => {
                         Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
                     }
                     Some(inside) => Ok(mri::yjit(inside, asked)),
@@ -122,7 +123,7 @@ impl Reader<'_> {
                 let tuning = tuning.map(|option| (option.to_owned(), Err(mri::UNTOLD.to_owned())));
                 together(found, [("YJIT".to_owned(), judged)].into_iter().chain(tuning))
             }
-            (Some("jruby"), _) => Ok(unread(
+            (Engine::Jruby, _) => Ok(unread(
                 found,
                 "JRuby does not read it: its memory and compiler are the JVM's",
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
@@ -154,7 +155,7 @@ impl Reader<'_> {
 
     /// Options of JRuby's launcher, each judged by itself: `-J` goes before those of the JVM.
     fn jruby_options(&self, value: &str, found: Found) -> Result<Found, String> {
-        if self.engine() != Some("jruby") {
+        if self.engine() != Engine::Jruby {
             return Err("no JRuby is seen that reads it".to_owned());
         }
         let words = shell_words::split(value).map_err(|error| error.to_string())?;

@@ -14,9 +14,6 @@ use crate::runtime::jdk::Jdk;
 use crate::serving::Inside;
 use crate::tool::{self, Ran};
 
-/// The property that tells where it is installed: its launcher sets it, and so does bakeoff.
-pub(super) const HOME: &str = "jruby.home";
-
 /// How the names of jruby-rack's properties begin, without `jruby.`, or all of one (its README, "JRuby-Rack Configuration", and its
 /// `DefaultRackConfig`). They are its own affair: JRuby lists none of them.
 const OF_RACK: [&str; 8] = [

@@ -9,11 +9,12 @@ use super::{Found, Reader, exactly, mri};
 use crate::proc;
 use crate::runtime;
 use crate::runtime::jdk::alternatives;
+use crate::serving::Engine;
 
 impl Reader<'_> {
     pub(super) fn argument(&self, name: &str, value: &str) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
-        let inside = self.target.inside.filter(|inside| inside.engine == "ruby");
+        let inside = self.target.inside.filter(|inside| inside.engine == Engine::Ruby);
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let asked = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
         if let Some((inside, asked)) = inside.zip(asked) {
@@ -69,13 +70,12 @@ impl Reader<'_> {
         let source = if inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
         match name {
             "runtime" => {
-                let live = ["jruby", "ruby"].into_iter().find(|name| versions.contains_key(*name));
-                let live = live.or(versions.get("jdk").map(|_| "java"));
-                let live = live.filter(|_| !is_command).unwrap_or("command");
+                let engine = if is_command { Engine::Other } else { self.engine() };
+                let live = engine.runtime();
                 Found::value(value, Some(live.to_owned()), None, source, exactly)
             }
             "version" => {
-                let live = versions.get("jruby").or(versions.get("ruby")).cloned();
+                let live = versions.get(self.engine().runtime()).cloned();
                 Found::value(value, live, None, source, begins)
             }
             "jdk" if !value.contains('/') => {

@@ -26,7 +26,7 @@ use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
-use crate::serving::{Inside, LiveJvm, NO_JVM, Serving, without_probe};
+use crate::serving::{Engine, Inside, JRUBY_HOME, LiveJvm, NO_JVM, Serving, without_probe};
 use crate::site::Site;
 use crate::tool;
 use jvm::{Flags, Place, Preflight};
@@ -177,24 +177,26 @@ impl<'a> Reader<'a> {
     fn jruby_option(&self, name: &str, value: &str) -> Result<Found, String> {
         let found = self.own_option(name, value)?;
         if matches!(found.result, SettingResult::Unknown { .. }) && jruby::is_of_rack(name) {
-            return Err("it is no option of JRuby's but jruby-rack's, which does not tell what it makes of it".to_owned());
+            return Err(
+                "it is no option of JRuby's but jruby-rack's, which does not tell what it makes of it".to_owned()
+            );
         }
         Ok(found)
     }
 
     /// An option that JRuby itself lists; unknown, if it does not.
     fn own_option(&self, name: &str, value: &str) -> Result<Found, String> {
-        if let Some(inside) = self.target.inside.filter(|inside| inside.engine == "jruby") {
+        if let Some(inside) = self.target.inside.filter(|inside| inside.engine == Engine::Jruby) {
             return Ok(jruby::from_inside(inside, name, value));
         }
         let properties = self.properties()?;
-        let home = properties.get(jruby::HOME).ok_or("the server does not run JRuby")?;
+        let home = properties.get(JRUBY_HOME).ok_or("the server does not run JRuby")?;
         let defaults = jruby::defaults(self.jvm()?.jdk()?, Path::new(home))?;
         Ok(jruby::from_outside(&defaults, properties, name, value))
     }
 
     fn property(&self, name: &str, value: &str) -> Result<Found, String> {
-        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.engine() == Some("jruby")) {
+        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.engine() == Engine::Jruby) {
             let found = self.own_option(option, value)?;
             // Some properties are no options, such as JRuby's folder: they are like nothing that it lists, or another library's.
             match found.result {
@@ -207,14 +209,10 @@ impl<'a> Reader<'a> {
         Ok(Found::value(value, live, self.default_property(name), SettingSource::Jcmd, exactly))
     }
 
-    /// Which Ruby serves, if one does: what it told itself, or what is seen from outside.
-    fn engine(&self) -> Option<&str> {
-        let runs_jruby = || self.properties().is_ok_and(|properties| properties.contains_key(jruby::HOME));
-        match self.target.inside {
-            Some(inside) => Some(&inside.engine),
-            None if self.target.serving.runs_mri() => Some("ruby"),
-            None => runs_jruby().then_some("jruby"),
-        }
+    /// Which runtime serves.
+    fn engine(&self) -> Engine {
+        let has_property = |name: &str| self.properties().is_ok_and(|properties| properties.contains_key(name));
+        self.target.serving.engine(self.target.inside, has_property)
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the

@@ -1,0 +1,72 @@
+//! Which runtime serves: the one answer to that.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use super::{Inside, Serving};
+use crate::proc;
+
+/// The property that tells where JRuby is installed: its launcher sets it, and so does bakeoff.
+pub(crate) const JRUBY_HOME: &str = "jruby.home";
+
+/// What runs the program that serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub(crate) enum Engine {
+    /// JRuby, on a JVM.
+    Jruby,
+    /// Another Ruby: MRI.
+    Ruby,
+    /// A JVM in which no JRuby is seen.
+    Java,
+    /// None of these.
+    Other,
+}
+
+impl Engine {
+    /// As a study file calls it.
+    pub fn runtime(self) -> &'static str {
+        match self {
+            Self::Jruby => "jruby",
+            Self::Ruby => "ruby",
+            Self::Java => "java",
+            Self::Other => "command",
+        }
+    }
+}
+
+/// By what a Ruby calls itself, its `RUBY_ENGINE`.
+impl From<String> for Engine {
+    fn from(name: String) -> Self {
+        if name == "jruby" { Self::Jruby } else { Self::Ruby }
+    }
+}
+
+impl Serving {
+    /// By what a Ruby in it told of itself, else by what is seen from outside; `has_property` says whether its JVM has a system
+    /// property, and is asked last, since that costs the server CPU.
+    pub fn engine(&self, inside: Option<&Inside>, has_property: impl FnOnce(&str) -> bool) -> Engine {
+        if let Some(inside) = inside {
+            return inside.engine;
+        }
+        if self.runs_mri() {
+            return Engine::Ruby;
+        }
+        let Ok(Some(jvm)) = self.jvm() else { return Engine::Other };
+        let home = format!("-D{JRUBY_HOME}=");
+        let is_jruby =
+            proc::command_line(jvm.pid).iter().any(|word| word.starts_with(&home)) || has_property(JRUBY_HOME);
+        if is_jruby { Engine::Jruby } else { Engine::Java }
+    }
+
+    /// The versions of `jdk`, `jruby` and `ruby` in it, as far as it tells them.
+    pub fn versions(&self, inside: Option<&Inside>) -> IndexMap<String, String> {
+        let mut told = inside.map(Inside::versions).unwrap_or_default();
+        if let Ok(Some(jvm)) = self.jvm()
+            && let Ok(jdk) = jvm.jdk()
+        {
+            told.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
+        }
+        told
+    }
+}
