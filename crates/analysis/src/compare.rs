@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::blocks::{self, BlockState, Trials};
-use crate::boundaries::Boundaries;
+use crate::boundaries::{Boundaries, Looks};
 use crate::metrics::{self, Launches};
 use crate::reading::Reading;
 use crate::sequential::{self, Decision};
@@ -208,7 +208,7 @@ fn judged_together<'a>(
     let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
     let known = secondary.map(|readings| if readings.len() as f64 >= enough { readings.clone() } else { Vec::new() });
     let known: Vec<Vec<Reading>> = known.collect();
-    holm::judge(&known, &Boundaries::steps(known.len()))
+    holm::judge(&known, &Boundaries::steps(known.len(), Looks::of(schedule)))
 }
 
 /// Whether a verdict can be given on this metric of a cell, or of all: a closed loop cannot judge the slow tail.

@@ -284,6 +284,7 @@ pub fn aliases(study: &Study) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::boundaries::Looks;
     use model::Interpretation;
 
     use super::*;
@@ -420,7 +421,7 @@ mod tests {
     fn planted_effects_come_out_with_their_intervals() {
         let factors = [RUBY, ("server", &["thin", "puma"] as &[&str])];
         let study = study(&factors, &["mri/thin", "mri/puma", "jruby/thin", "jruby/puma"]);
-        let boundaries = Boundaries::for_variants(4);
+        let boundaries = Boundaries::for_variants(4, Looks::STANDARD);
         // Each variant is faster than the one before by 0.1: ruby is worth 0.2, the server 0.1, together nothing more.
         let record = fixture::record_of(study, 12, 0.1, 0.01, 7);
         let attribution = attribution(&record, &blocks::blocks(&record), &boundaries).unwrap();

@@ -46,7 +46,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, STUDY_ALPHA, normal};
+    use crate::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, STUDY_ALPHA, normal};
 
     /// Differences whose mean is so many of their standard errors.
     fn with_t(t: f64, blocks: usize) -> Vec<f64> {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn each_one_told_makes_the_rest_easier() {
-        let steps = Boundaries::steps(3);
+        let steps = Boundaries::steps(3, Looks::STANDARD);
         let critical: Vec<f64> = steps.iter().map(|step| step.t(6).unwrap()).collect();
         assert!(critical[0] < critical[1] && critical[1] < critical[2], "{critical:?}");
         let just_above = |step: usize| with_t(critical[step - 1] + 0.01, 6);
@@ -83,14 +83,14 @@ mod tests {
     fn one_alone_is_the_sequential_test() {
         let differences = with_t(5.0, 9);
         let standard = Boundaries::standard();
-        let judged = judge(std::slice::from_ref(&differences), &Boundaries::steps(1));
+        let judged = judge(std::slice::from_ref(&differences), &Boundaries::steps(1, Looks::STANDARD));
         assert_eq!(judged, [sequential::interval(&differences, &standard)]);
         assert_eq!(judge::<f64>(&[], &[]), []);
     }
 
     #[test]
     fn what_has_too_few_blocks_is_none_and_counts() {
-        let steps = Boundaries::steps(2);
+        let steps = Boundaries::steps(2, Looks::STANDARD);
         let alone = with_t(steps[0].t(6).unwrap() + 0.01, 6);
         assert_eq!(told(std::slice::from_ref(&alone), &steps), [true]);
         assert_eq!(judge(&[alone, vec![1.0; 4]], &steps)[1], None);
@@ -100,7 +100,7 @@ mod tests {
     /// What the proof rests on: with fewer that share α no interval grows.
     #[test]
     fn critical_values_fall_as_the_level_rises() {
-        let steps = Boundaries::steps(12);
+        let steps = Boundaries::steps(12, Looks::STANDARD);
         for (few, many) in steps.iter().zip(&steps[1..]) {
             for n in FIRST_LOOK..FIRST_RANK_LOOK {
                 assert!(few.t(n) <= many.t(n), "{n} blocks: {:?}, {:?}", few.t(n), many.t(n));

@@ -1,11 +1,13 @@
 //! How many blocks it takes to tell the difference that the user cares about from none.
 
+use std::cell::LazyCell;
+
 use model::{Metric, Outlook, StudyRecord, TrialRecord, interval};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::blocks::{self, BlockState};
-use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, normal};
+use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
 use crate::metrics;
 use crate::reading::Reading;
@@ -27,7 +29,12 @@ pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook>
         of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
     let least = record.plan.schedule.min_blocks;
-    let blocks = |spread| blocks_needed(spread, resolution, effect, boundaries).map(|n| n.max(least));
+    // Where the plan's own looks do not do, a study that has all there can be.
+    let longer = LazyCell::new(|| Boundaries::for_variants(record.study.variants.len(), Looks::STANDARD));
+    let blocks = |spread| {
+        let needed = |boundaries| blocks_needed(spread, resolution, effect, boundaries);
+        needed(boundaries).or_else(|| needed(&longer)).map(|n| n.max(least))
+    };
     let [quiet, noisy] = [-RANGE, RANGE].map(|z| spread / chi_square_share(freedom, -z).sqrt());
     Some(Outlook {
         detect: record.study.decide.detect,

@@ -157,7 +157,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::boundaries::{Spending, normal};
+    use crate::boundaries::{Looks, Spending, normal};
 
     fn close(left: f64, right: f64) -> bool {
         (left - right).abs() < 1e-12
@@ -192,7 +192,7 @@ mod tests {
         let many: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(interval(&many, &boundaries), interval(&many[..30], &boundaries));
         // With a seventh of α not even eight equal signs are rare enough: the look at seven stands.
-        let seventh = Boundaries::generate(0.05 / 7.0, Spending::STANDARD);
+        let seventh = Boundaries::generate(0.05 / 7.0, Looks::STANDARD, Spending::STANDARD);
         assert_eq!(seventh.rank(8), None);
         assert_eq!(interval(&many[..8], &seventh).unwrap().blocks, 7);
     }
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn smaller_shares_of_alpha_are_kept_too() {
-        let boundaries = Boundaries::for_variants(3);
+        let boundaries = Boundaries::for_variants(3, Looks::STANDARD);
         let mut rng = ChaCha8Rng::seed_from_u64(13);
         let wrong = (0..STUDIES)
             .filter(|_| {

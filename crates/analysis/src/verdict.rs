@@ -313,6 +313,7 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::boundaries::Looks;
     use std::time::Duration;
 
     use model::{Setting, SettingResult, Severity};
@@ -511,7 +512,7 @@ mod tests {
     fn a_healthy_variant_says_why_a_run_ended_that_another_could_not_be_measured_in() {
         let mut record = fixture::record_of(three(), 1, 0.05, 0.01, 3);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
-        let judgements = super::analyse(&record, &Boundaries::for_variants(3)).judgements;
+        let judgements = super::analyse(&record, &Boundaries::for_variants(3, Looks::STANDARD)).judgements;
         assert_eq!(judgements[0].verdict.word(), "invalid");
         assert_eq!(
             judgements[1].sentence,
@@ -523,7 +524,7 @@ mod tests {
     #[test]
     fn another_variants_veto_spares_this_one() {
         let record = fixture::record_of(three(), 9, 0.05, 0.01, 3);
-        let boundaries = Boundaries::for_variants(3);
+        let boundaries = Boundaries::for_variants(3, Looks::STANDARD);
         let mut spoilt = record.clone();
         let settings = spoilt.trials.iter_mut().filter(|t| t.variant == 1).flat_map(|t| &mut t.settings);
         settings.for_each(|setting| setting.result = SettingResult::Overridden);

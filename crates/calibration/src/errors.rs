@@ -8,8 +8,6 @@ use crate::noise::{Disturbance, Noise, Shape};
 use crate::rate::Rate;
 use crate::{Studies, differences, rho};
 
-/// Blocks before any verdict, a study's default.
-const MIN_BLOCKS: u32 = 5;
 /// Effects that are simulated, beside 0, ρ/2 and ρ: 3, 5 and 10 % faster.
 const FASTER: [f64; 3] = [0.03, 0.05, 0.10];
 
@@ -42,10 +40,11 @@ impl Outcomes {
         Self { effect, different: none, wrong: none, equivalent: none, missed: none, blocks: 0 }
     }
 
-    /// One more study, whose launches differ by chance and disturbance as `noise` has it.
+    /// One more study, whose launches differ by chance and disturbance as `noise` has it; it takes as many blocks as it has looks for.
     fn add(&mut self, noise: &[f64], boundaries: &Boundaries) {
-        let observed: Vec<f64> = noise.iter().map(|difference| difference + self.effect).collect();
-        let Some((interval, decision)) = settle(&observed, boundaries, rho(), MIN_BLOCKS) else { return };
+        let looks = boundaries.looks();
+        let observed: Vec<f64> = noise.iter().take(looks.last()).map(|difference| difference + self.effect).collect();
+        let Some((interval, decision)) = settle(&observed, boundaries, rho(), looks.first() as u32) else { return };
         let is_different = decision == Decision::Different;
         self.different.count(is_different);
         self.wrong.count(is_different && (self.effect == 0.0 || interval.high < 0.0));

@@ -1,5 +1,6 @@
 //! `calibrate`: the figures of `docs/calibration.md`, and the boundaries of the sequential test.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use std::{fs, io, thread};
 
 use analysis::Boundaries;
-use analysis::boundaries::{STUDY_ALPHA, Spending};
+use analysis::boundaries::{Looks, STUDY_ALPHA, Spending};
 use calibration::ablation::{self, Method};
 use calibration::errors::{self, Cell, Level, Outcomes};
 use calibration::noise::{Disturbance, Noise, Shape};
@@ -49,8 +50,17 @@ enum Command {
         /// Variants, the baseline included; each other one has an even share of the error rate.
         #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..))]
         variants: u32,
+        /// Least number of blocks that decides.
+        #[arg(long, default_value_t = Looks::STANDARD.first())]
+        min: usize,
+        /// Most blocks that are used.
+        #[arg(long, default_value_t = Looks::STANDARD.last())]
+        max: usize,
     },
 }
+
+/// Blocks of short studies: a quick run's, and others.
+const SHORT: [RangeInclusive<usize>; 4] = [5..=5, 7..=7, 5..=7, 5..=12];
 
 #[derive(Debug, Error)]
 enum Failure {
@@ -65,7 +75,7 @@ enum Failure {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Figures { studies, seed, page } => figures(studies, seed, &page),
-        Command::Boundaries { alpha, variants } => print_boundaries(alpha, variants),
+        Command::Boundaries { alpha, variants, min, max } => print_boundaries(alpha, variants, Looks::new(min..=max)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,11 +86,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn print_boundaries(alpha: f64, variants: u32) -> Result<(), Failure> {
+fn print_boundaries(alpha: f64, variants: u32, looks: Looks) -> Result<(), Failure> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(Failure::Alpha { alpha });
     }
-    let boundaries = Boundaries::generate(alpha / f64::from(variants - 1), Spending::STANDARD);
+    let boundaries = Boundaries::generate(alpha / f64::from(variants - 1), looks, Spending::STANDARD);
     println!("{} variants, each but the first at {}:", variants, boundaries.alpha());
     print!("{}", tables::boundaries(&boundaries));
     Ok(())
@@ -105,6 +115,7 @@ fn figures(studies: u64, seed: u64, page: &PathBuf) -> Result<(), Failure> {
     for level in Level::ALL {
         place(level.name(), tables::errors(cells.iter().filter(|cell| cell.level == level)))?;
     }
+    place("short", tables::short(&figures.short()))?;
     place("blocks", tables::races(&figures.races()))?;
     place("spending", tables::spendings(&figures.spendings()))?;
     place("secondary", figures.secondary())?;
@@ -177,6 +188,22 @@ impl Figures {
         errors::simulate(&self.study, noise, effects, &self.boundaries, self.studies.of_kind(kind))
     }
 
+    /// Studies with few looks, on the same noise as all others.
+    fn short(&self) -> Vec<(Looks, Vec<Cell>)> {
+        let effects = errors::effects();
+        let kinds = errors::hosts(|shape| self.scale(shape));
+        let all = SHORT.map(|blocks| {
+            let boundaries = Boundaries::for_variants(2, Looks::new(blocks));
+            let cells = in_parallel(&kinds, |index, (level, noise)| {
+                let studies = self.studies.of_kind(index as u64);
+                let outcomes = errors::simulate(&self.study, noise, &effects, &boundaries, studies);
+                Cell { level: *level, noise: *noise, outcomes }
+            });
+            (boundaries.looks(), cells)
+        });
+        all.into()
+    }
+
     /// Other ways of spending the error rate, on the noise of the races: the standard one first.
     fn spendings(&self) -> Vec<(Spending, Vec<Outcomes>)> {
         let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: self.scale(Shape::Jvm) };
@@ -187,7 +214,7 @@ impl Figures {
             .filter(|spending| *spending != Spending::STANDARD);
         let all: Vec<Spending> = [Spending::STANDARD].into_iter().chain(others).collect();
         in_parallel(&all, |_, spending| {
-            let boundaries = Boundaries::generate(STUDY_ALPHA, *spending);
+            let boundaries = Boundaries::generate(STUDY_ALPHA, Looks::STANDARD, *spending);
             // One kind for all: the same noise.
             let studies = self.studies.of_kind(speed::FIRST_KIND + 200);
             (*spending, errors::simulate(&self.study, &noise, &effects, &boundaries, studies))
@@ -219,7 +246,7 @@ impl Figures {
 
     /// Secondary metrics, on the noise of the races and on normal noise.
     fn secondary(&self) -> String {
-        let steps = Boundaries::steps(CORRELATIONS.len());
+        let steps = Boundaries::steps(CORRELATIONS.len(), Looks::STANDARD);
         let all: Vec<(Shape, Truth)> = [Shape::Normal, Shape::Jvm]
             .into_iter()
             .flat_map(|shape| Truth::all().map(|truth| (shape, truth)))

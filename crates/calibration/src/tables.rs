@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use analysis::Boundaries;
-use analysis::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Spending};
+use analysis::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, Looks, Spending};
 
-use crate::errors::{Cell, Outcomes};
+use crate::errors::{Cell, Level, Outcomes};
+use crate::noise::{Disturbance, Shape};
 use crate::rate::Rate;
 use crate::speed;
 
@@ -80,6 +81,43 @@ pub fn summary(cells: &[Cell]) -> String {
     row("\"equivalent\" at exactly the margin", "≤ 5 %", |errors| errors.at_margin, &|rate| {
         rate.share() <= EQUIVALENT_AT_MARGIN
     });
+    text
+}
+
+/// The worst cell of each error of studies with few looks, and what they find of 5 and 10 % on JVM-shaped noise.
+pub fn short(studies: &[(Looks, Vec<Cell>)]) -> String {
+    let mut text = "| blocks | host | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the margin, % | \
+                    power at 5, 10 % on JVM-shaped noise, % |\n|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for (looks, cells) in studies {
+        let blocks = match (looks.first(), looks.last()) {
+            (first, last) if first == last => first.to_string(),
+            (first, last) => format!("{first} to {last}"),
+        };
+        for level in Level::ALL {
+            let of_level = || cells.iter().filter(|cell| cell.level == level);
+            let worst = |rate: fn(&Errors) -> Rate| {
+                let rates = of_level().map(|cell| rate(&Errors::of(cell)));
+                rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default()
+            };
+            let false_difference = worst(|errors| errors.false_difference);
+            let [low, high] = false_difference.interval().map(percent);
+            let jvm = of_level()
+                .filter(|cell| (cell.noise.shape, cell.noise.disturbance) == (Shape::Jvm, Disturbance::None))
+                .flat_map(|cell| cell.outcomes.iter().skip(4));
+            let power: Vec<String> = jvm.map(|of| format!("{:.1}", of.power().share() * 100.0)).collect();
+            let _ = writeln!(
+                text,
+                "| {blocks} | {} | {} [{low}, {high}] | {} | {} | {} | {} |",
+                level.name(),
+                percent(false_difference.share()),
+                percent(worst(|errors| errors.wrong_direction).share()),
+                percent(worst(|errors| errors.missed).share()),
+                percent(worst(|errors| errors.at_margin).share()),
+                power.join(", ")
+            );
+        }
+    }
     text
 }
 
@@ -185,16 +223,17 @@ pub fn rates(corner: &str, columns: &[String], rows: &[(String, Vec<Rate>)]) -> 
 
 /// Critical values, as `analysis::boundaries` has them in its source.
 pub fn boundaries(boundaries: &Boundaries) -> String {
+    let last = boundaries.looks().last();
     let t: Vec<String> = (FIRST_LOOK..FIRST_RANK_LOOK).filter_map(|n| Some(format!("{}", boundaries.t(n)?))).collect();
-    let rank: Vec<String> = (FIRST_RANK_LOOK..=LAST_LOOK)
-        .map(|n| boundaries.rank(n).map_or_else(|| "none".to_owned(), |k| k.to_string()))
-        .collect();
-    format!(
-        "|t| above, with {FIRST_LOOK} to {} blocks: [{}]\nmin(W+, W-) at most, with {FIRST_RANK_LOOK} to {LAST_LOOK}: [{}]\n",
-        FIRST_RANK_LOOK - 1,
-        t.join(", "),
-        rank.join(", ")
-    )
+    let mut text =
+        format!("|t| above, with {FIRST_LOOK} to {} blocks: [{}]\n", last.min(FIRST_RANK_LOOK - 1), t.join(", "));
+    if last >= FIRST_RANK_LOOK {
+        let rank: Vec<String> = (FIRST_RANK_LOOK..=last)
+            .map(|n| boundaries.rank(n).map_or_else(|| "none".to_owned(), |k| k.to_string()))
+            .collect();
+        let _ = writeln!(text, "min(W+, W-) at most, with {FIRST_RANK_LOOK} to {last}: [{}]", rank.join(", "));
+    }
+    text
 }
 
 /// The page with the text between the markers `<!-- NAME -->` and `<!-- end of NAME -->` replaced; `None` where it lacks them.

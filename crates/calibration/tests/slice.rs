@@ -1,6 +1,7 @@
 //! A slice of `make calibrate`, small enough for every change: the same simulations, fewer studies, wider bounds.
 
 use analysis::Boundaries;
+use analysis::boundaries::Looks;
 use calibration::ablation::{self, Method};
 use calibration::errors::{self, Level};
 use calibration::noise::{Disturbance, Noise, Shape};
@@ -42,6 +43,25 @@ fn verdicts_are_as_seldom_wrong_as_promised() {
     assert!(differences > 30, "{differences}");
 }
 
+/// A quick run's single look, and a few.
+#[test]
+fn short_studies_are_as_seldom_wrong() {
+    let study = record::study(1);
+    for blocks in [5..=5, 6..=9] {
+        let boundaries = Boundaries::for_variants(2, Looks::new(blocks.clone()));
+        let mut differences = 0;
+        for (kind, (level, noise)) in (0..).zip(errors::hosts(scale)) {
+            let place = format!("{blocks:?}, {}, {}, {}", noise.shape, noise.disturbance, level.name());
+            let studies = Studies { count: 500, ..STUDIES }.of_kind(kind);
+            let outcomes = &errors::simulate(&study, &noise, &[0.0, 0.05_f64.ln_1p()], &boundaries, studies);
+            assert!(is_within(outcomes[0].different, 0.05), "{place}: {}", outcomes[0].different);
+            assert!(outcomes.iter().all(|of| is_within(of.missed, 0.05)), "{place}: {outcomes:?}");
+            differences += outcomes[0].different.events;
+        }
+        assert!(differences > 100, "{differences}");
+    }
+}
+
 #[test]
 fn five_percent_is_found_where_a_fixed_design_would_find_it() {
     let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: scale(Shape::Jvm) };
@@ -53,7 +73,7 @@ fn five_percent_is_found_where_a_fixed_design_would_find_it() {
 
 #[test]
 fn secondary_metrics_are_seldom_called_different_where_none_is() {
-    let (study, steps) = (record::study(1), Boundaries::steps(CORRELATIONS.len()));
+    let (study, steps) = (record::study(1), Boundaries::steps(CORRELATIONS.len(), Looks::STANDARD));
     let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: scale(Shape::Jvm) };
     let studies = Studies { count: 500, ..STUDIES };
     let outcomes = (0..).zip(Truth::all()).map(|(kind, truth)| {

@@ -29,7 +29,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;
-    let boundaries = Boundaries::for_variants(record.study.variants.len());
+    let boundaries = Boundaries::for_study(&record);
     let folder = store.run_folder(&record.run);
     let conducted = Conductor {
         store,
