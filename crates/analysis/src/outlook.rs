@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::blocks::{self, BlockState};
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
-use crate::metrics;
 use crate::reading::Reading;
+use crate::{lead_in, metrics};
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;
@@ -25,6 +25,7 @@ const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 /// From the differences of at least three used blocks; before that from the pilots, whose last half shows how the throughput of a
 /// variant's launches varies. `None` while neither is known.
 pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
+    let record = &*lead_in::flowing(record);
     let Noise { spread, freedom, resolution } =
         of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();

@@ -264,7 +264,7 @@ mod tests {
         #[test]
         fn resolution_only_widens_and_keeps_intervals_within_each_other(differences in coarse()) {
             let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
-            let steps = STEPS.get_or_init(|| Boundaries::steps(3));
+            let steps = STEPS.get_or_init(|| Boundaries::steps(3, Looks::STANDARD));
             let of = |boundaries| (interval(&exact, boundaries), interval(&differences, boundaries));
             let mut narrower: Option<Effect> = None;
             for boundaries in steps {

@@ -151,7 +151,11 @@ impl RunningTrial<'_> {
     ) -> Result<(), Broken> {
         self.enter(Phase::Measure, Some(cell));
         let plan = &self.run.record.plan;
-        let stop = Stop::After(plan.cells[cell].length(plan.schedule.measure));
+        let planned = &plan.cells[cell];
+        let length = planned.length(plan.schedule.measure);
+        let warm_up = self.measured.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.intervals);
+        let lead_in = Duration::from_secs(analysis::lead_in(planned, warm_up, length));
+        let stop = Stop::After(lead_in + length);
         // All variants of a block meet the same random times.
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };

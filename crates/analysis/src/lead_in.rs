@@ -1,0 +1,124 @@
+//! The beginning of a closed loop, which is none of what is measured.
+//!
+//! All users ask at once, and until each has been answered once fewer answers come than the server gives: none at all where it serves all
+//! of them at once. A hundred users of a server that answers 60 a second wait 1.7 s; with these in them, five seconds tell a sixth
+//! too little, and of a faster server less.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use model::plan::Cell;
+use model::{CellRecord, Interval, StudyRecord, TrialRecord, interval};
+
+/// Whole seconds that a closed loop takes before it flows; none where that is less than one, or where the load is no closed loop of
+/// always as many users.
+///
+/// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
+/// `warm_up`; at most `longest`, the measurement's length: who hardly answers is measured as well.
+pub fn lead_in(cell: &Cell, warm_up: &[Interval], longest: Duration) -> u64 {
+    let arrivals = &cell.shape.arrivals;
+    if arrivals.is_open() || !arrivals.is_constant() {
+        return 0;
+    }
+    let late = &warm_up[warm_up.len() / 2..];
+    let good: u64 = late.iter().map(|interval| interval.tally.good).sum();
+    let response_s = f64::from(cell.shape.connections) * interval::seconds(late) / good as f64;
+    if response_s < 1.0 || response_s.is_nan() { 0 } else { longest.as_secs().min(response_s.ceil() as u64) }
+}
+
+/// The record without the lead-ins of its measurements. What was seen is stored whole; this is what is counted.
+pub(crate) fn flowing(record: &StudyRecord) -> Cow<'_, StudyRecord> {
+    let leads = |trial: &TrialRecord, cell: &CellRecord| {
+        let begins_s = begins_s(record, trial, cell);
+        cell.intervals.first().is_some_and(|first| first.start_s < begins_s).then_some(begins_s)
+    };
+    if !record.trials.iter().any(|trial| trial.cells.iter().any(|cell| leads(trial, cell).is_some())) {
+        return Cow::Borrowed(record);
+    }
+    let mut flowing = record.clone();
+    for (trial, recorded) in flowing.trials.iter_mut().zip(&record.trials) {
+        for (cell, recorded_cell) in trial.cells.iter_mut().zip(&recorded.cells) {
+            if let Some(begins_s) = leads(recorded, recorded_cell) {
+                cell.intervals.retain(|interval| interval.start_s >= begins_s);
+                // What JRuby counts is of the whole load.
+                cell.jruby = None;
+            }
+        }
+    }
+    Cow::Owned(flowing)
+}
+
+/// Where in its load the measurement of a cell begins, seconds. The lead-in is half the load at most.
+fn begins_s(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> f64 {
+    let (Some(planned), Some(warm_up)) = (record.plan.cells.get(cell.cell), &trial.warm_up) else { return 0.0 };
+    let end_s = cell.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
+    lead_in(planned, &warm_up.intervals, Duration::from_secs_f64(end_s / 2.0)) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Arrivals;
+
+    use super::*;
+    use crate::fixture;
+
+    fn users(connections: u32) -> Cell {
+        let mut cell = fixture::record(1, 0.0).plan.cells.remove(0);
+        (cell.shape.connections, cell.shape.arrivals) = (connections, Arrivals::default());
+        cell
+    }
+
+    #[test]
+    fn it_is_a_response_time_in_whole_seconds() {
+        let longest = Duration::from_millis(5_500);
+        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).intervals, longest);
+        assert_eq!(of(100, 60.0), 2);
+        assert_eq!(of(100, 2_000.0), 0);
+        assert_eq!(of(50, 60.0), 0);
+        assert_eq!(of(60, 60.0), 1);
+        assert_eq!(of(1_000, 10.0), 5);
+        // Nobody was answered, or nobody asked.
+        assert_eq!(of(10, 0.0), 5);
+        assert_eq!(lead_in(&users(10), &[], longest), 0);
+        // A cold beginning does not count.
+        let mut warm_up = fixture::cell(0, 100.0).intervals;
+        warm_up[0].tally.good = 0;
+        assert_eq!(lead_in(&users(150), &warm_up, longest), 2);
+    }
+
+    #[test]
+    fn loads_that_change_by_themselves_have_none() {
+        let warm_up = fixture::cell(0, 10.0).intervals;
+        let steps = vec![model::shape::Step { users: 100, length: Duration::from_secs(9) }];
+        let mut cell = users(100);
+        cell.shape.arrivals = Arrivals::Closed { think: None, steps };
+        assert_eq!(lead_in(&cell, &warm_up, Duration::from_secs(5)), 0);
+    }
+
+    #[test]
+    fn what_flows_is_what_is_counted_once_and_for_all() {
+        let mut record = fixture::record(1, 0.0);
+        assert!(matches!(flowing(&record), Cow::Borrowed(_)));
+        record.plan.cells[0] = users(100);
+        for trial in &mut record.trials {
+            trial.warm_up = Some(fixture::warm_up(&[0, 0, 60, 60], None));
+            trial.cells.retain(|cell| cell.cell == 0);
+            for cell in &mut trial.cells {
+                *cell = fixture::series(0, &[9, 71, 60, 60, 60]);
+            }
+        }
+        let once = flowing(&record).into_owned();
+        let good = |record: &StudyRecord| -> Vec<u64> {
+            let cells = record.trials.iter().flat_map(|trial| &trial.cells);
+            cells.map(|cell| interval::tally(&cell.intervals).good).collect()
+        };
+        assert_eq!(good(&once), vec![180; good(&record).len()]);
+        assert!(matches!(flowing(&once), Cow::Borrowed(_)));
+        // And so does all that is made of it.
+        let report = crate::analyse(&record, &crate::Boundaries::standard());
+        assert!(
+            report.measurements.iter().filter(|of| of.cell == 0).all(|of| (of.throughput - 60.0).abs() < 1e-9),
+            "{report:#?}"
+        );
+    }
+}
