@@ -28,8 +28,15 @@ fn unread_probe(tail: &str) -> Option<&'static str> {
 
 /// The last that a program said: a JVM says why it does not start before it says that it does not.
 pub(super) fn last_words(tail: &str) -> Option<String> {
-    let says_why = |line: &str| !NOT_WHY.iter().any(|other| line.contains(other));
+    let says_why = |line: &str| !is_frame(line) && !NOT_WHY.iter().any(|other| line.contains(other));
     text::last_words(tail, says_why).map(|said| format!("its last words were `{said}`"))
+}
+
+/// A line of the trace that Ruby or Java tells after what went wrong.
+fn is_frame(line: &str) -> bool {
+    (line.starts_with("from ") && line.contains(":in "))
+        || (line.starts_with("at ") && line.ends_with(')'))
+        || (line.starts_with("... ") && line.ends_with(" more"))
 }
 
 /// What a virtual machine's own words mean.
@@ -79,6 +86,16 @@ mod tests {
         let ended = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred. Program will exit.";
         let why = "uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]";
         assert_eq!(last_words(&format!("{why}\n{ended}\n")).unwrap(), format!("its last words were `{why}`"));
+    }
+
+    #[test]
+    fn a_trace_is_not_what_went_wrong() {
+        let ruby =
+            "server.rb:30:in `new': FATAL: too many clients (PG::ConnectionBad)\n\tfrom server.rb:11:in `<main>'\n";
+        assert!(last_words(ruby).unwrap().contains("FATAL: too many clients"));
+        let java = "java.io.IOException: one\n\tat A.b(A.java:1)\nCaused by: java.net.BindException: two\n\tat C.d(C.java:9)\n\t... 5 more\n";
+        assert!(last_words(java).unwrap().contains("Caused by: java.net.BindException: two"));
+        assert!(last_words("at least one more\nfrom here on\n").unwrap().contains("from here on"));
         assert!(last_words(ended).unwrap().contains("A fatal exception"));
     }
 
