@@ -133,7 +133,7 @@ impl SettingKind {
     /// the JVM that adds to those given before it, such as `--add-opens=…`, is called by its whole text.
     pub fn key(self, name: &str) -> &str {
         const SIZES: [&str; 4] = ["-Xmx", "-Xms", "-Xmn", "-Xss"];
-        /// Flags of HotSpot's type `ccstrlist`, JDK 17 to 25.
+        /// Flags of `HotSpot`'s type `ccstrlist`, JDK 17 to 25.
         const LISTS: [&str; 8] = [
             "CompileCommand",
             "CompileOnly",

@@ -146,7 +146,7 @@ fn what_would_spoil_a_run_is_told_by_its_check() {
     place.change("concurrency = 2", "concurrency = 2\nheaders = { X = \"{env.NOT_SET_HERE}\" }");
     let ran = place.run(&["check", "study.toml"]).ends_with(0);
     ran.says("! one and two are the same treatment").says("! the environment variable NOT_SET_HERE is not set");
-    let text = std::fs::read_to_string(place.path("study.toml")).unwrap();
+    let text = fs::read_to_string(place.path("study.toml")).unwrap();
     let line = 1 + text.lines().position(|line| line.contains("NOT_SET_HERE")).unwrap();
     let ran = place.run(&["run", "study.toml"]).ends_with(1);
     ran.complains("set it before running bakeoff").complains(&format!("[study.toml:{line}:"));

@@ -165,7 +165,7 @@ pub(super) fn same_flag(flags: &Flags, name: &str, asked: &str, live: &str) -> b
 /// Of what collectors make their generations, bytes (`GenAlignment`; JDK 17 to 25).
 const GRAINS: [(&str, u64); 2] = [("UseSerialGC", 64 << 10), ("UseParallelGC", 512 << 10)];
 
-/// How much of the heap a byte of HotSpot's card table is for.
+/// How much of the heap a byte of `HotSpot`'s card table is for.
 const BYTES_A_CARD: u64 = 512;
 
 /// The flags of a running JVM.

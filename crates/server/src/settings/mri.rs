@@ -156,7 +156,7 @@ pub(super) fn tunes_yjit(option: &str) -> bool {
     option.starts_with("--yjit-") && option != "--yjit-disable"
 }
 
-/// Whether RUBY_YJIT_ENABLE asks for YJIT. Ruby 3.1 turns it on whatever the value is, later ones by `1`, `true` and `yes` only.
+/// Whether `RUBY_YJIT_ENABLE` asks for YJIT. Ruby 3.1 turns it on whatever the value is, later ones by `1`, `true` and `yes` only.
 pub(super) fn enables_yjit(value: &str) -> bool {
     !["0", "false", "no", "off"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
