@@ -130,7 +130,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            stream.read(&mut [0; 1024]).unwrap();
+            assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
             stream.write_all(written).unwrap();
             keeps_open.then_some(stream)
         });
