@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(gravest(rule, &record), None);
         change(&mut record, 1, |launch| launch.gems.clear());
         assert_eq!(gravest(rule, &record), None);
-        assert_eq!(differences(&record), []);
+        assert!(!differences(&record).iter().any(|difference| difference.subject.starts_with("gem ")));
         // Where no Ruby tells of itself there are none.
         for variant in [0, 1] {
             change(&mut record, variant, |launch| launch.build.clear());
@@ -483,7 +483,7 @@ mod tests {
         let (own, others) = (of(1), of(0));
         late(&mut record, own, "1.0");
         assert_eq!(gravest(rule, &record), None);
-        assert_eq!(differences(&record), []);
+        assert!(!differences(&record).iter().any(|difference| difference.subject.starts_with("gem ")));
         late(&mut record, others, "1.0");
         assert_eq!(gravest(rule, &record), None);
         late(&mut record, others, "2.0");

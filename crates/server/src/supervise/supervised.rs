@@ -36,7 +36,7 @@ pub enum SuperviseError {
     Refused(String),
     /// The supervisor ended without a word.
     #[error(
-        "the supervisor of {program} ended unexpectedly, as if it had been killed: look for what is left of process {pid}, end it, and see in the kernel's log (`dmesg`) whether memory ran out"
+        "the supervisor of {program} ended unexpectedly, as if it had been killed; its processes may still run: look for what is left of process {pid}, end it, and see in the kernel's log (`dmesg`) whether memory ran out"
     )]
     Lost {
         /// The program.
