@@ -115,8 +115,8 @@ fn evidence_is_resumed_and_can_be_declined() {
 fn what_was_seen_of_a_server_that_died_while_it_was_watched_is_kept() {
     let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("6ms"))]);
     // After more requests than warm a launch up, and before as many as it is watched for.
-    let dies = "exit-after = { requests = 500, code = 3, message = \"out of memory\" }";
-    place.write("dies.toml", &script(dies, "body = { size = 2000 }\ndelay = \"5ms\""));
+    let dies = "exit-after = { requests = 60, code = 3, message = \"out of memory\" }";
+    place.write("dies.toml", &script(dies, "body = { size = 2000 }\ndelay = \"20ms\""));
     for level in ["one", "two"] {
         place.change(&format!("{{dir}}/{level}.toml"), &format!("{{trial_dir}}/{level}.toml"));
     }
