@@ -4,26 +4,36 @@
 //! them. What differs is explained when a setting of the variant's own treatment names it, or when a factor changes what
 //! runs (kind `runtime`), which naturally changes versions, libraries, paths and the command line.
 
+mod explained;
+mod follows;
+mod sides;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use model::jvm::{GC_LOG, gc_log_option};
 use model::report::EnvironmentDifference;
-use model::study::{AskedSetting, Runtime, SettingKind};
-use model::{FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
+use model::{FindingId, Severity, StudyRecord, VariantIndex};
 
-use super::{Context, Found, launches, name};
+use super::{Context, Found, name};
 use crate::compare::BASELINE;
+use explained::explaining_factor;
+use follows::may_follow;
+use sides::{Side, Subject, facts, inspected};
 
 /// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).
 const FEWEST: usize = 2;
-/// Ports that systems hand out, by Linux's default and IANA's: a bare number among them is taken for one.
-const EPHEMERAL: std::ops::RangeInclusive<u32> = 32_768..=65_535;
-/// What stands where a secret was.
-const MASK: &str = "***";
 
-/// Invalid for each variant that differs from the baseline in something no factor explains; a warning while there are
-/// too few launches to know what varies by itself.
+const UNDECLARED: &str =
+    "The variants differ in more than the factors that the study declares, so a difference cannot be credited to them.";
+const EQUAL: &str = "Make the rest equal, or declare it: give it a factor, or put it into the level that needs it.";
+const BROUGHT_ALONG: &str = "This differs beside the declared settings and may be what these bring along: a difference is that of all of it \
+                             together, not of a setting by itself.";
+const MEANT: &str = "If it is what the factor stands for, all is well. Else make it equal, or declare it.";
+const CHANGED: &str = "What runs changed while the run went on, for both variants in the same blocks: each block compares like with like, \
+                       but the result is of all that ran together.";
+const KEPT: &str = "Keep what runs as it is during a run: build it before, as by `[hooks] setup`.";
+
+/// Invalid for each variant that differs from the baseline in something no factor explains, and where what both run changes during
+/// the run so that a block compares one with another; a warning while there are too few launches to know what varies by itself.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     let sides = sides(record);
     let all = compared(record, &sides);
@@ -32,60 +42,56 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     (BASELINE + 1..record.study.variants.len())
         .filter(|variant| seen(*variant) > 0 && seen(BASELINE) > 0)
         .filter_map(|variant| {
+            let pair = [BASELINE, variant];
+            let changes = |subject: &Subject| pair.iter().any(|side| sides[*side].changes(subject));
             let is_own = |(subject, difference): &&(&Subject, EnvironmentDifference)| {
-                let are_shown = [BASELINE, variant].iter().all(|side| sides[*side].shows(subject));
-                let differ = difference.values[variant] != difference.values[BASELINE];
+                let are_shown = pair.iter().all(|side| sides[*side].shows(subject));
+                let differ = difference.values[variant] != difference.values[BASELINE] || changes(subject);
                 difference.factor.is_none() && are_shown && differ
             };
-            let own: Vec<_> = all.iter().filter(is_own).map(|(_, difference)| difference).collect();
+            let own: Vec<_> = all.iter().filter(is_own).collect();
             if own.is_empty() {
                 return None;
             }
             let is_known = has_enough(BASELINE) && has_enough(variant);
-            let is_sure = own.iter().any(|difference| !may_follow(record, variant, difference));
-            let found = Found::new(
-                FindingId::Confounded,
-                if is_known && is_sure { Severity::Invalid } else { Severity::Warning },
-                format!("{} against {}", name(record, variant), name(record, BASELINE)),
-                "The variants differ in more than the factors that the study declares, so a difference cannot be credited to them.",
-                "Make the rest equal, or declare it: give it a factor, or put it into the level that needs it.",
-            )
-            .about(variant);
+            let is_sure = |(subject, difference): &&(&Subject, EnvironmentDifference)| {
+                if changes(subject) {
+                    return !is_equal_in_blocks(record, pair, subject);
+                }
+                !may_follow(record, variant, difference)
+            };
+            let are_sure = own.iter().any(is_sure);
+            let severity = if is_known && are_sure { Severity::Invalid } else { Severity::Warning };
+            let (meaning, remedy) = if are_sure {
+                (UNDECLARED, EQUAL)
+            } else if own.iter().all(|(subject, _)| changes(subject)) {
+                (CHANGED, KEPT)
+            } else {
+                (BROUGHT_ALONG, MEANT)
+            };
+            let subject = format!("{} against {}", name(record, variant), name(record, BASELINE));
+            let found = Found::new(FindingId::Confounded, severity, subject, meaning, remedy).about(variant);
             let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "(none)".to_owned());
-            let pairs = own.iter().map(|d| (d.subject.clone(), [&d.values[BASELINE], &d.values[variant]].map(show)));
-            Some(pairs.fold(found, |found, (what, [a, b])| found.with(what, format!("{a} | {b}"))))
+            let told = own.iter().map(|(subject, difference)| {
+                let when = if changes(subject) { ", which changed during the run" } else { "" };
+                (format!("{}{when}", difference.subject), pair.map(|side| show(&difference.values[side])).join(" | "))
+            });
+            Some(told.fold(found, |found, (what, values)| found.with(what, values)))
         })
         .collect()
 }
 
-/// Variables that say where Ruby's gems are.
-const OF_GEMS: [&str; 6] = ["GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE", "BUNDLE_PATH", "BUNDLE_WITHOUT", "RUBYLIB"];
-
-/// Whether a difference may be what the treatment brings along. A program that is told something else by a variable, a property or
-/// an argument may load other code, by itself or, where it is told a folder, in place of what it has; a start script may make
-/// anything of it, another runtime, too. The same gem in two versions follows only from where the gems are.
-fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
-    let sides = [BASELINE, variant];
-    let begins = |subjects: &[&str]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
-    let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
-    let runs_command = |side: &usize| matches!(record.study.variants[*side].server.runtime, Runtime::Command { .. });
-    let is_handed_on =
-        sides.iter().all(runs_command) && begins(&["version ", "Ruby's build ", "command line", "environment "]);
-    let tells =
-        |asked: &&AskedSetting| matches!(asked.kind, SettingKind::Env | SettingKind::Property | SettingKind::Argument);
-    let mut told = sides.iter().flat_map(|side| &record.study.variants[*side].treatment).filter(tells);
-    told.any(|asked| {
-        is_handed_on
-            || begins(&["gem ", "loaded "]) && is_one_sided
-            || begins(&["loaded "]) && asked.value.contains('/')
-            || begins(&["gem "]) && asked.kind == SettingKind::Env && OF_GEMS.contains(&asked.name.as_str())
-    })
-}
-
-/// The launches of a variant that were looked into, which is done before they are warmed up: of those that failed before nobody
-/// knows what they had loaded.
-fn inspected(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item = &LaunchFacts> {
-    launches(record, variant).filter(|trial| trial.warm_up.is_some()).filter_map(|trial| trial.launch.as_ref())
+/// Whether in every block the variants had the same of a subject.
+fn is_equal_in_blocks(record: &StudyRecord, pair: [VariantIndex; 2], subject: &Subject) -> bool {
+    let [first, second] = pair.map(|variant| {
+        let measured = inspected(record, variant).filter(|(key, _)| !key.pilot);
+        let words = measured.filter_map(|(key, launch)| {
+            let (_, words) = facts(&record.study.dir, launch).into_iter().find(|(other, _)| other == subject)?;
+            Some((key.block, words))
+        });
+        words.collect::<BTreeMap<_, _>>()
+    });
+    first.iter().all(|(block, words)| second.get(block).is_none_or(|others| others == words))
 }
 
 /// How the variants' processes differ, as far as any was looked into; differences that no factor explains first.
@@ -110,183 +116,6 @@ fn compared<'a>(record: &StudyRecord, sides: &'a [Side]) -> Vec<(&'a Subject, En
     let mut all: Vec<_> = subjects.into_iter().flat_map(differences).collect();
     all.sort_by_key(|(_, difference)| difference.factor.is_some());
     all
-}
-
-/// What is laid side by side, in the order shown.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Subject {
-    Version(String),
-    Library(String),
-    Gem(String),
-    Opened(String),
-    Build(String),
-    Command,
-    Environment(String),
-}
-
-impl Subject {
-    fn title(&self) -> String {
-        match self {
-            Self::Version(name) => format!("version {name}"),
-            Self::Library(name) => format!("library {name}"),
-            Self::Gem(name) => format!("gem {name}"),
-            Self::Opened(name) => format!("loaded {name}"),
-            Self::Build(name) => format!("Ruby's build {name}"),
-            Self::Command => "command line".to_owned(),
-            Self::Environment(name) => format!("environment {name}"),
-        }
-    }
-
-    /// Whether a value that differs between launches of one variant may be natural. Not what is installed.
-    fn may_vary(&self) -> bool {
-        matches!(self, Self::Opened(_) | Self::Command | Self::Environment(_))
-    }
-}
-
-/// The words of each subject in every launch of one variant; all launches that agree are one entry.
-struct Side {
-    values: BTreeMap<Subject, BTreeSet<Vec<String>>>,
-    launches: usize,
-    /// Gems that a launch has or lacks by chance, since they are loaded when they are first needed.
-    late: BTreeSet<Subject>,
-}
-
-impl Side {
-    fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
-        let mut side = Self { values: BTreeMap::new(), launches: 0, late: BTreeSet::new() };
-        let mut told_gems = 0;
-        let mut seen: BTreeMap<Subject, usize> = BTreeMap::new();
-        for launch in inspected(record, variant) {
-            side.launches += 1;
-            // One whose Rubies were too busy to tell says nothing of gems.
-            told_gems += usize::from(!launch.gems.is_empty());
-            for (subject, words) in facts(&record.study.dir, launch) {
-                *seen.entry(subject.clone()).or_default() += 1;
-                side.values.entry(subject).or_default().insert(words);
-            }
-        }
-        for (subject, launches) in seen {
-            match subject {
-                // A launch that has not opened it is one that has another in its place, as with temporary names.
-                Subject::Opened(_) if launches < side.launches => {
-                    side.values.entry(subject).or_default().insert(Vec::new());
-                }
-                Subject::Gem(_) if launches < told_gems => {
-                    side.late.insert(subject);
-                }
-                _ => {}
-            }
-        }
-        side
-    }
-
-    /// Whether any launch shows it: a process may have a title in place of its command line and environment, and a Ruby that is
-    /// busy tells no gems.
-    fn shows(&self, subject: &Subject) -> bool {
-        match subject {
-            Subject::Command => self.values.contains_key(subject),
-            Subject::Environment(_) => self.values.keys().any(|subject| matches!(subject, Subject::Environment(_))),
-            Subject::Gem(_) => {
-                let tells_gems = self.values.keys().any(|told| matches!(told, Subject::Gem(_)));
-                let runs_ruby = self.values.keys().any(|told| matches!(told, Subject::Build(_)));
-                self.launches > 0 && (tells_gems || !runs_ruby) && !self.late.contains(subject)
-            }
-            _ => self.launches > 0,
-        }
-    }
-
-    /// Words of a subject in one text; `None` where there are none.
-    fn told(&self, subject: &Subject, words: &[&str]) -> Option<String> {
-        if self.launches > 0 && !self.shows(subject) {
-            return Some("(not shown)".to_owned());
-        }
-        (!words.is_empty()).then(|| words.join(" "))
-    }
-
-    /// The words of a subject; those that not all launches have are left out where they may vary by themselves.
-    fn words(&self, subject: &Subject) -> BTreeSet<&str> {
-        let Some(values) = self.values.get(subject) else { return BTreeSet::new() };
-        let mut sets = values.iter().map(|words| words.iter().map(String::as_str).collect::<BTreeSet<_>>());
-        let first = sets.next().unwrap_or_default();
-        sets.fold(first, |all, words| if subject.may_vary() { &all & &words } else { &all | &words })
-    }
-
-    /// Words that some launches have and others lack.
-    fn varying_words(&self, subject: &Subject) -> BTreeSet<&str> {
-        let steady = self.words(subject);
-        let all = self.values.get(subject).into_iter().flatten().flatten();
-        all.map(String::as_str).filter(|word| !steady.contains(word)).collect()
-    }
-}
-
-fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
-    let normal = |text: &str| text.split_whitespace().map(|word| normalise(word, dir, launch)).collect::<Vec<_>>();
-    let versions = launch.versions.iter().map(|(name, value)| (Subject::Version(name.clone()), vec![value.clone()]));
-    let libraries = launch.libraries.iter().map(|(name, hash)| (Subject::Library(name.clone()), vec![hash.clone()]));
-    let shown = launch.env.iter().filter(|_| !launch.hides_env);
-    let env = shown.map(|(name, value)| (Subject::Environment(name.clone()), normal(value)));
-    let gems = launch.gems.iter().map(|(name, version)| (Subject::Gem(name.clone()), vec![version.clone()]));
-    let opened = launch.opened.iter().map(|(name, hash)| (Subject::Opened(name.clone()), vec![hash.clone()]));
-    let build = launch.build.iter().map(|(name, value)| (Subject::Build(name.clone()), normal(value)));
-    // Ours, and no part of what is compared: a JVM before version 9 has no such log.
-    let ours = gc_log_option(&format!("{{trial_dir}}/{GC_LOG}"));
-    let words = launch.command.iter().map(|word| normalise(word, dir, launch));
-    let command = words.filter(|word| *word != ours).collect();
-    let command = (!launch.hides_command).then_some((Subject::Command, command));
-    versions.chain(libraries).chain(gems).chain(opened).chain(build).chain(env).chain(command).collect()
-}
-
-/// A word with what belongs to one launch or one place (folders, port, process id, other ports) replaced by the placeholder
-/// that stands for it in a study, so that it can be told in the study's own words.
-fn normalise(word: &str, dir: &Path, launch: &LaunchFacts) -> String {
-    let folders = [(launch.log.parent().unwrap_or(Path::new("")), "{trial_dir}"), (dir, "{dir}")];
-    let told = |folder: &Path| Some(folder.display().to_string()).filter(|folder| folder.len() > 1);
-    let word = folders.into_iter().fold(word.to_owned(), |word, (folder, name)| match told(folder) {
-        Some(folder) => word.replace(&folder, name),
-        None => word,
-    });
-    name_numbers(&word, |number| match number {
-        number if number == u32::from(launch.port) => Some("{port}"),
-        number if number == launch.pid => Some("{pid}"),
-        _ => None,
-    })
-}
-
-/// Replaces whole numbers that `name` knows, or that are ports by their range.
-fn name_numbers(word: &str, name: impl Fn(u32) -> Option<&'static str>) -> String {
-    let mut named = String::with_capacity(word.len());
-    let mut rest = word;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let length = rest[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - start);
-        let (before, digits, after) = (&rest[..start], &rest[start..start + length], &rest[start + length..]);
-        let is_whole =
-            !before.ends_with(|c: char| c.is_alphanumeric()) && !after.starts_with(|c: char| c.is_alphanumeric());
-        let number = digits.parse::<u32>().ok().filter(|_| is_whole);
-        let by_range = |number: u32| EPHEMERAL.contains(&number).then_some("{port}");
-        named.push_str(before);
-        named.push_str(number.and_then(|number| name(number).or_else(|| by_range(number))).unwrap_or(digits));
-        rest = after;
-    }
-    named + rest
-}
-
-/// A text of the study as [`normalise`] leaves it in a launch: a service's port is a port, a secret is masked.
-fn as_launched(text: &str) -> String {
-    let mut launched = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('{') {
-        let (before, from) = rest.split_at(start);
-        launched.push_str(before);
-        let end = from.find('}').map_or(1, |end| end + 1);
-        let (name, length) = match &from[..end] {
-            name if name.starts_with("{port.") => ("{port}", end),
-            name if name.starts_with("{env.") => (MASK, end),
-            _ => ("{", 1),
-        };
-        launched.push_str(name);
-        rest = &from[length..];
-    }
-    name_numbers(&(launched + rest), |_| None)
 }
 
 /// The differences of one subject, one for each factor that explains some of it and one for what none does.
@@ -314,68 +143,11 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
         .collect()
 }
 
-/// The factor that accounts for a word of a variant. Where the words are there because of another variant's treatment
-/// (this one lacks the override), any variant's treatment may name them.
-fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &Subject, word: &str) -> Option<String> {
-    let own = record.study.variants[variant].treatment.iter();
-    let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
-    let by_own = own.clone().find(|asked| names(asked, subject, word));
-    let runtime = || others.clone().find(|asked| is_runtimes(asked, subject, word));
-    let by_value = || others.clone().find(|asked| names_subject(asked, subject));
-    by_own.or_else(by_value).or_else(runtime).map(|asked| asked.factor.clone())
-}
-
-/// Whether a setting is what put this word there.
-fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
-    let [name, value] = [&asked.name, &asked.value].map(|text| as_launched(text));
-    if name.is_empty() || names_subject(asked, subject) {
-        return names_subject(asked, subject);
-    }
-    let has_value = value.is_empty() || word.contains(&value);
-    let stands_for = |part: &str| part == word || handed_on(part).is_some_and(|option| option == word);
-    let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
-    // As a program below a folder that a variable names.
-    let is_below = value.contains('/') && word.starts_with(&value);
-    is_words || is_below || mentions(word, &name) && has_value
-}
-
-/// What stands on a command line for an option: JRuby's launcher hands those of `JRUBY_OPTS` on as the JVM's.
-fn handed_on(option: &str) -> Option<String> {
-    let property = || option.strip_prefix("-X").map(|property| format!("-Djruby.{property}"));
-    option.strip_prefix("-J").map(str::to_owned).or_else(property)
-}
-
-/// Whether a setting is about the subject as such: this variable, this library.
-fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
-    match subject {
-        Subject::Environment(variable) => asked.kind == SettingKind::Env && asked.name == *variable,
-        Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
-            mentions(&asked.name, library) || mentions(&asked.value, library)
-        }
-        Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
-    }
-}
-
-/// Whether a change of what runs naturally brings this word along.
-fn is_runtimes(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
-    asked.kind == SettingKind::Runtime
-        && match subject {
-            Subject::Environment(_) => word.contains('/'),
-            _ => true,
-        }
-}
-
-/// Whether `text` has `name` in it, not as part of a longer name.
-fn mentions(text: &str, name: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    !name.is_empty()
-        && text.match_indices(name).any(|(at, _)| {
-            !text[at + name.len()..].starts_with(is_name) && (!name.starts_with(is_name) || !text[..at].ends_with('_'))
-        })
-}
-
 #[cfg(test)]
 mod tests {
+    use model::LaunchFacts;
+    use model::study::{AskedSetting, Runtime, SettingKind};
+
     use super::*;
     use crate::audit::testing::gravest;
     use crate::fixture;
@@ -606,6 +378,39 @@ mod tests {
         assert_eq!(with("MODE", "/fast", gem), Some(Severity::Invalid));
         assert_eq!(with("APP_HOME", "{dir}/v2", archive), Some(Severity::Warning));
         assert_eq!(with("MODE", "fast", archive), Some(Severity::Invalid));
+        // By a name that says so, and by the value in a path.
+        assert_eq!(with("APP_VERSION", "v2", archive), Some(Severity::Warning));
+        assert_eq!(with("APP_VERSION", "v2", gem), Some(Severity::Warning));
+        let below = |launch: &mut LaunchFacts, variant| {
+            launch.opened.insert("app.jar".to_owned(), format!("{variant}a"));
+            launch.command.push("releases/fast/app.jar".to_owned());
+        };
+        assert_eq!(with("MODE", "fast", below), Some(Severity::Warning));
+        assert_eq!(with("MODE", "slow", below), Some(Severity::Invalid));
+    }
+
+    /// As by `-Dfeature=new`, and by an agent whose manifest names others.
+    #[test]
+    fn an_archive_of_one_side_may_be_what_an_option_of_the_jvm_brought() {
+        let with = |option: &str| {
+            let mut record = fixture::record(5, 0.0);
+            record.study.variants[1].treatment.push(AskedSetting {
+                factor: "invokedynamic".to_owned(),
+                kind: SettingKind::JvmFlag,
+                name: option.to_owned(),
+                value: String::new(),
+            });
+            change(&mut record, 1, |launch| {
+                launch.command.push(option.to_owned());
+                launch.opened.insert("extra.jar".to_owned(), "dd".to_owned());
+            });
+            let boundaries = crate::boundaries::Boundaries::standard();
+            let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+            (found.finding.severity, found.finding.meaning.clone())
+        };
+        assert_eq!(with("-Dfeature=new"), (Severity::Warning, BROUGHT_ALONG.to_owned()));
+        assert_eq!(with("-javaagent:agent.jar"), (Severity::Warning, BROUGHT_ALONG.to_owned()));
+        assert_eq!(with("-XX:+UseG1GC"), (Severity::Invalid, UNDECLARED.to_owned()));
     }
 
     #[test]
@@ -653,6 +458,21 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         record.trials[9].launch.as_mut().unwrap().libraries.insert("jruby.jar".to_owned(), "ee".to_owned());
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    /// A hook that puts another file there every so many launches: both variants have run both.
+    #[test]
+    fn a_library_that_changed_for_both_is_told_and_vetoes_where_a_block_mixes_them() {
+        let of = |change_at: usize| {
+            let mut record = fixture::record(6, 0.0);
+            let measured = record.trials.iter_mut().filter(|trial| !trial.key.pilot);
+            for (_, trial) in measured.enumerate().filter(|(number, _)| number / change_at % 2 == 1) {
+                trial.launch.as_mut().unwrap().libraries.insert("jruby.jar".to_owned(), "ee".to_owned());
+            }
+            gravest(rule, &record)
+        };
+        assert_eq!(of(4), Some(Severity::Warning));
+        assert_eq!(of(3), Some(Severity::Invalid));
     }
 
     #[test]

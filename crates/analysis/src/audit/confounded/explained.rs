@@ -1,0 +1,88 @@
+//! Which factor accounts for what differs.
+
+use model::study::{AskedSetting, SettingKind};
+use model::{StudyRecord, VariantIndex};
+
+use super::sides::{Subject, name_numbers};
+
+/// What stands where a secret was.
+const MASK: &str = "***";
+
+/// The factor that accounts for a word of a variant. Where the words are there because of another variant's treatment
+/// (this one lacks the override), any variant's treatment may name them.
+pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &Subject, word: &str) -> Option<String> {
+    let own = record.study.variants[variant].treatment.iter();
+    let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
+    let by_own = own.clone().find(|asked| names(asked, subject, word));
+    let runtime = || others.clone().find(|asked| is_runtimes(asked, subject, word));
+    let by_value = || others.clone().find(|asked| names_subject(asked, subject));
+    by_own.or_else(by_value).or_else(runtime).map(|asked| asked.factor.clone())
+}
+
+/// Whether a setting is what put this word there.
+fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
+    let [name, value] = [&asked.name, &asked.value].map(|text| as_launched(text));
+    if name.is_empty() || names_subject(asked, subject) {
+        return names_subject(asked, subject);
+    }
+    let has_value = value.is_empty() || word.contains(&value);
+    let stands_for = |part: &str| part == word || handed_on(part).is_some_and(|option| option == word);
+    let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
+    // As a program below a folder that a variable names.
+    let is_below = value.contains('/') && word.starts_with(&value);
+    is_words || is_below || mentions(word, &name) && has_value
+}
+
+/// What stands on a command line for an option: JRuby's launcher hands those of `JRUBY_OPTS` on as the JVM's.
+pub fn handed_on(option: &str) -> Option<String> {
+    let property = || option.strip_prefix("-X").map(|property| format!("-Djruby.{property}"));
+    option.strip_prefix("-J").map(str::to_owned).or_else(property)
+}
+
+/// Whether a setting is about the subject as such: this variable, this library.
+fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
+    match subject {
+        Subject::Environment(variable) => asked.kind == SettingKind::Env && asked.name == *variable,
+        Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
+            mentions(&asked.name, library) || mentions(&asked.value, library)
+        }
+        Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
+    }
+}
+
+/// Whether a change of what runs naturally brings this word along.
+fn is_runtimes(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
+    asked.kind == SettingKind::Runtime
+        && match subject {
+            Subject::Environment(_) => word.contains('/'),
+            _ => true,
+        }
+}
+
+/// Whether `text` has `name` in it, not as part of a longer name.
+pub fn mentions(text: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            !text[at + name.len()..].starts_with(is_name) && (!name.starts_with(is_name) || !text[..at].ends_with('_'))
+        })
+}
+
+/// A text of the study as `normalise` leaves it in a launch: a service's port is a port, a secret is masked.
+fn as_launched(text: &str) -> String {
+    let mut launched = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let (before, from) = rest.split_at(start);
+        launched.push_str(before);
+        let end = from.find('}').map_or(1, |end| end + 1);
+        let (name, length) = match &from[..end] {
+            name if name.starts_with("{port.") => ("{port}", end),
+            name if name.starts_with("{env.") => (MASK, end),
+            _ => ("{", 1),
+        };
+        launched.push_str(name);
+        rest = &from[length..];
+    }
+    name_numbers(&(launched + rest), |_| None)
+}

@@ -1,0 +1,73 @@
+//! What the treatment may bring along, by itself or by a start script.
+
+use model::report::EnvironmentDifference;
+use model::study::{AskedSetting, Runtime, SettingKind};
+use model::{StudyRecord, VariantIndex};
+
+use super::explained::mentions;
+use super::sides::inspected;
+use crate::compare::BASELINE;
+
+/// Variables that say where Ruby's gems are.
+const OF_GEMS: [&str; 6] = ["GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE", "BUNDLE_PATH", "BUNDLE_WITHOUT", "RUBYLIB"];
+/// Options of the JVM that hand something to the program, or that have other code loaded. java(1)
+const OF_PROGRAM: [&str; 8] = [
+    "-D",
+    "-javaagent:",
+    "-agentlib:",
+    "-agentpath:",
+    "-Xbootclasspath",
+    "--module-path",
+    "--patch-module",
+    "--add-modules",
+];
+/// Parts of names that say which version of a program is to run.
+const VERSIONS: [&str; 5] = ["VERSION", "RELEASE", "REVISION", "BUILD", "TAG"];
+
+/// Whether a difference may be what the treatment brings along. A program that is told something else by a variable, a property or
+/// an argument may load other code, by itself or, where it is told a folder or a version, in place of what it has; a start script may
+/// make anything of it, another runtime, too. The same gem in two versions follows only from where the gems are, or from a version.
+pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
+    let sides = [BASELINE, variant];
+    let begins = |subjects: &[&str]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
+    let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
+    let runs_command =
+        |side: &VariantIndex| matches!(record.study.variants[*side].server.runtime, Runtime::Command { .. });
+    let is_handed_on =
+        sides.iter().all(runs_command) && begins(&["version ", "Ruby's build ", "command line", "environment "]);
+    let archive = difference.subject.strip_prefix("loaded ");
+    let treatment = |side: VariantIndex| record.study.variants[side].treatment.iter().map(move |asked| (side, asked));
+    let mut told = sides.into_iter().flat_map(treatment).filter(|(_, asked)| tells(asked));
+    told.any(|(side, asked)| {
+        is_handed_on
+            || begins(&["gem ", "loaded "]) && (is_one_sided || names_version(asked))
+            || archive.is_some_and(|archive| names_folder(asked) || is_below(record, side, archive, &asked.value))
+            || begins(&["gem "]) && asked.kind == SettingKind::Env && OF_GEMS.contains(&asked.name.as_str())
+    })
+}
+
+/// Whether a setting tells the program something.
+fn tells(asked: &AskedSetting) -> bool {
+    match asked.kind {
+        SettingKind::Env | SettingKind::Property | SettingKind::Argument => true,
+        SettingKind::JvmFlag => OF_PROGRAM.iter().any(|begin| asked.name.starts_with(begin)),
+        _ => false,
+    }
+}
+
+/// Whether a setting has a path in it. Of an option of the JVM and of an argument the text is the name.
+fn names_folder(asked: &AskedSetting) -> bool {
+    [&asked.name, &asked.value].iter().any(|text| text.contains('/'))
+}
+
+/// Whether a setting's name says that it is a version, such as `APP_VERSION` or `-Dapp.release=2`.
+fn names_version(asked: &AskedSetting) -> bool {
+    let name = asked.name.split('=').next().unwrap_or_default().to_ascii_uppercase();
+    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| VERSIONS.contains(&part))
+}
+
+/// Whether a variant's command line names an archive by a path that has a setting's value in it, as `releases/v2/app.jar`.
+fn is_below(record: &StudyRecord, side: VariantIndex, archive: &str, value: &str) -> bool {
+    let paths = |word: &str| word.split(':').any(|path| path.ends_with(archive) && mentions(path, value));
+    inspected(record, side).any(|(_, launch)| launch.command.iter().any(|word| paths(word)))
+}
