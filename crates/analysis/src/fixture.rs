@@ -188,6 +188,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             opened: IndexMap::new(),
             build: IndexMap::new(),
             changed_options: Vec::new(),
+            varied: Vec::new(),
             port: 41_000 + number as u16,
             shared_cpus: Some(0),
             ready_s: READY_S,

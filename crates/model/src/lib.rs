@@ -46,7 +46,7 @@ pub use jvm::{CollectorUse, GcUse, JrubyCounts, JvmCounters, JvmUse, RubyGc};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
-pub use options::ChangedOptions;
+pub use options::{ChangedOptions, LiveOptions};
 pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{
     AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,

@@ -1,6 +1,21 @@
-//! Variables that carry options to a server, such as `JAVA_OPTS`.
+//! Options of a server's runtime, and the variables that carry them, such as `JAVA_OPTS`.
 
 use serde::{Deserialize, Serialize};
+
+use crate::study::SettingKind;
+
+/// What a process has of a setting that some variant's treatment asks for, whether its own does or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveOptions {
+    /// Where it lives.
+    pub kind: SettingKind,
+    /// Its name in the study.
+    pub name: String,
+    /// Its value in the study.
+    pub value: String,
+    /// All that it sets, in the runtime's own terms: `NewSize = 41943040, MaxNewSize = 41943040`; secrets masked.
+    pub live: String,
+}
 
 /// An option variable of the study's that a process which serves has with another value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +43,15 @@ impl ChangedOptions {
 /// The words of an option variable, without quotes: whoever reads it may take these away or not.
 fn words(options: &str) -> impl Iterator<Item = String> {
     options.split_whitespace().map(|word| word.replace(['"', '\''], "")).filter(|word| !word.is_empty())
+}
+
+/// `RUBYOPT` without the probe that bakeoff put into it, `-r/…/probe.rb`; Bundler may have put something before.
+pub fn without_probe(rubyopt: &str) -> String {
+    let is_probe = |word: &&str| word.starts_with("-r/") && word.ends_with("/probe.rb");
+    match rubyopt.split(' ').find(is_probe) {
+        Some(probe) => rubyopt.split(' ').filter(|word| *word != probe).collect::<Vec<_>>().join(" "),
+        None => rubyopt.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, Plan, RubyGc, Study,
-    TrialKey, VariantIndex, WarmUpCut, Withheld,
+    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, LiveOptions, Plan, RubyGc,
+    Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -184,6 +184,10 @@ pub struct LaunchFacts {
     /// Option variables that it had with other values than it was launched with when it had answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_options: Vec<ChangedOptions>,
+    /// What its JVM or its JRuby has of the options that make the study's variants differ, whether it was launched with them or not;
+    /// what these do not tell is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<LiveOptions>,
     /// Port it listens on.
     pub port: u16,
     /// Logical processors that both it and the client may run on; absent in records of versions that did not look.

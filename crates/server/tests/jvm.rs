@@ -142,6 +142,16 @@ fn jruby_tells_what_took_effect() {
     assert_eq!(results(&settings), expected, "{settings:#?}");
     assert_eq!(settings[0].source, SettingSource::InProcess);
     assert_eq!(settings[0].default.as_deref(), Some("false"));
+    // Another variant's, however they are asked for.
+    let others = [
+        asked(SettingKind::Jruby, "jit.max", "77"),
+        asked(SettingKind::Property, "jruby.jit.threshold", "30"),
+        asked(SettingKind::Env, "JRUBY_OPTS", "-Xcompile.invokedynamic=false -J-Xmx1g"),
+        asked(SettingKind::Env, "JRUBY_OPTS", "--dev"),
+    ];
+    let live: Vec<String> = running.varied(&others).into_iter().map(|live| live.live).collect();
+    assert!(live[0].starts_with("jit.max = "), "{live:?}");
+    assert_eq!(live[1..], ["jit.threshold = 50", "compile.invokedynamic = true, MaxHeapSize = 314572800"]);
 
     let facts = running.facts();
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk", "jruby", "ruby"]);

@@ -91,6 +91,21 @@ fn a_java_program_behind_a_script() {
     assert!(reason.contains("no JRuby"), "{reason}");
     assert_eq!(results(&settings)[4..], [InEffect, InEffect], "{settings:#?}");
 
+    // What it has of options that others are launched with.
+    let opens = "--add-opens=java.base/java.io=ALL-UNNAMED";
+    let others = [
+        asked(SettingKind::Env, "JAVA_OPTS", "-Xmx64m -XX:+UseThreadPriorities -Dknown.place=there"),
+        asked(SettingKind::JvmFlag, "-Xmn20m", ""),
+        asked(SettingKind::Env, "RUBYOPT", "-W0"),
+        asked(SettingKind::JvmFlag, opens, ""),
+        asked(SettingKind::Property, "maven.home", "/opt"),
+    ];
+    let told = running.varied(&others);
+    let live: Vec<&str> = told.iter().map(|live| live.live.as_str()).collect();
+    assert_eq!(live[0], "MaxHeapSize = 83886080, UseThreadPriorities = true, known.place = here");
+    assert!(live[1].starts_with("NewSize = ") && live[1].contains(", MaxNewSize = "), "{told:?}");
+    assert_eq!(live[2..], [format!("{opens} absent").as_str(), "maven.home absent"]);
+
     let mut sampler = running.sampler();
     get(running.address());
     let counters = sampler.sample().unwrap().jvm.and_then(|jvm| jvm.counters).unwrap();

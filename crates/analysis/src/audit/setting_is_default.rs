@@ -1,96 +1,255 @@
-//! Two variants are the same treatment: the values that make them differ are equal in the running processes.
+//! Two variants are the same treatment: what makes them differ is equal in the running processes.
 //!
 //! One level being the default is normal (off, where off is the default) and is no finding. It becomes one when the
-//! other level ends up with the same value.
+//! other level ends up with the same value. That is said only of what both processes show: a start script may have defaults
+//! of its own, and options may bring others along.
 
-use model::study::{AskedSetting, SettingKind};
-use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
+use model::options::without_probe;
+use model::report::EnvironmentDifference;
+use model::study::{AskedSetting, Runtime, SettingKind};
+use model::{FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
 
-use super::{Context, Found, launches, name, settings};
+use super::{Context, Found, confounded, launches, name, settings};
 use crate::compare::BASELINE;
 
-/// For each two variants that differ in one factor: their live values of everything that the factor sets are equal.
+/// For each two variants that differ in one factor: their processes have the same of everything that the factor sets, and nothing
+/// else is seen that differs.
 ///
 /// Invalid against the baseline, else a warning; a warning as well when both levels ask for the same in so many words,
-/// for then the study is an A/A test and knows it.
+/// for then the study is an A/A test and knows it. A warning, too, where the levels name files that are equal, or a JDK, and
+/// all that is seen of the processes is the same.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+    let differences = confounded::differences(record);
     let variants = record.study.variants.len();
-    let pairs = (0..variants).flat_map(|first| (first + 1..variants).map(move |second| (first, second)));
-    pairs.filter_map(|(first, second)| compare(record, first, second)).collect()
+    let pairs = (0..variants).flat_map(|first| (first + 1..variants).map(move |second| [first, second]));
+    pairs
+        .filter_map(|variants| Pair::of(record, variants, &differences))
+        .filter_map(|pair| pair.same_treatment().or_else(|| pair.same_files()).or_else(|| pair.same_jdk()))
+        .collect()
 }
 
-fn compare(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> Option<Found> {
-    let factor = only_difference(record, first, second)?;
-    let asked = |variant: VariantIndex| -> Vec<&AskedSetting> {
-        record.study.variants[variant].treatment.iter().filter(|asked| asked.factor == factor).collect()
-    };
-    let (by_first, by_second) = (asked(first), asked(second));
-    let settings: Vec<&AskedSetting> = by_first.iter().chain(&by_second).copied().collect();
-    let values: Option<Vec<String>> = settings
-        .iter()
-        .map(|asked| {
-            let value = effective(record, first, second, asked)?;
-            let is_same = effective(record, second, first, asked)? == value
-                || is_default(record, first, asked) && is_default(record, second, asked);
-            is_same.then(|| settings::display(asked.kind.key(&asked.name), &value))
+/// Variables of options that a runtime reads by itself, whoever starts it.
+const OF_RUNTIMES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "RUBYOPT"];
+/// Names of settings of what runs that are files.
+const FILES: [&str; 4] = ["jar", "jars", "main", "script"];
+/// The variable that tells start scripts which JDK to take.
+const JAVA_HOME: &str = "JAVA_HOME";
+
+/// Two variants that differ in one factor.
+struct Pair<'a> {
+    record: &'a StudyRecord,
+    variants: [VariantIndex; 2],
+    factor: &'a str,
+    /// What the level of each asks for.
+    asked: [Vec<&'a AskedSetting>; 2],
+    /// How their processes differ.
+    differences: Vec<&'a EnvironmentDifference>,
+}
+
+impl<'a> Pair<'a> {
+    fn of(
+        record: &'a StudyRecord,
+        variants: [VariantIndex; 2],
+        differences: &'a [EnvironmentDifference],
+    ) -> Option<Self> {
+        let levels = variants.map(|variant| &record.study.variants[variant].levels);
+        let mut differing = record.study.factors.iter().filter(|f| levels[0].get(&f.name) != levels[1].get(&f.name));
+        let factor = differing.next()?.name.as_str();
+        if differing.next().is_some() {
+            return None;
+        }
+        let asked = variants.map(|variant| {
+            record.study.variants[variant].treatment.iter().filter(|asked| asked.factor == factor).collect()
+        });
+        let [first, second] = variants;
+        let differences = differences.iter().filter(|one| one.values[first] != one.values[second]).collect();
+        Some(Self { record, variants, factor, asked, differences })
+    }
+
+    fn same_treatment(&self) -> Option<Found> {
+        // Two processes that differ in what no setting names may be two treatments, whatever they have of the settings.
+        if self.differences.iter().any(|difference| difference.factor.is_none()) {
+            return None;
+        }
+        let values: Option<Vec<String>> = self.asked.iter().flatten().map(|asked| self.in_both(asked)).collect();
+        let mut values = values.filter(|values| !values.is_empty())?;
+        values.sort();
+        values.dedup();
+        let is_deliberate = self.asked[0] == self.asked[1];
+        let is_grave = self.variants[0] == BASELINE && !is_deliberate;
+        let remedy = if is_deliberate {
+            "In an A/A study, which measures chance itself, all is well. Else choose a level that differs."
+        } else {
+            "Choose a level that differs from what the process has anyway."
+        };
+        let severity = if is_grave { Severity::Invalid } else { Severity::Warning };
+        let meaning = format!("{} are the same treatment: whatever differs between them is chance.", self.names());
+        let found = self.found(severity, &meaning, remedy);
+        Some(values.into_iter().fold(found, |found, value| found.with("in both processes", value)))
+    }
+
+    /// Files in each other's place that are equal. What they load from beside them may still differ.
+    fn same_files(&self) -> Option<Found> {
+        let is_file =
+            |asked: &&AskedSetting| asked.kind == SettingKind::Runtime && FILES.contains(&asked.name.as_str());
+        let is_loaded = |subject: &str| ["version ", "gem ", "loaded "].iter().any(|begin| subject.starts_with(begin));
+        let [first, second] = [0, 1].map(|side| self.checksums(side));
+        let are_equal = self.asked.iter().flatten().all(is_file)
+            && self.asked[0] != self.asked[1]
+            && first.is_some_and(|first| !first.is_empty() && Some(first) == second)
+            && self.differences.iter().all(|difference| !is_loaded(&difference.subject));
+        let files =
+            [0, 1].map(|side: usize| self.asked[side].iter().map(|asked| asked.value.as_str()).collect::<Vec<_>>());
+        are_equal.then(|| {
+            let meaning = format!(
+                "{} run files that are the same, byte for byte: unless these make something of where they lie, whatever \
+                 differs between the variants is chance.",
+                self.names()
+            );
+            let remedy = "Look whether these are the files that were meant.";
+            self.found(Severity::Warning, &meaning, remedy).with("the same", files.map(|names| names.join(" ")).join(" | "))
         })
-        .collect();
-    let mut values = values.filter(|values| !values.is_empty())?;
-    values.dedup();
-    let is_deliberate = by_first == by_second;
-    let severity = if first == BASELINE && !is_deliberate { Severity::Invalid } else { Severity::Warning };
-    let both = format!("{} and {}", name(record, first), name(record, second));
-    let remedy = if is_deliberate {
-        "In an A/A study, which measures chance itself, all is well. Else choose a level that differs."
-    } else {
-        "Choose a level that differs from what the process has anyway."
-    };
-    let found = Found::new(
-        FindingId::SettingIsDefault,
-        severity,
-        format!("{both}: {factor}"),
-        &format!("{both} are the same treatment: whatever differs between them is chance."),
-        remedy,
-    )
-    .about(second);
-    Some(values.into_iter().fold(found, |found, value| found.with("in both processes", value)))
-}
-
-/// The factor in which two variants differ, if it is only one.
-fn only_difference(record: &StudyRecord, first: VariantIndex, second: VariantIndex) -> Option<&str> {
-    let level = |variant: VariantIndex, factor: &str| record.study.variants[variant].levels.get(factor);
-    let mut differing = record.study.factors.iter().filter(|f| level(first, &f.name) != level(second, &f.name));
-    let factor = differing.next()?;
-    differing.next().is_none().then_some(factor.name.as_str())
-}
-
-/// The value in a variant's process: as read there, else what the process of the one that it is compared with says is the default. Other
-/// variants may have other defaults: these depend on what else is set.
-fn effective(record: &StudyRecord, variant: VariantIndex, other: VariantIndex, asked: &AskedSetting) -> Option<String> {
-    if let Some(read) = settings::reading(record, variant, asked) {
-        return read.live.clone();
     }
-    // What runs may have other defaults elsewhere.
-    if asked.kind == SettingKind::Runtime || !have_equal_versions(record) {
-        return None;
+
+    /// The checksums of the files that a level names, each with what it is, and of all files that are run; `None` where not all launches agree.
+    fn checksums(&self, side: usize) -> Option<Vec<(&'a str, &'a str)>> {
+        let mut launches = self.launches(self.variants[side]);
+        let libraries = &launches.next()?.libraries;
+        let named =
+            self.asked[side].iter().map(|asked| Some((asked.name.as_str(), libraries.get(&asked.value)?.as_str())));
+        let mut all: Vec<(&str, &str)> = libraries.values().map(|sum| ("", sum.as_str())).collect();
+        all.sort_unstable();
+        let named: Option<Vec<_>> = named.collect();
+        launches.all(|launch| launch.libraries == *libraries).then_some([named?, all].concat())
     }
-    settings::reading(record, other, asked)?.default.clone()
+
+    /// Another JDK is asked for by the variable that start scripts read, and the same serves.
+    fn same_jdk(&self) -> Option<Found> {
+        let variable = format!("environment {JAVA_HOME}");
+        let [difference] = self.differences[..] else { return None };
+        let is_it = |asked: &&&AskedSetting| asked.kind == SettingKind::Env && asked.name == JAVA_HOME;
+        self.asked.iter().flatten().find(is_it).filter(|_| difference.subject == variable)?;
+        let [first, second] = self.variants.map(|variant| self.launches(variant).next()?.versions.get("jdk"));
+        let version = first.filter(|_| first == second)?;
+        let meaning = format!(
+            "{JAVA_HOME} differs between {}, and nothing else is seen to differ, not the version of the JDK either: where the \
+             start script does not read the variable, whatever differs between them is chance.",
+            self.names()
+        );
+        let remedy = "Have the script start `$JAVA_HOME/bin/java`, or name the JDK by `jdk`.";
+        let values = self.variants.map(|variant| difference.values[variant].as_deref().unwrap_or("(none)")).join(" | ");
+        let found = self.found(Severity::Warning, &meaning, remedy);
+        Some(found.with(JAVA_HOME, values).with("in both processes", format!("jdk {version}")))
+    }
+
+    fn found(&self, severity: Severity, meaning: &str, remedy: &str) -> Found {
+        let subject = format!("{}: {}", self.names(), self.factor);
+        Found::new(FindingId::SettingIsDefault, severity, subject, meaning, remedy).about(self.variants[1])
+    }
+
+    fn names(&self) -> String {
+        self.variants.map(|variant| name(self.record, variant)).join(" and ")
+    }
+
+    /// What both processes have of a setting, if they have the same.
+    fn in_both(&self, asked: &AskedSetting) -> Option<String> {
+        let read = self.variants.map(|variant| settings::reading(self.record, variant, asked));
+        let is_same = |first: &Setting, second: &Setting| {
+            has_value(first) && has_value(second) && first.live.is_some() && first.live == second.live
+        };
+        match read {
+            [Some(first), Some(second)] if !is_options(asked) || first.asked == second.asked => {
+                return is_same(first, second).then(|| shown(first));
+            }
+            _ => {}
+        }
+        let mut askers = self.variants.into_iter().zip(read).filter_map(|(variant, read)| Some((variant, read?)));
+        if is_options(asked) && !askers.all(|(variant, read)| self.is_read(variant, read)) {
+            return None;
+        }
+        if let [Some(first), Some(second)] = self.variants.map(|variant| settings::has(self.record, variant, asked)) {
+            return (first == second).then(|| first.to_owned());
+        }
+        match read {
+            [Some(first), Some(second)] => {
+                let are_defaults = self.is_alone(asked) && self.is_default(first) && self.is_default(second);
+                (is_same(first, second) || are_defaults).then(|| shown(first))
+            }
+            [Some(read), None] => self.is_unasked(asked, read, self.variants[1]).then(|| shown(read)),
+            [None, Some(read)] => self.is_unasked(asked, read, self.variants[0]).then(|| shown(read)),
+            [None, None] => None,
+        }
+    }
+
+    /// Whether a variant that does not ask for a setting has what the other one has, as far as its launches show.
+    fn is_unasked(&self, asked: &AskedSetting, read: &Setting, variant: VariantIndex) -> bool {
+        let is_default = self.is_default(read) && self.is_alone(asked);
+        if asked.kind != SettingKind::Env {
+            return is_default;
+        }
+        let is_script = matches!(self.record.study.variants[variant].server.runtime, Runtime::Command { .. });
+        let Some(launch) = self.launches(variant).next().filter(|launch| !launch.hides_env || !is_script) else {
+            return false;
+        };
+        match launch.env.get(&asked.name).map(|value| without_probe(value)).filter(|value| !value.is_empty()) {
+            Some(value) => has_value(read) && read.live.as_ref() == Some(&value),
+            None => is_default,
+        }
+    }
+
+    /// Whether the process has what the same runtime has without the setting.
+    fn is_default(&self, read: &Setting) -> bool {
+        let [first, second] = self.variants.map(|variant| self.launches(variant).next().map(|launch| &launch.versions));
+        read.result == SettingResult::AlreadyDefault && first == second
+    }
+
+    /// Whether it is the only option of the JVM in its level: of several each may be the default only by what the others bring along.
+    fn is_alone(&self, asked: &AskedSetting) -> bool {
+        let of_jvm = |level: &Vec<&AskedSetting>| level.iter().filter(|one| one.kind == SettingKind::JvmFlag).count();
+        match asked.kind {
+            SettingKind::JvmFlag => self.asked.iter().all(|level| of_jvm(level) <= 1),
+            SettingKind::Env => !is_options(asked) || asked.value.split_whitespace().nth(1).is_none(),
+            _ => true,
+        }
+    }
+
+    /// Whether a variable's options are those of the process that serves: they are in effect there, and its runtime reads the variable,
+    /// or they stand on its command line. Another process may be the one that they are meant for.
+    fn is_read(&self, variant: VariantIndex, read: &Setting) -> bool {
+        let is_on = |launch: &LaunchFacts, word: &str| {
+            let handed_on = confounded::handed_on(word);
+            launch.command.iter().any(|other| other == word || Some(other) == handed_on.as_ref())
+        };
+        let holds = matches!(read.result, SettingResult::InEffect | SettingResult::AlreadyDefault);
+        let all_on = |launch: &LaunchFacts| read.asked.split_whitespace().all(|word| is_on(launch, word));
+        holds && (OF_RUNTIMES.contains(&read.name.as_str()) || self.launches(variant).next().is_some_and(all_on))
+    }
+
+    fn launches(&self, variant: VariantIndex) -> impl Iterator<Item = &'a LaunchFacts> {
+        launches(self.record, variant).filter_map(|trial| trial.launch.as_ref())
+    }
 }
 
-/// Whether the variant has what it would have anyway: a variable of options has many values that come to that.
-fn is_default(record: &StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> bool {
-    let is_default = |read: &Setting| read.result == SettingResult::AlreadyDefault;
-    have_equal_versions(record) && settings::reading(record, variant, asked).is_none_or(is_default)
+/// Whether a variable carries options, each of which comes to something of its own.
+fn is_options(asked: &AskedSetting) -> bool {
+    asked.kind == SettingKind::Env && asked.value.trim_start().starts_with('-')
 }
 
-fn have_equal_versions(record: &StudyRecord) -> bool {
-    let versions =
-        |variant| launches(record, variant).find_map(|trial| trial.launch.as_ref()).map(|launch| &launch.versions);
-    (1..record.study.variants.len()).all(|variant| versions(variant) == versions(BASELINE))
+/// Whether what was read is the setting's own value: of a variable of options that did not all happen it is what became of one of them.
+fn has_value(read: &Setting) -> bool {
+    use SettingResult::{AlreadyDefault, InEffect, Inert};
+    read.kind != SettingKind::Env || matches!(read.result, InEffect | AlreadyDefault | Inert { .. })
+}
+
+fn shown(read: &Setting) -> String {
+    settings::display(read.kind.key(&read.name), read.live.as_deref().unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
+    use model::LiveOptions;
+    use model::SettingResult::{AlreadyDefault, InEffect, Overridden};
+
     use super::*;
     use crate::audit::testing::{found, gravest};
     use crate::boundaries::Boundaries;
@@ -100,23 +259,75 @@ mod tests {
         record.trials.iter_mut().filter(|t| t.variant == variant).for_each(|trial| change(&mut trial.settings));
     }
 
+    fn launched(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut LaunchFacts)) {
+        let trials = record.trials.iter_mut().filter(|trial| trial.variant == variant);
+        trials.filter_map(|trial| trial.launch.as_mut()).for_each(change);
+    }
+
+    fn asked(kind: SettingKind, name: &str, value: &str) -> AskedSetting {
+        let factor = fixture::study().factors[0].name.clone();
+        AskedSetting { factor, kind, name: name.to_owned(), value: value.to_owned() }
+    }
+
+    fn read(kind: SettingKind, name: &str, asked: &str, result: SettingResult) -> Setting {
+        let default = (result == AlreadyDefault).then(|| asked.to_owned());
+        Setting { kind, name: name.to_owned(), default, result, ..fixture::setting(asked) }
+    }
+
+    /// A run whose levels set these, and whose processes were launched with nothing else and have them on their command line.
+    fn levels(levels: [&[(SettingKind, &str, &str, SettingResult)]; 2]) -> StudyRecord {
+        let mut record = fixture::record(5, 0.0);
+        for (variant, level) in levels.into_iter().enumerate() {
+            record.study.variants[variant].treatment =
+                level.iter().map(|(kind, name, value, _)| asked(*kind, name, value)).collect();
+            set(&mut record, variant, |settings| {
+                *settings =
+                    level.iter().map(|(kind, name, value, result)| read(*kind, name, value, result.clone())).collect();
+            });
+            launched(&mut record, variant, |launch| {
+                launch.command.retain(|word| !word.starts_with("-Djruby."));
+                let texts =
+                    level.iter().map(|(kind, name, value, _)| if *kind == SettingKind::Env { value } else { name });
+                launch.command.extend(texts.flat_map(|text| text.split(' ')).map(str::to_owned));
+            });
+        }
+        record
+    }
+
+    /// Levels of `JAVA_OPTS`, each with its result; none for a level that leaves it alone.
+    fn options(of: [Option<(&str, SettingResult)>; 2]) -> StudyRecord {
+        let [first, second] = of.map(|level| {
+            let level = level.into_iter().map(|(text, result)| (SettingKind::Env, "JAVA_OPTS", text, result));
+            level.collect::<Vec<_>>()
+        });
+        levels([&first, &second])
+    }
+
+    /// What a variant's processes tell of something that the study varies.
+    fn tells(record: &mut StudyRecord, variant: usize, asked: &AskedSetting, live: &str) {
+        let AskedSetting { kind, name, value, .. } = asked.clone();
+        let told = LiveOptions { kind, name, value, live: live.to_owned() };
+        launched(record, variant, |launch| launch.varied.push(told.clone()));
+    }
+
     #[test]
     fn one_level_being_the_default_is_normal() {
         assert_eq!(found(rule, &fixture::record(5, 0.0)), []);
         // Also when the baseline asks for nothing and has the default unread.
-        let mut record = fixture::record(5, 0.0);
-        record.study.variants[0].treatment.clear();
-        set(&mut record, 0, Vec::clear);
-        assert_eq!(found(rule, &record), []);
+        let on = [(SettingKind::Property, "a", "1", InEffect)];
+        assert_eq!(found(rule, &levels([&[], &on])), []);
     }
 
     #[test]
     fn a_level_that_asks_for_the_default_is_no_treatment() {
-        let mut record = fixture::record(5, 0.0);
-        record.study.variants[0].treatment.clear();
-        set(&mut record, 0, Vec::clear);
-        set(&mut record, 1, |settings| settings[0].default = Some("true".to_owned()));
-        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        let on = [(SettingKind::Property, "a", "1", AlreadyDefault)];
+        assert_eq!(gravest(rule, &levels([&[], &on])), Some(Severity::Invalid));
+        // Unless the one that does not ask has another value all the same, as by a file that the runtime reads.
+        let mut record = levels([&[], &on]);
+        let property = asked(SettingKind::Property, "a", "1");
+        tells(&mut record, 0, &property, "a = 2");
+        tells(&mut record, 1, &property, "a = 1");
+        assert_eq!(gravest(rule, &record), None);
     }
 
     /// Two factors: what is the default with one level of the other is not with its other level.
@@ -156,6 +367,7 @@ mod tests {
             kind,
             name: "-XX:ConcGCThreads=2".to_owned(),
             default: Some(default.to_owned()),
+            result: if default == "2" { AlreadyDefault } else { InEffect },
             ..fixture::setting("2")
         };
         let memory = |name: &str| Setting { kind, name: name.to_owned(), ..fixture::setting(name) };
@@ -171,30 +383,8 @@ mod tests {
         assert_eq!(of(found(rule, &record)), ["large/any and large/two: threads"]);
     }
 
-    /// Levels of `JAVA_OPTS`, each with its result; none for a level that leaves it alone.
-    fn options(levels: [Option<(&str, SettingResult)>; 2]) -> StudyRecord {
-        let mut record = fixture::record(5, 0.0);
-        for (variant, level) in levels.into_iter().enumerate() {
-            let (kind, name) = (SettingKind::Env, "JAVA_OPTS".to_owned());
-            let asked = |text: &str| AskedSetting {
-                factor: record.study.factors[0].name.clone(),
-                kind,
-                name: name.clone(),
-                value: text.to_owned(),
-            };
-            record.study.variants[variant].treatment = level.iter().map(|(text, _)| asked(text)).collect();
-            let read = level.map(|(text, result)| {
-                let default = (result == SettingResult::AlreadyDefault).then(|| text.to_owned());
-                Setting { kind, name: name.clone(), default, result, ..fixture::setting(text) }
-            });
-            set(&mut record, variant, |settings| *settings = read.iter().cloned().collect());
-        }
-        record
-    }
-
     #[test]
-    fn a_variable_of_options_is_compared_whole() {
-        use SettingResult::{AlreadyDefault, InEffect};
+    fn texts_of_options_are_the_same_where_all_of_them_are_the_default() {
         let judge = |levels| gravest(rule, &options(levels));
         let [serial, parallel] = ["-XX:+UseSerialGC", "-XX:+UseParallelGC"];
         assert_eq!(judge([Some((serial, InEffect)), Some((parallel, InEffect))]), None);
@@ -207,11 +397,134 @@ mod tests {
         assert_eq!(judge([None, Some((threads, AlreadyDefault))]), Some(Severity::Invalid));
     }
 
+    /// `${JAVA_OPTS:--XX:+UseSerialGC -Xmx256m}`
+    #[test]
+    fn a_start_script_has_defaults_of_its_own() {
+        let mut record = options([None, Some(("-XX:+UseG1GC", AlreadyDefault))]);
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        launched(&mut record, 0, |launch| launch.command.push("-Xmx256m".to_owned()));
+        assert_eq!(gravest(rule, &record), None);
+        // A variable that it exports.
+        let slots = [(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "10000", AlreadyDefault)];
+        let of = |value: Option<&str>, hides: bool| {
+            let mut record = levels([&[], &slots]);
+            launched(&mut record, 0, |launch| {
+                launch.hides_env = hides;
+                launch.env.extend(value.map(|value| (slots[0].1.to_owned(), value.to_owned())));
+            });
+            launched(&mut record, 1, |launch| {
+                launch.hides_env = hides;
+                launch.command.pop();
+                drop(launch.env.insert(slots[0].1.to_owned(), "10000".to_owned()));
+            });
+            gravest(rule, &record)
+        };
+        assert_eq!(of(None, false), Some(Severity::Invalid));
+        assert_eq!(of(Some("10000"), false), Some(Severity::Invalid));
+        assert_eq!(of(Some("600000"), false), None);
+        // What a title hides a script may have exported.
+        assert_eq!(of(None, true), None);
+    }
+
+    /// `-XX:NewSize=40m -XX:MaxNewSize=40m`: without the one of them the other would give it this value.
+    #[test]
+    fn options_that_bring_each_other_along_are_no_default() {
+        let flags = ["-XX:NewSize=40m", "-XX:MaxNewSize=40m"];
+        let both = flags.map(|flag| (SettingKind::JvmFlag, flag, "", AlreadyDefault));
+        assert_eq!(gravest(rule, &levels([&[], &both[..1]])), Some(Severity::Invalid));
+        assert_eq!(gravest(rule, &levels([&[], &both])), None);
+        let of = |max: &str| {
+            let mut record = levels([&[], &both]);
+            for (flag, [first, second]) in flags.iter().zip([["40m", "40m"], [max, "40m"]]) {
+                let flag = asked(SettingKind::JvmFlag, flag, "");
+                tells(&mut record, 0, &flag, first);
+                tells(&mut record, 1, &flag, second);
+            }
+            gravest(rule, &record)
+        };
+        assert_eq!(of("85m"), None);
+        assert_eq!(of("40m"), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn what_processes_have_of_options_decides_and_not_what_one_of_these_became() {
+        let texts = ["-XX:+UseNUMA -Xmx64m", "-XX:+UseNUMA -Xmx256m"];
+        let of = |result: SettingResult, heaps: [&str; 2]| {
+            let mut record = options(texts.map(|text| Some((text, result.clone()))));
+            if result == Overridden {
+                for variant in 0..2 {
+                    set(&mut record, variant, |read| read[0].live = Some("-XX:+UseNUMA: false".to_owned()));
+                }
+            }
+            for (variant, heap) in heaps.into_iter().enumerate() {
+                for text in texts {
+                    tells(&mut record, variant, &asked(SettingKind::Env, "JAVA_OPTS", text), heap);
+                }
+            }
+            gravest(rule, &record)
+        };
+        assert_eq!(of(Overridden, ["64", "256"]), None);
+        assert_eq!(of(Overridden, ["64", "64"]), None, "another veto's");
+        assert_eq!(of(InEffect, ["64", "256"]), None);
+        assert_eq!(of(InEffect, ["64", "64"]), Some(Severity::Invalid));
+    }
+
+    /// Such as those of a worker that the server starts.
+    #[test]
+    fn options_of_another_process_are_not_compared() {
+        let mut record = options([None, Some(("-XX:+UseThreadPriorities", AlreadyDefault))]);
+        launched(&mut record, 1, |launch| drop(launch.command.pop()));
+        assert_eq!(gravest(rule, &record), None);
+    }
+
+    #[test]
+    fn files_that_are_equal_are_told() {
+        let script = |value| (SettingKind::Runtime, "script", value, InEffect);
+        let (first, second) = ([script("v1/server.rb")], [script("v2/server.rb")]);
+        let of = |sums: [&str; 2], slip: fn(&mut LaunchFacts)| {
+            let mut record = levels([&first, &second]);
+            for (variant, name) in ["v1/server.rb", "v2/server.rb"].into_iter().enumerate() {
+                launched(&mut record, variant, |launch| {
+                    drop(launch.libraries.shift_remove("server.rb"));
+                    drop(launch.libraries.insert(name.to_owned(), sums[variant].to_owned()));
+                });
+            }
+            launched(&mut record, 1, slip);
+            gravest(rule, &record)
+        };
+        assert_eq!(of(["aa", "aa"], |_| ()), Some(Severity::Warning));
+        assert_eq!(of(["aa", "bb"], |_| ()), None);
+        assert_eq!(of(["aa", "aa"], |launch| drop(launch.gems.insert("rack".to_owned(), "3.0".to_owned()))), None);
+        assert_eq!(
+            of(["aa", "aa"], |launch| drop(launch.libraries.insert("lib.jar".to_owned(), "dd".to_owned()))),
+            None
+        );
+    }
+
+    #[test]
+    fn a_jdk_that_is_the_same_whatever_the_variable_says_is_told() {
+        let home = |value| (SettingKind::Env, "JAVA_HOME", value, InEffect);
+        let (first, second) = ([home("/opt/jdk-17")], [home("/opt/jdk-25")]);
+        let of = |slip: fn(&mut LaunchFacts)| {
+            let mut record = levels([&first, &second]);
+            for (variant, value) in ["/opt/jdk-17", "/opt/jdk-25"].into_iter().enumerate() {
+                launched(&mut record, variant, |launch| {
+                    launch.command.pop();
+                    drop(launch.env.insert("JAVA_HOME".to_owned(), value.to_owned()));
+                });
+            }
+            launched(&mut record, 1, slip);
+            gravest(rule, &record)
+        };
+        assert_eq!(of(|_| ()), Some(Severity::Warning));
+        assert_eq!(of(|launch| drop(launch.versions.insert("jdk".to_owned(), "17".to_owned()))), None);
+        assert_eq!(of(|launch| launch.command[0] = "/opt/jdk-25/bin/java".to_owned()), None);
+    }
+
     #[test]
     fn an_a_a_test_is_told_so() {
-        let mut record = fixture::record(5, 0.0);
-        record.study.variants[1].treatment = record.study.variants[0].treatment.clone();
-        set(&mut record, 1, |settings| settings[0] = fixture::setting("false"));
+        let same = [(SettingKind::Property, "a", "1", InEffect)];
+        let record = levels([&same, &same]);
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
         let boundaries = Boundaries::standard();
         let found = rule(&record, &Context::new(&record, &boundaries));

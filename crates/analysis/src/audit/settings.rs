@@ -1,7 +1,7 @@
 //! What the rules about settings share.
 
 use model::study::AskedSetting;
-use model::{Setting, Severity, StudyRecord, VariantIndex};
+use model::{LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantIndex};
 
 use super::launches;
 
@@ -44,6 +44,16 @@ pub fn reading<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &Asked
     launches(record, variant)
         .flat_map(|trial| &trial.settings)
         .find(|read| read.kind == asked.kind && read.kind.key(&read.name) == asked.kind.key(&asked.name))
+}
+
+/// What the runtime of a variant's processes has of a setting, whether its own treatment asks for it or not; `None` where that was
+/// not told, or not the same in all launches.
+pub fn has<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a str> {
+    let is_it = |live: &&LiveOptions| (live.kind, &live.name, &live.value) == (asked.kind, &asked.name, &asked.value);
+    let told = |launch: &'a LaunchFacts| launch.varied.iter().find(is_it).map(|live| live.live.as_str());
+    let mut all = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).filter_map(told);
+    let first = all.next()?;
+    all.all(|live| live == first).then_some(first)
 }
 
 /// How grave it is that a setting is not what the study says: what all variants share and all lack in the same way leaves

@@ -250,6 +250,17 @@ impl<'a> RunningTrial<'a> {
         variant.treatment.iter().chain(&variant.shared).cloned().collect()
     }
 
+    /// What the levels of any variant ask for, each once.
+    pub fn varied(&self) -> Vec<AskedSetting> {
+        let mut varied: Vec<AskedSetting> = Vec::new();
+        for asked in self.prepared.study.variants.iter().flat_map(|variant| &variant.treatment) {
+            if !varied.contains(asked) {
+                varied.push(asked.clone());
+            }
+        }
+        varied
+    }
+
     /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
     pub fn unasked(&self, error: LoadError, server: &Running) -> Broken {
         match error {

@@ -75,10 +75,11 @@ impl RunningTrial<'_> {
         for _ in 0..ANSWERS_BEFORE {
             self.look_at_answers(&target, &asks, server)?;
         }
-        let mut is_other = false;
+        let (varied, mut is_other) = (self.varied(), false);
         if let Some(launch) = &mut self.measured.launch {
             is_other = server.loaded(launch);
             launch.changed_options = server.changed_options();
+            launch.varied = server.varied(&varied);
         }
         if is_other {
             self.measured.settings = server.read_back(&self.asked());

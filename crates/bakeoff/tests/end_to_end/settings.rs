@@ -166,6 +166,18 @@ fn a_level_that_changes_nothing_is_no_treatment() {
     assert_eq!(setting(&report, 1).result, SettingResult::AlreadyDefault);
 }
 
+/// Without the one of them the other would give it the value that it has; without both it has another.
+#[test]
+fn flags_that_bring_each_other_along_are_a_treatment() {
+    let place = java("stock = {}\nyoung = { jvm = [\"-XX:NewSize=10m\", \"-XX:MaxNewSize=10m\"] }");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(2);
+    started.signal("INT");
+    started.end().ends_with(130);
+    let report = place.report();
+    assert_eq!(findings(&report, FindingId::SettingIsDefault).len(), 0, "{:#?}", report.findings);
+}
+
 /// What the study wants to see with its own eyes, before the load and after it.
 #[test]
 fn a_proof_that_fails_vetoes() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::proof::Proof;
 use model::study::AskedSetting;
-use model::{ChangedOptions, JrubyCounts, LaunchFacts, Setting};
+use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 
 use super::Launch;
 use super::error::Log;
@@ -70,6 +70,7 @@ impl Running {
             gems: IndexMap::new(),
             opened: IndexMap::new(),
             changed_options: Vec::new(),
+            varied: Vec::new(),
             build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
             port: address.port(),
             shared_cpus: proc::shared_cpus(serving.pid),
@@ -149,17 +150,25 @@ impl Running {
     /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
     /// server's: not to be called while measuring.
     pub fn read_back(&self, asked: &[AskedSetting]) -> Vec<Setting> {
-        let inside = self.inside();
-        let target = Target {
+        settings::read_back(&self.target(self.inside().as_ref()), asked)
+    }
+
+    /// What it has of these settings, whether it was launched with them or not, as far as its JVM or its JRuby tells. Not to be
+    /// called while measuring, as `read_back`.
+    pub fn varied(&self, asked: &[AskedSetting]) -> Vec<LiveOptions> {
+        settings::varied(&self.target(self.inside().as_ref()), asked)
+    }
+
+    fn target<'a>(&'a self, inside: Option<&'a Inside>) -> Target<'a> {
+        Target {
             serving: &self.serving,
             launched: self.pid(),
             installed: &self.installed,
             site: &self.launch.site,
-            inside: inside.as_ref(),
+            inside,
             versions: &self.facts.versions,
             cpus: &self.launch.order.cpus,
-        };
-        settings::read_back(&target, asked)
+        }
     }
 
     /// Watches who uses its CPU time, from now on.

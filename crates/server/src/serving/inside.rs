@@ -138,17 +138,10 @@ impl Inside {
     }
 }
 
-/// RUBYOPT without what [`Inside::prepare`] put into it, and Bundler may have put something before.
-pub(crate) fn without_probe(rubyopt: &str) -> String {
-    let is_probe = |word: &&str| word.starts_with("-r/") && word.ends_with("/probe.rb");
-    match rubyopt.split(' ').find(is_probe) {
-        Some(probe) => rubyopt.split(' ').filter(|word| *word != probe).collect::<Vec<_>>().join(" "),
-        None => rubyopt.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use model::options::without_probe;
+
     use super::*;
 
     #[test]

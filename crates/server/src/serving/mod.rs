@@ -18,7 +18,7 @@ use crate::runtime::is_mri;
 use crate::runtime::jdk::Jdk;
 
 pub(crate) use engine::{Engine, JRUBY_HOME};
-pub(crate) use inside::{Inside, without_probe};
+pub(crate) use inside::Inside;
 
 /// Why nothing is known of a server's virtual machine where there is none.
 pub(crate) const NO_JVM: &str = "the server runs no JVM that can be found";

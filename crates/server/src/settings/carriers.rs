@@ -26,10 +26,10 @@ const OF_SCRIPTS: [&str; 10] = [
 ];
 
 /// Options of JRuby, which its launcher reads.
-const OF_JRUBY: &str = "JRUBY_OPTS";
+pub(super) const OF_JRUBY: &str = "JRUBY_OPTS";
 
 /// Options of Ruby: read by itself.
-const OF_RUBY: &str = "RUBYOPT";
+pub(super) const OF_RUBY: &str = "RUBYOPT";
 
 /// Libraries that the dynamic linker loads before a program's own, ld.so(8).
 const OF_LINKER: &str = "LD_PRELOAD";
@@ -173,7 +173,7 @@ impl Reader<'_> {
 }
 
 /// Name and value of `-Xname=value`, an option of JRuby's own.
-fn own_option(word: &str) -> Option<(&str, &str)> {
+pub(super) fn own_option(word: &str) -> Option<(&str, &str)> {
     word.strip_prefix("-X")?.split_once('=')
 }
 

@@ -13,12 +13,14 @@ mod mri;
 mod needs;
 mod options;
 mod refused;
+mod varied;
 
 use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use model::options::without_probe;
 use model::study::{AskedSetting, Limits, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
@@ -26,7 +28,7 @@ use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
-use crate::serving::{Engine, Inside, JRUBY_HOME, LiveJvm, NO_JVM, Serving, without_probe};
+use crate::serving::{Engine, Inside, JRUBY_HOME, LiveJvm, NO_JVM, Serving};
 use crate::site::Site;
 use crate::tool;
 use jvm::{Flags, Place, Preflight};
@@ -35,6 +37,7 @@ use needs::{Inert, Live};
 pub(crate) use jvm::{NOT_WHY, known_flags};
 pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
+pub(crate) use varied::varied;
 
 /// The server to be asked, and how it was launched.
 pub(crate) struct Target<'a> {

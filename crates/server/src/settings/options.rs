@@ -1,12 +1,13 @@
 //! Option variables: what the processes that serve have of them. A start script may have assigned them again.
 
 use indexmap::IndexMap;
+use model::options::without_probe;
 use model::{ChangedOptions, SettingSource};
 
 use super::carriers;
 use super::{Found, Reader, exactly};
 use crate::proc;
-use crate::serving::{Serving, without_probe};
+use crate::serving::Serving;
 use crate::site::Secrets;
 
 /// The option variables among `env`, what the server was launched with, that it has with another value where it serves.
