@@ -18,6 +18,11 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             )
             .about(shown.variant)
             .with("asked", settings::display(&shown.setting.name, &shown.setting.asked));
+            // Of a variable of options it is told which one.
+            let found = match &shown.setting.live {
+                Some(live) => found.with("in the process", live),
+                None => found,
+            };
             match &shown.setting.result {
                 SettingResult::Unknown { nearest: Some(nearest) } => found.with("nearest known name", nearest),
                 _ => found,
@@ -41,6 +46,7 @@ mod tests {
         assert_eq!(found(rule, &record), []);
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
             trial.settings[0].name = "jit.treshold".to_owned();
+            trial.settings[0].live = None;
             trial.settings[0].result = SettingResult::Unknown { nearest: Some("jit.threshold".to_owned()) };
         }
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on: jit.treshold".to_owned())]);
