@@ -110,6 +110,11 @@ impl Expected {
             }
     }
 
+    /// Whether `live` can be held against it: a bound takes a number.
+    pub fn fits(&self, live: &str) -> bool {
+        order(&self.0).is_none() || number(live).is_some()
+    }
+
     /// Whether `live` is what is expected of one launch.
     pub fn holds(&self, live: &str) -> bool {
         self.is_same()
@@ -146,6 +151,8 @@ mod tests {
         let holds = |expect: &str, live: &str| Expected::parse(expect).unwrap().holds(live);
         assert!(holds("30", "30.0") && holds("up", " up\n") && holds(">= 8", "8") && holds("<= 8", "7.5"));
         assert!(!holds("30", "31") && !holds("up", "down") && !holds(">= 8", "7") && !holds(">= 8", "many"));
+        let fits = |expect: &str, live: &str| Expected::parse(expect).unwrap().fits(live);
+        assert!(fits(">= 8", "7") && fits("8", "8 threads") && fits("same", "x") && !fits("<= 8", "8 threads"));
         assert!(holds("NaN", "NaN") && holds("inf", "inf"), "texts, since they are no numbers that compare");
         assert!(holds("<none>", "<none>"));
         assert!(holds("same", "1.2") && !holds("the same", "1.2"));

@@ -163,6 +163,14 @@ pub(crate) fn program(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
+/// Where the kernel has put the stack and the arguments of the program that a process runs, which it does anew for each: the fields
+/// `startstack` and `arg_start` of `proc_pid_stat(5)`. `None` when it is gone.
+pub(crate) fn place(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(format!("{} {}", fields.get(25)?, fields.get(45)?))
+}
+
 /// The files that a process has mapped into its memory, libraries among them; a file for each part of it.
 pub(crate) fn mapped(pid: u32) -> impl Iterator<Item = PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();

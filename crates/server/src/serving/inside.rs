@@ -41,6 +41,9 @@ pub(crate) struct Inside {
     /// The program that runs it.
     #[serde(default)]
     pub exe: Option<PathBuf>,
+    /// Where its stack and its arguments lay: elsewhere once it has become another program, be it the same one anew.
+    #[serde(default)]
+    pub place: Option<String>,
     /// The program's file and its arguments.
     #[serde(default)]
     pub argv: Vec<String>,
@@ -98,8 +101,10 @@ impl Inside {
     pub fn of(trial_dir: &Path, pid: u32) -> Option<Self> {
         let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
         let inside = Self { pid, ..serde_json::from_slice(&json).ok()? };
-        // A Ruby that became another program has told of what is no more.
-        (inside.exe.is_none() || inside.exe == proc::program(pid)).then_some(inside)
+        // A Ruby that became another program, or itself anew, has told of what is no more.
+        let is_same = inside.exe.is_none() || inside.exe == proc::program(pid);
+        let is_there = inside.place.is_none() || inside.place == proc::place(pid);
+        (is_same && is_there).then_some(inside)
     }
 
     /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` tell that told of themselves:

@@ -8,6 +8,7 @@ begin
     end
     facts = { 'engine' => RUBY_ENGINE, 'engine_version' => RUBY_ENGINE_VERSION, 'ruby' => RUBY_VERSION }
     facts['exe'] = File.readlink('/proc/self/exe')
+    facts['place'] = File.read('/proc/self/stat').rpartition(')').last.split.values_at(25, 45).join(' ')
     options = []
     if RUBY_ENGINE == 'jruby'
       require 'java'
