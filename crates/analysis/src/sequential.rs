@@ -150,8 +150,6 @@ pub fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
-
     use proptest::prelude::*;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -251,23 +249,20 @@ mod tests {
         }
     }
 
-    /// Made once: it takes a second.
-    static STEPS: OnceLock<Vec<Boundaries>> = OnceLock::new();
-
     /// Differences with their resolutions.
     fn coarse() -> impl Strategy<Value = Vec<Reading>> {
         let reading = (-1.0..1.0_f64, 0.0..0.3_f64).prop_map(|(value, resolution)| Reading { value, resolution });
         proptest::collection::vec(reading, 5..=30)
     }
 
-    proptest! {
-        #[test]
-        fn resolution_only_widens_and_keeps_intervals_within_each_other(differences in coarse()) {
+    #[test]
+    fn resolution_only_widens_and_keeps_intervals_within_each_other() {
+        let steps = Boundaries::steps(3, Looks::STANDARD);
+        proptest!(|(differences in coarse())| {
             let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
-            let steps = STEPS.get_or_init(|| Boundaries::steps(3, Looks::STANDARD));
             let of = |boundaries| (interval(&exact, boundaries), interval(&differences, boundaries));
             let mut narrower: Option<Effect> = None;
-            for boundaries in steps {
+            for boundaries in &steps {
                 let (Some(plain), Some(wide)) = of(boundaries) else { continue };
                 prop_assert!(wide.low <= plain.low && plain.high <= wide.high);
                 prop_assert_eq!((plain.estimate, plain.resolution), (wide.estimate, 0.0));
@@ -277,7 +272,7 @@ mod tests {
                 }
                 narrower = Some(wide);
             }
-        }
+        });
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn a_java_program_is_compiled_launched_and_asked() {
         asked(SettingKind::Runtime, "main", "Server.java"),
         asked(SettingKind::Runtime, "main", "Other.java"),
     ]);
-    let settings = running.read_back(&wanted);
+    let settings = running.read_back(&wanted, &[]);
     // UseNUMA is switched off without a word where there is one node; and UseThreadPriorities is no change at all.
     assert_eq!(
         results(&settings),
@@ -137,7 +137,7 @@ fn jruby_tells_what_took_effect() {
     wanted.push(asked(SettingKind::Jruby, "jit.max", "77"));
     wanted.push(asked(SettingKind::JvmFlag, "-XX:TieredStopAtLevel=1", ""));
     wanted.push(asked(SettingKind::Runtime, "version", JRUBY));
-    let settings = running.read_back(&wanted);
+    let settings = running.read_back(&wanted, &[]);
     let expected = [InEffect, unknown("jit.threshold"), AlreadyDefault, Overridden, InEffect, InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");
     assert_eq!(settings[0].source, SettingSource::InProcess);
@@ -169,7 +169,7 @@ fn jruby_that_does_not_tell_is_asked_from_outside() {
     let running = launch(&spec, dir.path()).unwrap();
 
     let wanted = options.map(|(name, value)| asked(SettingKind::Jruby, name, value));
-    let settings = running.read_back(&wanted);
+    let settings = running.read_back(&wanted, &[]);
     let expected = [AlreadyDefault, unknown("jit.threshold"), InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");
     assert!(settings.iter().all(|setting| setting.source == SettingSource::Jcmd));

@@ -46,19 +46,22 @@ fn a_server_is_launched_known_and_ended() {
     assert_eq!(facts.libraries["server.rb"].len(), 64);
     assert!(facts.ready_s > 0.0);
 
-    let settings = running.read_back(&[
-        asked(SettingKind::Env, "TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}"),
-        asked(SettingKind::Env, "LANG", "C.UTF-8"),
-        asked(SettingKind::Env, "RUBYOPT", "-W0"),
-        asked(SettingKind::Env, "NOWHERE", "1"),
-        asked(SettingKind::Argument, "--threads", "5"),
-        asked(SettingKind::Argument, "--threads", "6"),
-        asked(SettingKind::Runtime, "version", &facts.versions["ruby"]),
-        asked(SettingKind::Runtime, "version", "1.8"),
-        asked(SettingKind::Runtime, "script", "server.rb"),
-        asked(SettingKind::Runtime, "runtime", "ruby"),
-        asked(SettingKind::Property, "a", "b"),
-    ]);
+    let settings = running.read_back(
+        &[
+            asked(SettingKind::Env, "TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}"),
+            asked(SettingKind::Env, "LANG", "C.UTF-8"),
+            asked(SettingKind::Env, "RUBYOPT", "-W0"),
+            asked(SettingKind::Env, "NOWHERE", "1"),
+            asked(SettingKind::Argument, "--threads", "5"),
+            asked(SettingKind::Argument, "--threads", "6"),
+            asked(SettingKind::Runtime, "version", &facts.versions["ruby"]),
+            asked(SettingKind::Runtime, "version", "1.8"),
+            asked(SettingKind::Runtime, "script", "server.rb"),
+            asked(SettingKind::Runtime, "runtime", "ruby"),
+            asked(SettingKind::Property, "a", "b"),
+        ],
+        &[],
+    );
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     let expected = [
         &InEffect,
@@ -102,11 +105,14 @@ fn a_ruby_with_a_title_of_its_own_tells_what_it_runs() {
     let dir = study("server.rb", &format!("Process.setproctitle('a title of its own')\n{RUBY_SERVER}"));
     let spec = spec(ruby("server.rb"), &["{port}", "--threads", "5"], dir.path());
     let running = launch(&spec, &dir).unwrap();
-    let settings = running.read_back(&[
-        asked(SettingKind::Runtime, "script", "server.rb"),
-        asked(SettingKind::Runtime, "script", "other.rb"),
-        asked(SettingKind::Argument, "--threads", "5"),
-    ]);
+    let settings = running.read_back(
+        &[
+            asked(SettingKind::Runtime, "script", "server.rb"),
+            asked(SettingKind::Runtime, "script", "other.rb"),
+            asked(SettingKind::Argument, "--threads", "5"),
+        ],
+        &[],
+    );
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     assert_eq!(results, [&InEffect, &Overridden, &InEffect], "{settings:#?}");
 }
@@ -189,7 +195,7 @@ fn defaults_are_those_of_the_processors_and_the_memory_that_the_server_has() {
             println!("skipped: {error}");
             return None;
         }
-        Some(launched.unwrap().read_back(&flags).into_iter().map(|setting| setting.result).collect::<Vec<_>>())
+        Some(launched.unwrap().read_back(&flags, &[]).into_iter().map(|setting| setting.result).collect::<Vec<_>>())
     };
     let cpu = std::fs::read_to_string("/proc/self/status").unwrap();
     let cpu = cpu.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t")).unwrap();
@@ -229,14 +235,17 @@ fn a_command_is_known_by_its_words() {
     let mut spec = spec(command("ruby -W0 ../server.rb {port}"), &[], dir.path());
     spec.dir = dir.path().join("below");
     let running = launch(&spec, &dir).unwrap();
-    let settings = running.read_back(&[
-        asked(SettingKind::Runtime, "command", "ruby -W0 ../server.rb {port}"),
-        asked(SettingKind::Runtime, "command", "ruby -W1 ../server.rb {port}"),
-        asked(SettingKind::Runtime, "command", "ruby"),
-        asked(SettingKind::Runtime, "dir", "below"),
-        asked(SettingKind::Runtime, "dir", "."),
-        asked(SettingKind::Runtime, "runtime", "command"),
-    ]);
+    let settings = running.read_back(
+        &[
+            asked(SettingKind::Runtime, "command", "ruby -W0 ../server.rb {port}"),
+            asked(SettingKind::Runtime, "command", "ruby -W1 ../server.rb {port}"),
+            asked(SettingKind::Runtime, "command", "ruby"),
+            asked(SettingKind::Runtime, "dir", "below"),
+            asked(SettingKind::Runtime, "dir", "."),
+            asked(SettingKind::Runtime, "runtime", "command"),
+        ],
+        &[],
+    );
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     assert_eq!(results, [&InEffect, &Overridden, &InEffect, &InEffect, &Overridden, &InEffect], "{settings:#?}");
 }
@@ -248,7 +257,7 @@ fn a_server_that_goes_elsewhere_was_started_in_its_folder() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     std::fs::write(dir.path().join("start.sh"), "cd /\nexec ruby \"$OLDPWD/server.rb\" \"$1\"\n").unwrap();
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir).unwrap();
-    let settings = running.read_back(&[".", "below"].map(|folder| asked(SettingKind::Runtime, "dir", folder)));
+    let settings = running.read_back(&[".", "below"].map(|folder| asked(SettingKind::Runtime, "dir", folder)), &[]);
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     assert_eq!(results, [&InEffect, &Overridden], "{settings:#?}");
 }

@@ -79,7 +79,7 @@ fn a_java_program_behind_a_script() {
     let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
     wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
     wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
-    let settings = running.read_back(&wanted);
+    let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
     // Each is itself, and not one of its options; of what is not as it should be it is told which.
     let values =
@@ -142,7 +142,7 @@ fn a_ruby_behind_a_script() {
     let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
     wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
     wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
-    let settings = running.read_back(&wanted);
+    let settings = running.read_back(&wanted, &[]);
     let unknown = SettingResult::Unknown { nearest: Some("RUBY_GC_HEAP_INIT_SLOTS".into()) };
     assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
     assert!(matches!(settings[4].result, SettingResult::Unverified { .. }), "{settings:#?}");
@@ -174,7 +174,7 @@ fn a_ruby_that_needs_the_linkers_path_is_asked_with_it() {
     let judge = |path: &str| {
         let start = format!("LD_LIBRARY_PATH={path} exec ./ruby server.rb $1\n");
         let running = launch(&start, &[variable], &dir);
-        running.read_back(&[asked(SettingKind::Env, variable.0, variable.1)]).remove(0).result
+        running.read_back(&[asked(SettingKind::Env, variable.0, variable.1)], &[]).remove(0).result
     };
     assert_eq!(judge("$PWD/lib"), InEffect);
     // Of the server's folder, and not of where it is asked.
@@ -193,8 +193,8 @@ fn a_library_that_is_preloaded_is_mapped() {
     let running = launch("exec ruby server.rb $1\n", &env, &dir);
     let missing = format!("{libc} /nonexistent/a.so");
     let asked = |name: &str, value: &str| asked(SettingKind::Env, name, value);
-    let settings =
-        running.read_back(&[asked("LD_PRELOAD", libc), asked("KNOWN_OPTS", "-Xmn20m"), asked("LD_PRELOAD", &missing)]);
+    let settings = running
+        .read_back(&[asked("LD_PRELOAD", libc), asked("KNOWN_OPTS", "-Xmn20m"), asked("LD_PRELOAD", &missing)], &[]);
     assert_eq!(results(&settings), [InEffect, InEffect, Overridden], "{settings:#?}");
 }
 
@@ -207,7 +207,7 @@ fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {
     ] {
         let dir = study("server.rb", RUBY_SERVER);
         let running = launch_into(trial, start, &[("RUBYOPT", "--yjit")], &dir);
-        let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "--yjit")]);
+        let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "--yjit")], &[]);
         let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
         assert!(reason.contains("only from inside") && reason.contains(why), "{reason}");
         assert_eq!(settings[0].live.as_deref(), Some("--yjit"));
@@ -226,7 +226,7 @@ fn arguments_that_a_script_hands_on_are_seen() {
         let dir = study("server.rb", server);
         let running = launch(start, &[], &dir);
         let wanted = ["--threads", "5", "--threads=5"].map(|name| asked(SettingKind::Argument, name, ""));
-        let settings = running.read_back(&wanted);
+        let settings = running.read_back(&wanted, &[]);
         assert_eq!(results(&settings)[..2], [InEffect, InEffect], "{start}{settings:#?}");
         let is_unseen = matches!(settings[2].result, SettingResult::Unverified { .. } | Overridden);
         assert!(is_unseen, "{start}{settings:#?}");
@@ -277,10 +277,10 @@ fn yjit_that_the_program_turns_on_is_seen() {
         let running = launch("exec ruby server.rb $1\n", &[("RUBYOPT", "--disable=yjit")], &dir);
         get(running.address());
         let asked = [asked(SettingKind::Env, "RUBYOPT", "--disable=yjit")];
-        assert_eq!(results(&running.read_back(&asked)), [AlreadyDefault], "{server}");
+        assert_eq!(results(&running.read_back(&asked, &[])), [AlreadyDefault], "{server}");
         let mut facts = running.facts().clone();
         assert_eq!(running.loaded(&mut facts), is_on, "{server}");
-        let settings = running.read_back(&asked);
+        let settings = running.read_back(&asked, &[]);
         assert_eq!(results(&settings), [if is_on { Overridden } else { AlreadyDefault }], "{server}{settings:#?}");
     }
 }
@@ -300,7 +300,7 @@ fn the_master_of_workers_serves() {
         stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(parent(facts.pid), running.pid(), "the script's child, and no worker");
-    let settings = running.read_back(&[asked(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")]);
+    let settings = running.read_back(&[asked(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")], &[]);
     assert_eq!(results(&settings), [InEffect], "{settings:#?}");
 }
 
@@ -325,7 +325,7 @@ fn a_ruby_behind_a_proxy() {
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.gems.contains_key("json") && facts.build.contains_key("arch"), "{facts:?}");
     let wanted = [("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")];
-    let settings = running.read_back(&wanted.map(|(name, value)| asked(SettingKind::Env, name, value)));
+    let settings = running.read_back(&wanted.map(|(name, value)| asked(SettingKind::Env, name, value)), &[]);
     assert_eq!(results(&settings), [InEffect, InEffect], "{settings:#?}");
 }
 
@@ -334,7 +334,7 @@ fn a_ruby_behind_a_proxy() {
 fn a_title_over_the_environment_is_no_other_value() {
     let dir = study("server.rb", &format!("Process.setproctitle('title ' * 20)\n{RUBY_SERVER}"));
     let running = launch("exec ruby server.rb $1\n", &[("WORKERS", "3")], &dir);
-    let settings = running.read_back(&[asked(SettingKind::Env, "WORKERS", "3")]);
+    let settings = running.read_back(&[asked(SettingKind::Env, "WORKERS", "3")], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("title"), "{reason}");
     let facts = running.facts();
@@ -360,7 +360,7 @@ fn what_a_ruby_was_before_is_not_told() {
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
     let running = launch("exec ruby -e 'exec \"java\", \"Server.java\", *ARGV' $1\n", &[("RUBYOPT", "-W0")], &dir);
     assert_eq!(running.facts().versions.keys().collect::<Vec<_>>(), ["jdk"]);
-    let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "-W0")]);
+    let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "-W0")], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("no Ruby"), "{reason}");
 }

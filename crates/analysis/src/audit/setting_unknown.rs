@@ -18,10 +18,10 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             )
             .about(shown.variant)
             .with("asked", settings::display(&shown.setting.name, &shown.setting.asked));
-            // Of a variable of options it is told which one.
+            // Of options in one text: which it is.
             let found = match &shown.setting.live {
-                Some(live) => found.with("in the process", live),
-                None => found,
+                Some(live) if *live != shown.setting.asked => found.with("in the process", live),
+                _ => found,
             };
             match &shown.setting.result {
                 SettingResult::Unknown { nearest: Some(nearest) } => found.with("nearest known name", nearest),

@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use load::{Flow, Load, LoadError, Summary};
 use model::evidence::Seen;
 use model::plan::Trial;
-use model::study::AskedSetting;
+use model::study::{AskedSetting, Variant};
 use model::{
     AnswerSample, CellIndex, CellRecord, Failed, FailedTearDowns, HostUse, Interval, LaunchFacts, Outcome, Phase,
     ServerUse, Setting, StudyRecord, VariantIndex, WarmUpRecord, interval,
@@ -246,8 +246,13 @@ impl<'a> RunningTrial<'a> {
 
     /// All that the study asks of this variant's process: its treatment, and what all variants share.
     pub fn asked(&self) -> Vec<AskedSetting> {
-        let variant = &self.prepared.study.variants[self.variant];
-        variant.treatment.iter().chain(&variant.shared).cloned().collect()
+        asked_of(&self.prepared.study.variants[self.variant])
+    }
+
+    /// The same of each other variant.
+    pub fn asked_of_others(&self) -> Vec<Vec<AskedSetting>> {
+        let variants = self.prepared.study.variants.iter().enumerate();
+        variants.filter(|(index, _)| *index != self.variant).map(|(_, variant)| asked_of(variant)).collect()
     }
 
     /// What the levels of any variant ask for, each once.
@@ -356,6 +361,10 @@ impl<'a> RunningTrial<'a> {
             }),
         }
     }
+}
+
+fn asked_of(variant: &Variant) -> Vec<AskedSetting> {
+    variant.treatment.iter().chain(&variant.shared).cloned().collect()
 }
 
 /// Programs fail in any way where they cannot write their logs: a full disk is no fault of a variant's.

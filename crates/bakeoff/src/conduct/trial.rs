@@ -69,7 +69,7 @@ impl RunningTrial<'_> {
     pub fn with_server(&mut self, server: &Running, site: &Site) -> Result<(), Broken> {
         let ready = Instant::now();
         self.enter(Phase::Inspect, None);
-        self.measured.settings = server.read_back(&self.asked());
+        self.measured.settings = server.read_back(&self.asked(), &self.asked_of_others());
         let target = Target::from(server.address());
         let mut asks = self.asks(&target, site)?;
         for _ in 0..ANSWERS_BEFORE {
@@ -82,7 +82,7 @@ impl RunningTrial<'_> {
             launch.varied = server.varied(&varied);
         }
         if is_other {
-            self.measured.settings = server.read_back(&self.asked());
+            self.measured.settings = server.read_back(&self.asked(), &self.asked_of_others());
         }
         self.prove(server, false)?;
         for (workload, asking) in asks.iter_mut().enumerate() {

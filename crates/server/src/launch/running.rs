@@ -147,10 +147,10 @@ impl Running {
         ServerSampler::new(self.tree(), &self.serving, &self.launch.site.trial_dir, self.launch.watched)
     }
 
-    /// Reads the settings back from the running process. Takes up to a second for a JVM, some CPU of which is the
-    /// server's: not to be called while measuring.
-    pub fn read_back(&self, asked: &[AskedSetting]) -> Vec<Setting> {
-        settings::read_back(&self.target(self.inside().as_ref()), asked)
+    /// Reads the settings back from the running process; `others` is what each other variant asks for. Takes up to a second for a
+    /// JVM, some CPU of which is the server's: not to be called while measuring.
+    pub fn read_back(&self, asked: &[AskedSetting], others: &[Vec<AskedSetting>]) -> Vec<Setting> {
+        settings::read_back(&self.target(self.inside().as_ref()), asked, others)
     }
 
     /// What it has of these settings, whether it was launched with them or not, as far as its JVM or its JRuby tells. Not to be

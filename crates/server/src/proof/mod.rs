@@ -127,8 +127,14 @@ fn judge(proof: &Proof, value: Result<String, String>) -> Found {
         ProofSource::Command { .. } => SettingSource::Command,
         ProofSource::Threads(_) => SettingSource::Proc,
     };
+    if !proof.expect.fits(&live) {
+        return Found::unverified(format!(
+            "`{live}` is no number, and cannot be held against `{}`",
+            proof.expect.text()
+        ));
+    }
     let result = if proof.expect.holds(&live) { SettingResult::InEffect } else { SettingResult::Overridden };
-    Found { asked: None, live: Some(live), default: None, source, result }
+    Found { live: Some(live), ..Found::new(source, result) }
 }
 
 /// A proof belongs to what the study claims of its variants, whatever level it is about.

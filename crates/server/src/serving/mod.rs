@@ -84,6 +84,12 @@ impl Serving {
         proc::program(self.pid).is_some_and(|program| is_mri(&program))
     }
 
+    /// Whether it was started with what has a Ruby tell of itself.
+    pub fn was_to_tell(&self) -> bool {
+        let options = self.environment(None).and_then(|mut environment| environment.shift_remove("RUBYOPT"));
+        options.is_some_and(|options| without_probe(&options) != options)
+    }
+
     /// What a Ruby in it has told of itself, or, where what listens is neither Ruby nor a JVM (a proxy), the only Ruby that the
     /// server runs, but for those that were forked from it.
     pub fn inside(&self) -> Option<Inside> {
@@ -127,7 +133,7 @@ impl Serving {
 
 impl LiveJvm {
     /// What runs in process `pid`, if that has a JVM loaded: `java`, or another program that has it as a library.
-    fn of(pid: u32) -> Option<Self> {
+    pub fn of(pid: u32) -> Option<Self> {
         let library = proc::mapped(pid).find(|path| path.file_name() == Some("libjvm.so".as_ref()))?;
         Some(Self { pid, jdk: Jdk::around(&library) })
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use model::{SettingResult, SettingSource};
 
+use super::beside::Beside;
 use super::{Found, Reader, exactly, jvm, mri};
 use crate::proc;
 use crate::serving::Engine;
@@ -31,6 +32,9 @@ pub(super) const OF_JRUBY: &str = "JRUBY_OPTS";
 /// Options of Ruby: read by itself.
 pub(super) const OF_RUBY: &str = "RUBYOPT";
 
+/// Whether Ruby compiles: read by itself.
+const YJIT_ENABLE: &str = "RUBY_YJIT_ENABLE";
+
 /// Libraries that the dynamic linker loads before a program's own, ld.so(8).
 const OF_LINKER: &str = "LD_PRELOAD";
 
@@ -55,25 +59,32 @@ fn is_for_java(value: &str) -> bool {
 
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says: what reads it is asked.
-    pub(super) fn carried(&self, name: &str, value: &str, found: Found) -> Found {
+    pub(super) fn carried(&self, name: &str, value: &str, beside: &Beside, found: Found) -> Found {
         let live = found.live.clone();
         // What a program without a JVM, or one that bakeoff starts itself, makes of words like these is its own affair.
         let is_javas = || is_for_java(value) && self.target.installed.jvm.is_none() && self.jvm().is_ok();
         let judged = match name {
-            _ if value.trim().is_empty() => return found,
-            OF_LINKER => self.preloaded(value, found),
-            OF_RUBY => self.read_by_ruby(name, value, found),
+            // Some Rubies heed it though it is empty.
+            _ if value.trim().is_empty() && name != YJIT_ENABLE => return found,
+            OF_LINKER => Ok(self.preloaded(value, beside, found)),
+            OF_RUBY => self.rubyopt(value, beside, found),
             _ if name.starts_with("RUBY_") => self.read_by_ruby(name, value, found),
-            _ if is_named(name) || is_javas() => self.read_by_java(name, value, found),
+            _ if is_named(name) => self.read_by_java(name, value, beside, found),
+            _ if is_javas() => self.maybe_read_by_java(value, beside, found),
             _ => return found,
         };
-        let unverified =
-            |reason| format!("the process has the variable, but {reason}; see its effect by a `[[proof]]`");
-        judged.unwrap_or_else(|reason| Found { live, ..Found::unverified(unverified(reason)) })
+        let judged = judged.unwrap_or_else(Found::unverified);
+        match judged.result {
+            SettingResult::Unverified { reason } => {
+                let reason = format!("the process has the variable, but {reason}; see its effect by a `[[proof]]`");
+                Found { live, common: judged.common, ..Found::unverified(reason) }
+            }
+            _ => judged,
+        }
     }
 
     /// Libraries to be loaded: each by its path, or by its name wherever the linker finds it.
-    fn preloaded(&self, value: &str, found: Found) -> Result<Found, String> {
+    fn preloaded(&self, value: &str, beside: &Beside, found: Found) -> Found {
         let mapped: Vec<PathBuf> = proc::mapped(self.target.serving.pid).collect();
         let judge = |library: &str| {
             let path = Path::new(library);
@@ -86,13 +97,15 @@ impl Reader<'_> {
             }
             Ok(Found::value(library, is_there.then(|| library.to_owned()), None, SettingSource::Proc, exactly))
         };
-        let libraries = value.split([':', ' ']).filter(|library| !library.is_empty());
-        together(found, libraries.map(|library| (library.to_owned(), judge(library))))
+        let libraries = |value: &str| -> Vec<String> {
+            value.split([':', ' ']).filter(|library| !library.is_empty()).map(str::to_owned).collect()
+        };
+        together(found, beside, &libraries(value), libraries, judge)
     }
 
-    fn read_by_java(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
+    fn read_by_java(&self, name: &str, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if OF_JAVA.contains(&name) {
-            return self.java_options(value, found);
+            return self.java_options(value, beside, found);
         }
         if self.target.installed.jvm.is_some() {
             return Ok(unread(
@@ -101,75 +114,149 @@ impl Reader<'_> {
                 "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
             ));
         }
-        if name == OF_JRUBY { self.jruby_options(value, found) } else { self.java_options(value, found) }
+        if name == OF_JRUBY {
+            self.jruby_options(value, beside, found)
+        } else {
+            self.java_options(value, beside, found)
+        }
+    }
+
+    /// A variable that is known by its words only: it may be for another JVM, which the server starts, or will.
+    fn maybe_read_by_java(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
+        let judge = |option: &str| {
+            if self.is_given_to_jvm(option) {
+                self.jvm_option(option, beside)
+            } else {
+                Err(format!(
+                    "the JVM that serves was not given `{option}`: it may be for another that the server starts"
+                ))
+            }
+        };
+        Ok(together(found, beside, &jvm::options(value)?, read_options, judge))
+    }
+
+    /// Whether the JVM that serves has this among its options, wherever it has them from; its program's arguments are none.
+    pub(super) fn is_given_to_jvm(&self, option: &str) -> bool {
+        self.jvm_args().is_ok_and(|args| format!(" {args} ").contains(&format!(" {option} ")))
+    }
+
+    /// Options of Ruby: they are read, unless it was told not to read them, and YJIT tells whether it is on.
+    fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
+        if self.engine() == Engine::Ruby {
+            let shown = proc::command_line(self.target.serving.pid);
+            if let Some(switch) = shown.iter().find(|word| mri::ignores_rubyopt(word)) {
+                let reason = format!("Ruby was told not to read it: {switch}");
+                return Ok(unread(found, &reason, "ruby(1), --disable: `rubyopt`"));
+            }
+            if self.target.inside.is_none() && self.target.serving.was_to_tell() {
+                return Err(self.untold("whether it has read it, and whether YJIT is on"));
+            }
+        }
+        if !matches!(self.engine(), Engine::Ruby | Engine::Jruby) {
+            return Err("no Ruby is seen that reads it".to_owned());
+        }
+        let asked = mri::asks_for_yjit(value);
+        let judge = |option: &str| self.ruby_option(option, asked).unwrap_or_else(|| Ok(in_effect(option)));
+        Ok(together(found, beside, &words(value), words, judge))
+    }
+
+    /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `asked` says; `None` of any other.
+    pub(super) fn ruby_option(&self, option: &str, asked: Option<bool>) -> Option<Result<Found, String>> {
+        let asked = mri::asks_for_yjit(option).and(asked)?;
+        Some(match (self.engine(), self.target.inside) {
+            (Engine::Java | Engine::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
+            (Engine::Jruby, _) => Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc)),
+            (Engine::Ruby, None) => Err(self.untold("whether YJIT is on")),
+            (Engine::Ruby, Some(inside)) => Ok(match mri::yjit(inside, asked) {
+                found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),
+                found => found,
+            }),
+        })
     }
 
     fn read_by_ruby(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
         let pid = self.target.inside.map_or(self.target.serving.pid, |inside| inside.pid);
         match (self.engine(), self.target.inside) {
             // Such as RUBY_ENV: the program's own affair.
-            (engine, _) if engine != Engine::Ruby && name != OF_RUBY && !mri::is_own(name) => Ok(found),
+            (engine, _) if engine != Engine::Ruby && !mri::is_own(name) => Ok(found),
             (Engine::Java | Engine::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (engine, inside) if name == OF_RUBY => {
-                let Some(asked) = mri::asks_for_yjit(value) else { return Ok(found) };
-                let judged = match inside {
-                    _ if engine == Engine::Jruby => {
-                        Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
-                    }
-                    Some(inside) => Ok(mri::yjit(inside, asked)),
-                    None => Err(self.untold()),
-                };
-                let tuning = value.split_whitespace().filter(|option| mri::tunes_yjit(option));
-                let tuning = tuning.map(|option| (option.to_owned(), Err(mri::UNTOLD.to_owned())));
-                together(found, [("YJIT".to_owned(), judged)].into_iter().chain(tuning))
-            }
             (Engine::Jruby, _) => Ok(unread(
                 found,
                 "JRuby does not read it: its memory and compiler are the JVM's",
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
             )),
             _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
-            (_, inside) if name == "RUBY_YJIT_ENABLE" => {
-                let inside = inside.ok_or_else(|| self.untold())?;
+            (_, inside) if name == YJIT_ENABLE => {
+                let inside = inside.ok_or_else(|| self.untold("whether YJIT is on"))?;
                 Ok(mri::yjit(inside, mri::enables_yjit(value)))
             }
             _ => mri::other_variable(pid, name, found),
         }
     }
 
-    /// Why it is not known whether YJIT is on.
-    fn untold(&self) -> String {
+    /// Why `what` is not known of a Ruby.
+    fn untold(&self, what: &str) -> String {
         let why = if self.target.site.trial_dir.to_string_lossy().contains(char::is_whitespace) {
             "RUBYOPT takes no path with a space in it, such as that of this run's files (--store says where they are)"
         } else {
-            "its RUBYOPT was set anew, or it forked after its start"
+            "its RUBYOPT was set anew or is not read, or it forked, or became another, after its start"
         };
-        format!("Ruby tells only from inside whether YJIT is on, and this one has told nothing: {why}")
+        format!("Ruby tells only from inside {what}, and this one has told nothing: {why}")
     }
 
     /// Options of the JVM, each judged by itself.
-    fn java_options(&self, value: &str, found: Found) -> Result<Found, String> {
-        let options = jvm::options(value)?;
-        together(found, options.into_iter().map(|option| (option.clone(), self.jvm_option(&option))))
+    fn java_options(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
+        let judge = |option: &str| self.jvm_option(option, beside);
+        Ok(together(found, beside, &jvm::options(value)?, read_options, judge))
     }
 
-    /// Options of JRuby's launcher, each judged by itself: `-J` goes before those of the JVM.
-    fn jruby_options(&self, value: &str, found: Found) -> Result<Found, String> {
+    /// Options of JRuby's launcher, each judged by itself.
+    fn jruby_options(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if self.engine() != Engine::Jruby {
             return Err("no JRuby is seen that reads it".to_owned());
         }
-        let words = shell_words::split(value).map_err(|error| error.to_string())?;
-        let name = |word: &str| match (word.strip_prefix("-J"), own_option(word)) {
-            (Some(option), _) => jvm::name(option),
-            (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
-        };
-        let judge = |word: &str| match (word.strip_prefix("-J"), own_option(word)) {
-            (Some(option), _) => self.jvm_option(option),
+        let options = last_of_jruby(shell_words::split(value).map_err(|error| error.to_string())?);
+        let read = |text: &str| last_of_jruby(shell_words::split(text).unwrap_or_default());
+        Ok(together(found, beside, &options, read, |word| self.launcher_option(word, beside)))
+    }
+
+    /// An option of JRuby's launcher: `-J` goes before those of the JVM.
+    pub(super) fn launcher_option(&self, word: &str, beside: &Beside) -> Result<Found, String> {
+        match (word.strip_prefix("-J"), own_option(word)) {
+            (Some(option), _) => self.jvm_option(option, beside),
             (None, Some((name, value))) => self.jruby_option(name, value),
             (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
-        };
-        together(found, jvm::last_of_each(words, name).into_iter().map(|word| (word.clone(), judge(&word))))
+        }
     }
+}
+
+fn read_options(text: &str) -> Vec<String> {
+    jvm::options(text).unwrap_or_default()
+}
+
+/// Options of Ruby, each in one word.
+fn words(text: &str) -> Vec<String> {
+    let joined = text.replace("--enable ", "--enable=").replace("--disable ", "--disable=");
+    joined.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Of options of JRuby's launcher that are given twice the later one.
+pub(super) fn last_of_jruby(words: Vec<String>) -> Vec<String> {
+    jvm::last_of_each(words, |word| match (word.strip_prefix("-J"), own_option(word)) {
+        (Some(option), _) => jvm::name(option),
+        (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
+    })
+}
+
+/// What is in effect where it is given.
+pub(super) fn in_effect(option: &str) -> Found {
+    Found::value(option, Some(option.to_owned()), None, SettingSource::Proc, exactly)
+}
+
+/// What JRuby's launcher makes of an option for the JVM, if it makes one.
+pub(super) fn handed_to_jvm(word: &str) -> Option<String> {
+    let own = || own_option(word).map(|(name, value)| format!("-Djruby.{name}={value}"));
+    word.strip_prefix("-J").map(str::to_owned).or_else(own)
 }
 
 /// Name and value of `-Xname=value`, an option of JRuby's own.
@@ -177,23 +264,48 @@ pub(super) fn own_option(word: &str) -> Option<(&str, &str)> {
     word.strip_prefix("-X")?.split_once('=')
 }
 
-/// What becomes of a variable by what became of each of its options. Its own text stays what was asked for and what the process
-/// has: two values of it are two treatments. The first option that did not come out well speaks for all, by name, and they are
-/// the default only where each of them is.
-fn together(found: Found, options: impl Iterator<Item = (String, Result<Found, String>)>) -> Result<Found, String> {
-    let (mut all_default, mut source, mut untold) = (true, found.source, None);
-    for (option, judged) in options {
-        let judged = judged.unwrap_or_else(Found::unverified);
+/// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
+/// of them are two treatments. Options that all variants have make no difference: those that did not come out well are told by
+/// themselves. Of the others the first that did not speaks for all, by name, and they are the default only where each of them is.
+pub(super) fn together(
+    found: Found,
+    beside: &Beside,
+    options: &[String],
+    read: impl Fn(&str) -> Vec<String>,
+    judge: impl Fn(&str) -> Result<Found, String>,
+) -> Found {
+    let (mut all_default, mut source) = (true, found.source);
+    let (mut wrong, mut untold) = (None, None);
+    let mut common = Vec::new();
+    for option in options {
+        let judged = match judge(option).unwrap_or_else(Found::unverified) {
+            // As by `eval`.
+            judged if judged.is_wrong() && option.contains(['$', '`']) => {
+                Found::unverified(format!("a shell may have made something else of `{option}`"))
+            }
+            judged => judged,
+        };
+        if beside.is_common(option, &read) {
+            common.extend(judged.is_wrong().then(|| (option.clone(), judged)));
+            continue;
+        }
         match judged.result {
             SettingResult::Unverified { reason } => drop(untold.get_or_insert(reason)),
             SettingResult::AlreadyDefault => source = judged.source,
             SettingResult::InEffect => (source, all_default) = (judged.source, false),
-            _ => return Ok(found.by_option(&option, judged)),
+            _ => drop(wrong.get_or_insert((option, judged))),
         }
     }
-    let result = if all_default { SettingResult::AlreadyDefault } else { SettingResult::InEffect };
-    let default = found.live.clone().filter(|_| all_default);
-    untold.map_or(Ok(Found { default, source, result, ..found }), Err)
+    let result = match untold {
+        Some(reason) => SettingResult::Unverified { reason },
+        None if all_default => SettingResult::AlreadyDefault,
+        None => SettingResult::InEffect,
+    };
+    let default = found.live.clone().filter(|_| result == SettingResult::AlreadyDefault);
+    match wrong {
+        Some((option, judged)) => Found { common, ..found.by_option(option, judged) },
+        None => Found { default, source, result, common, ..found },
+    }
 }
 
 impl Found {

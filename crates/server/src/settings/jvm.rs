@@ -1,6 +1,7 @@
 //! The JVM's flags and properties, by the JDK's own `jcmd`.
 
 use std::collections::HashMap;
+use std::iter::Peekable;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -43,6 +44,12 @@ impl Flag {
 /// Flags by name.
 pub(super) type Flags = IndexMap<String, Flag>;
 
+/// The property that has what `-cp` sets.
+pub(super) const CLASS_PATH: &str = "java.class.path";
+
+/// How the options begin without which a JVM neither takes nor tells some others.
+pub(super) const UNLOCK: &str = "-XX:+Unlock";
+
 /// Options that look like flags and name files of them: the JVM lists none of these.
 const OF_FILES: [&str; 2] = ["-XX:VMOptionsFile=", "-XX:Flags="];
 
@@ -71,19 +78,48 @@ pub(super) fn parse_option(option: &str) -> Option<(String, String)> {
 /// The options in a text of them, as `java` hands them on to the JVM (java(1)): one that is two words becomes one, and of one that
 /// is given twice the last counts.
 pub(super) fn options(text: &str) -> Result<Vec<String>, String> {
-    let mut words = shell_words::split(text).map_err(|error| error.to_string())?.into_iter().peekable();
+    let words = shell_words::split(text).map_err(|error| error.to_string())?;
+    Ok(handed_on(words.into_iter().peekable(), |_| true).0)
+}
+
+/// The options at the beginning of the words after `java`, as it hands them on, and the other words: its program and what is that's.
+pub(super) fn options_before_program(words: &[String]) -> (Vec<String>, Vec<String>) {
+    let is_option = |word: &str| word.starts_with(['-', '@']) && !["-jar", "-m", "--module"].contains(&word);
+    handed_on(words.iter().cloned().peekable(), is_option)
+}
+
+/// Options of `java` that take the next word, beside those that set a path (java(1); `IsWhiteSpaceOption` of java.c).
+const WITH_VALUE: [&str; 12] = [
+    "--add-exports",
+    "--add-modules",
+    "--add-opens",
+    "--add-reads",
+    "--enable-native-access",
+    "--finalization",
+    "--illegal-native-access",
+    "--limit-modules",
+    "--patch-module",
+    "--source",
+    "--sun-misc-unsafe-memory-access",
+    "--upgrade-module-path",
+];
+
+fn handed_on(
+    mut words: Peekable<impl Iterator<Item = String>>,
+    is_option: impl Fn(&str) -> bool,
+) -> (Vec<String>, Vec<String>) {
     let mut options = Vec::new();
-    while let Some(word) = words.next() {
+    while let Some(word) = words.next_if(|word| is_option(word)) {
         let is_path = ["-cp", "-classpath", "--class-path"].contains(&word.as_str());
-        let joins = is_path || word == "-p" || word.starts_with("--") && !word.contains('=');
-        match words.next_if(|next| joins && !next.starts_with('-')) {
-            Some(value) if is_path => options.push(format!("-Djava.class.path={value}")),
-            Some(value) if word == "-p" => options.push(format!("--module-path={value}")),
+        let is_modules = ["-p", "--module-path"].contains(&word.as_str());
+        match words.next_if(|_| is_path || is_modules || WITH_VALUE.contains(&word.as_str())) {
+            Some(value) if is_path => options.push(format!("-D{CLASS_PATH}={value}")),
+            Some(value) if is_modules => options.push(format!("--module-path={value}")),
             Some(value) => options.push(format!("{word}={value}")),
             None => options.push(word),
         }
     }
-    Ok(last_of_each(options, name))
+    (last_of_each(options, name), words.collect())
 }
 
 /// Without those that a later one of the same name replaces.
@@ -309,6 +345,14 @@ fn is_only_read(option: &str) -> bool {
     let at_work = ["-D", "-agent", "-javaagent", "-Xlog", "-Xrun", "-Xdebug", "-XX:StartFlight", "-XX:AOT", "@"];
     // A file may be named from the server's folder.
     !at_work.iter().chain(&OF_FILES).any(|at_work| option.starts_with(at_work))
+}
+
+/// Whether a JVM that has this option among `options` takes memory for its heap though it runs nothing. ZGC has what it begins with from
+/// the kernel at once (`ZPhysicalMemoryManager::commit`: fallocate(2)), the others with a flag only.
+pub(super) fn takes_memory(option: &str, options: &[String]) -> bool {
+    let is_z = || options.iter().any(|option| option == "-XX:+UseZGC");
+    let begins_with = ["-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="];
+    option.starts_with("-XX:+AlwaysPreTouch") || begins_with.iter().any(|size| option.starts_with(size)) && is_z()
 }
 
 /// Whether it looks like a size, be it with a unit that does not exist: then the JVM has to refuse it.

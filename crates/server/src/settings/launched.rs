@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use model::{SettingResult, SettingSource};
+use model::SettingSource;
 
+use super::beside::Beside;
 use super::{Found, Reader, exactly, mri};
 use crate::proc;
 use crate::runtime;
@@ -12,13 +13,16 @@ use crate::runtime::jdk::alternatives;
 use crate::serving::Engine;
 
 impl Reader<'_> {
-    pub(super) fn argument(&self, name: &str, value: &str) -> Result<Found, String> {
+    pub(super) fn argument(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
         let inside = self.target.inside.filter(|inside| inside.engine == Engine::Ruby);
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let asked = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
         if let Some((inside, asked)) = inside.zip(asked) {
             return Ok(mri::yjit(inside, asked));
+        }
+        if let Some(judged) = self.among_arguments(&text, beside) {
+            return judged;
         }
         let words = shell_words::split(&text).map_err(|error| error.to_string())?;
         let joined = format!("{name}={value}");
@@ -28,8 +32,13 @@ impl Reader<'_> {
         };
         // A start script may have handed them on to what it became or started, which may show another title by now.
         let told = self.target.inside.is_some_and(|inside| holds(&inside.argv));
-        let is_present = told || holds(&proc::command_line(self.target.serving.pid)) || holds(&self.shown()?);
-        let live = is_present.then(|| text.clone());
+        let is_present = told || holds(&proc::command_line(self.target.serving.pid));
+        if !is_present && self.target.serving.pid != self.target.launched {
+            return Err("the process that serves is another than was launched, and does not show it: whether it was handed on, \
+                        or what the launched one makes of it, is not known"
+                .to_owned());
+        }
+        let live = (is_present || holds(&self.shown()?)).then(|| text.clone());
         let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
         Ok(match inside {
             Some(inside) if mri::tunes_yjit(name) => mri::yjit_option(inside, found),
@@ -44,11 +53,15 @@ impl Reader<'_> {
         mri::asks_for_yjit(text).filter(|_| text.contains("yjit") || installed.runs_ruby && own.any(|arg| arg == text))
     }
 
-    /// The words that the launched process was started with, as it shows them. A process that has become another program, or shows
-    /// another title, does not.
+    /// The words that the launched process was started with, as it shows them. A process that has become another program, or the same
+    /// with other words, or shows another title, does not.
     fn shown(&self) -> Result<Vec<String>, String> {
+        let installed = self.target.installed;
         let args = proc::command_line(self.target.launched);
-        if args.iter().any(|arg| is_program(arg, self.target.installed.program.file_name())) {
+        let started: Option<Vec<String>> =
+            installed.args.iter().map(|arg| self.target.site.complete(arg).ok()).collect();
+        let is_it = args.iter().any(|arg| is_program(arg, installed.program.file_name()));
+        if is_it && started.is_some_and(|started| args.ends_with(&started)) {
             return Ok(args);
         }
         Err(format!("the process shows another command line than it was started with: `{}`", args.join(" ")))
@@ -94,7 +107,6 @@ impl Reader<'_> {
                 let live = live.map(|path| path.to_string_lossy().into_owned());
                 Found::value(value, live, None, SettingSource::Proc, same)
             }
-            "command" => self.command(value),
             _ => self.program(value),
         }
     }
@@ -112,24 +124,6 @@ impl Reader<'_> {
                 || class.is_some_and(|class| arg.rsplit('.').next() == Some(class))
         };
         self.in_command_line(value, |args| args.iter().any(holds))
-    }
-
-    /// The program's name, wherever it was found, and its arguments.
-    fn command(&self, value: &str) -> Found {
-        let words = shell_words::split(value).unwrap_or_default();
-        let Some((program, rest)) = words.split_first() else { return Found::unverified("the command is empty") };
-        let name = Path::new(program).file_name();
-        let found = self.in_command_line(value, |args| {
-            let after = args.iter().position(|arg| is_program(arg, name)).map(|at| &args[at + 1..]);
-            after.is_some_and(|after| after.starts_with(rest))
-        });
-        match found.result {
-            // A script that became the program shows its own words no more: it was started all the same, since that serves.
-            SettingResult::Unverified { .. } => {
-                Found::value(value, Some(value.to_owned()), None, SettingSource::Proc, exactly)
-            }
-            _ => found,
-        }
     }
 
     fn in_command_line(&self, value: &str, holds: impl Fn(&[String]) -> bool) -> Found {

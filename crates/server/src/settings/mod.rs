@@ -5,7 +5,9 @@
 //! AskedSetting ─ refused ─→ Setting                                           of one that did not start
 //! ```
 
+mod beside;
 mod carriers;
+mod commands;
 mod jruby;
 mod jvm;
 mod launched;
@@ -16,6 +18,7 @@ mod refused;
 mod varied;
 
 use std::cell::OnceCell;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,6 +34,7 @@ use crate::runtime::{self, Installed};
 use crate::serving::{Engine, Inside, JRUBY_HOME, LiveJvm, NO_JVM, Serving};
 use crate::site::Site;
 use crate::tool;
+use beside::Beside;
 use jvm::{Flags, Place, Preflight};
 use needs::{Inert, Live};
 
@@ -52,11 +56,23 @@ pub(crate) struct Target<'a> {
     pub cpus: &'a [usize],
 }
 
-/// Reads back every setting, in the order asked.
-pub(crate) fn read_back(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<Setting> {
-    let reader = Reader::new(target, asked);
-    let read = |asked: &AskedSetting| reader.found(asked).unwrap_or_else(Found::unverified).about(asked, target.site);
-    asked.iter().map(read).collect()
+/// Reads back every setting, in the order asked. `others` is what each other variant asks for: of options in one text those that all
+/// variants have follow as settings of their own, where they did not come out well.
+pub(crate) fn read_back(target: &Target<'_>, asked: &[AskedSetting], others: &[Vec<AskedSetting>]) -> Vec<Setting> {
+    let reader = Reader::new(target, asked, others);
+    let read = |asked: &AskedSetting| {
+        let mut found = reader.found(asked).unwrap_or_else(Found::unverified);
+        let common = mem::take(&mut found.common);
+        let own = Setting { shared: reader.is_shared(asked), ..found.about(asked, target.site) };
+        let of_common = |(option, found): (String, Found)| {
+            let name = target.site.secrets.mask(&format!("{}: {option}", asked.name));
+            let found = Found { asked: Some(found.asked.clone().unwrap_or_default()), ..found };
+            Setting { name, shared: true, ..found.about(asked, target.site) }
+        };
+        let common: Vec<Setting> = common.into_iter().map(of_common).collect();
+        [own].into_iter().chain(common)
+    };
+    asked.iter().flat_map(read).collect()
 }
 
 /// What was found of one setting.
@@ -68,9 +84,16 @@ pub(crate) struct Found {
     pub default: Option<String>,
     pub source: SettingSource,
     pub result: SettingResult,
+    /// Of options in one text: those that all variants have and that did not come out well.
+    pub common: Vec<(String, Found)>,
 }
 
 impl Found {
+    /// That nothing was read.
+    pub fn new(source: SettingSource, result: SettingResult) -> Self {
+        Self { asked: None, live: None, default: None, source, result, common: Vec::new() }
+    }
+
     /// Judges a value that was read. `same` compares texts that the runtime takes for equal.
     pub fn value(
         asked: &str,
@@ -86,21 +109,25 @@ impl Found {
             },
             _ => SettingResult::Overridden,
         };
-        Self { asked: Some(asked.to_owned()), live, default, source, result }
+        Self { asked: Some(asked.to_owned()), live, default, ..Self::new(source, result) }
     }
 
     fn unknown(nearest: Option<String>, source: SettingSource) -> Self {
-        Self { asked: None, live: None, default: None, source, result: SettingResult::Unknown { nearest } }
+        Self::new(source, SettingResult::Unknown { nearest })
     }
 
     pub fn unverified(reason: impl Into<String>) -> Self {
-        let result = SettingResult::Unverified { reason: reason.into() };
-        Self { asked: None, live: None, default: None, source: SettingSource::Unread, result }
+        Self::new(SettingSource::Unread, SettingResult::Unverified { reason: reason.into() })
     }
 
     fn inert(reason: impl Into<String>, source: impl Into<String>, read: SettingSource) -> Self {
-        let result = SettingResult::Inert { reason: reason.into(), source: source.into() };
-        Self { asked: None, live: None, default: None, source: read, result }
+        Self::new(read, SettingResult::Inert { reason: reason.into(), source: source.into() })
+    }
+
+    /// Whether the process has something else than was asked for, or makes nothing of it.
+    fn is_wrong(&self) -> bool {
+        use SettingResult::{AlreadyDefault, InEffect, Unverified};
+        !matches!(self.result, InEffect | AlreadyDefault | Unverified { .. })
     }
 
     /// A value that is there, differs from the default, and does nothing for this reason.
@@ -136,8 +163,10 @@ impl Found {
 /// Asks each source once, and only if something needs it.
 struct Reader<'a> {
     target: &'a Target<'a>,
-    /// The JVM's options that the study asks for.
-    asked_flags: Vec<String>,
+    /// What the study asks of this variant.
+    asked: &'a [AskedSetting],
+    /// And of each other.
+    others: &'a [Vec<AskedSetting>],
     jvm: OnceCell<Result<LiveJvm, String>>,
     flags: OnceCell<Result<Flags, String>>,
     properties: OnceCell<Result<IndexMap<String, String>, String>>,
@@ -146,11 +175,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(target: &'a Target<'a>, asked: &[AskedSetting]) -> Self {
-        let flags = asked.iter().filter(|asked| asked.kind == SettingKind::JvmFlag);
+    fn new(target: &'a Target<'a>, asked: &'a [AskedSetting], others: &'a [Vec<AskedSetting>]) -> Self {
         Self {
             target,
-            asked_flags: flags.filter_map(|asked| target.site.complete(&asked.name).ok()).collect(),
+            asked,
+            others,
             jvm: OnceCell::new(),
             flags: OnceCell::new(),
             properties: OnceCell::new(),
@@ -167,10 +196,11 @@ impl<'a> Reader<'a> {
         let value = complete(&asked.value)?;
         match asked.kind {
             SettingKind::Jruby => self.jruby_option(&asked.name, &value),
-            SettingKind::JvmFlag => self.jvm_option(&complete(&asked.name)?),
+            SettingKind::JvmFlag => self.jvm_option(&complete(&asked.name)?, &self.beside(asked)),
             SettingKind::Property => self.property(&asked.name, &value),
-            SettingKind::Env => self.variable(&asked.name, &value),
-            SettingKind::Argument => self.argument(&complete(&asked.name)?, &value),
+            SettingKind::Env => self.variable(&asked.name, &value, &self.beside(asked)),
+            SettingKind::Argument => self.argument(&complete(&asked.name)?, &value, &self.beside(asked)),
+            SettingKind::Runtime if asked.name == "command" => Ok(self.command(asked, &value)),
             SettingKind::Runtime => Ok(self.runtime(&asked.name, &value)),
             SettingKind::Proof => Err("a proof is read by itself".to_owned()),
             SettingKind::Limit => Ok(self.limit(&asked.name)),
@@ -209,7 +239,24 @@ impl<'a> Reader<'a> {
             }
         }
         let live = self.properties()?.get(name).cloned();
-        Ok(Found::value(value, live, self.default_property(name), SettingSource::Jcmd, exactly))
+        let default = self.default_property(name);
+        let found = Found::value(value, live, default, SettingSource::Jcmd, exactly);
+        if found.result == SettingResult::Overridden && name == jvm::CLASS_PATH && value.contains('*') {
+            return Err("`java` has put the archives that are there in the place of `*`".to_owned());
+        }
+        if found.result == SettingResult::Overridden && found.default.is_none() && self.was_given(name, value) {
+            let by_now = found.live.map_or("taken it away".to_owned(), |live| format!("made it `{live}`"));
+            return Err(format!("the JVM was started with it, and its program has {by_now} since"));
+        }
+        Ok(found)
+    }
+
+    /// Whether the JVM was started with this value of a property: the last that it was given. Of the JDK's own it makes others.
+    fn was_given(&self, name: &str, value: &str) -> bool {
+        let Ok(args) = self.jvm_args() else { return false };
+        let args = format!(" {args} ");
+        let given = args.rfind(&format!(" -D{name}=")).map(|at| &args[at..]);
+        given.is_some_and(|given| given.starts_with(&format!(" -D{name}={value} ")))
     }
 
     /// Which runtime serves.
@@ -227,7 +274,7 @@ impl<'a> Reader<'a> {
         preflight.properties.get(name).cloned()
     }
 
-    fn jvm_option(&self, option: &str) -> Result<Found, String> {
+    fn jvm_option(&self, option: &str, beside: &Beside) -> Result<Found, String> {
         if let Some(property) = option.strip_prefix("-D") {
             let (name, value) = property.split_once('=').unwrap_or((property, ""));
             return self.property(name, value);
@@ -235,7 +282,7 @@ impl<'a> Reader<'a> {
         let Some((name, value)) = jvm::parse_option(option) else { return self.other_jvm_option(option) };
         let flags = self.flags()?;
         let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
-        let default = self.default_flag(&name, option);
+        let default = self.default_flag(&name, option, &beside.level);
         let same = |one: &str, other: &str| jvm::same_flag(flags, &name, one, other);
         let mut found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
         found.live = found.live.map(|live| live.replace('\n', ", "));
@@ -265,20 +312,29 @@ impl<'a> Reader<'a> {
         Place { cpus: self.target.cpus.to_vec(), limits: self.target.installed.limits, ..Place::default() }
     }
 
-    /// What the flag would be with everything else as it is; without the study's other flags, too, where those need it.
-    /// `None` where the JVM that is asked does not tell in time: a small quota may not let it.
-    fn default_flag(&self, name: &str, option: &str) -> Option<String> {
-        let mut preflight = self.preflight(&[option.to_owned()], &self.place()).ok()?;
+    /// What the flag would be without `level`, the options of its level, and with everything else as it is; without all that the
+    /// study asks for, too, where that needs them. `None` where the JVM that is asked does not tell in time: a small quota may not let
+    /// it.
+    fn default_flag(&self, name: &str, option: &str, level: &[String]) -> Option<String> {
+        // What is locked is not told of.
+        let mut left_out: Vec<String> = level.iter().filter(|other| !other.starts_with(jvm::UNLOCK)).cloned().collect();
+        left_out.push(option.to_owned());
+        let mut preflight = self.preflight(&left_out, &self.place()).ok()?;
         if !preflight.starts {
-            preflight = self.preflight(&self.asked_flags, &self.place()).ok()?;
+            let flags = self.asked.iter().filter(|asked| asked.kind == SettingKind::JvmFlag);
+            left_out.extend(flags.filter_map(|asked| self.target.site.complete(&asked.name).ok()));
+            preflight = self.preflight(&left_out, &self.place()).ok()?;
         }
         preflight.flags.get(name).map(|flag| flag.value.clone())
     }
 
-    /// What a second JVM says that gets the options of the running one, but for those left out.
+    /// What a second JVM says that gets the options of the running one, but for those left out, and for what would take as much memory
+    /// as the server has beside it.
     fn preflight(&self, left_out: &[String], place: &Place) -> Result<Arc<Preflight>, String> {
         let args = self.jvm_args()?.split(' ').filter(|word| jvm::is_option(word));
-        let options: Vec<String> = args.map(str::to_owned).filter(|option| !left_out.contains(option)).collect();
+        let args: Vec<String> = args.map(str::to_owned).collect();
+        let is_taken = |option: &&String| !left_out.contains(option) && !jvm::takes_memory(option, &args);
+        let options: Vec<String> = args.iter().filter(is_taken).cloned().collect();
         jvm::preflight(self.jvm()?.jdk()?, &options, place)
     }
 
@@ -286,8 +342,10 @@ impl<'a> Reader<'a> {
     fn other_jvm_option(&self, option: &str) -> Result<Found, String> {
         let args = self.jvm_args()?;
         // What `java` itself makes use of, such as `-server`, it does not hand on to the JVM.
+        let shown = proc::command_line(self.jvm()?.pid);
         let is_present = format!(" {args} ").contains(&format!(" {option} "))
-            || proc::command_line(self.jvm()?.pid).iter().any(|word| word == option)
+            || shown.iter().any(|word| word == option)
+            || shown.windows(2).any(|words| words.join("=") == option)
             || self.is_read_by_java(option)?;
         let live = is_present.then(|| option.to_owned());
         Ok(Found::value(option, live, None, SettingSource::Jcmd, exactly))
@@ -304,7 +362,7 @@ impl<'a> Reader<'a> {
         Ok(read.filter_map(|(_, text)| jvm::options(text).ok()).flatten().any(|word| word == option))
     }
 
-    fn variable(&self, name: &str, value: &str) -> Result<Found, String> {
+    fn variable(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
         let found = if carriers::has_options(name, value) {
             self.options(name, value)?
         } else {
@@ -312,7 +370,7 @@ impl<'a> Reader<'a> {
             let default = runtime::base_env().get(name).cloned();
             Found::value(value, live, default, SettingSource::Proc, exactly)
         };
-        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, found) } else { found })
+        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, beside, found) } else { found })
     }
 
     /// What its control groups allow, in the study's terms.

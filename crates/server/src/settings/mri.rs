@@ -40,7 +40,7 @@ pub(super) fn gc_variable(
         None if ran.stderr.contains(&format!("invalid string for {name}:")) => {
             Ok(Found::value(value, Some("not a number to Ruby".to_owned()), None, SettingSource::Preflight, exactly))
         }
-        None => Ok(unknown(pid, name)),
+        None => misspelt(pid, name),
     }
 }
 
@@ -60,12 +60,16 @@ fn same_number(one: &str, other: &str) -> bool {
     }
 }
 
-/// A number as Ruby reads it from a variable: sizes may have a unit (`get_envparam_size` of gc.c).
+/// A number as Ruby reads it from a variable: sizes may have a unit, and be hexadecimal (`get_envparam_size` of gc.c).
 fn number(text: &str) -> Option<f64> {
     let units = [(['k', 'K'], 1_u64 << 10), (['m', 'M'], 1 << 20), (['g', 'G'], 1 << 30)];
     let sized = units.into_iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)));
     let (digits, size) = sized.unwrap_or((text, 1));
-    Some(digits.parse::<f64>().ok()? * size as f64)
+    let number = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()? as f64,
+        None => digits.parse().ok()?,
+    };
+    Some(number * size as f64)
 }
 
 /// How the names of its variables begin that set the collector, YJIT and stacks.
@@ -89,22 +93,46 @@ pub(super) fn is_own(name: &str) -> bool {
     OWN.iter().any(|begin| name.starts_with(begin))
 }
 
-/// A variable that Ruby cannot be asked about: known, if its own program has the name in it; unknown, if it is named as Ruby's are,
-/// or nearly; else the program's own, such as `RUBY_ENV`.
+/// A variable that Ruby cannot be asked about: known, if its own program has the name in it; unknown, if that is a misspelt one; else
+/// the program's own, such as `RUBY_ENV`, where it is not named as Ruby's are.
 pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found, String> {
-    if names(pid).iter().any(|known| known == name) {
-        return Err("Ruby does not tell what it makes of it".to_owned());
+    let is_known = names(pid).iter().any(|known| known == name);
+    match misspelt(pid, name) {
+        Ok(unknown) => Ok(Found { live: found.live, ..unknown }),
+        Err(_) if !is_known && !is_own(name) => Ok(found),
+        untold => untold,
     }
-    let unknown = unknown(pid, name);
-    let is_meant = is_own(name) || unknown.result != SettingResult::Unknown { nearest: None };
-    Ok(if is_meant { Found { live: found.live, ..unknown } } else { found })
 }
 
-fn unknown(pid: u32, name: &str) -> Found {
+/// How many letters a misspelt name may be away from the one that was meant.
+const MISSPELT: usize = 2;
+
+/// A name that this Ruby does not have: unknown where it is nearly one of its own, or one that other Rubies have. Any other may be the
+/// program's own, whatever it begins with.
+fn misspelt(pid: u32, name: &str) -> Result<Found, String> {
     let names = names(pid);
-    let own = names.iter().map(String::as_str).filter(|known| is_own(known) && *known != name);
-    Found::unknown(tool::nearest(name, own), SettingSource::Proc)
+    if names.iter().any(|known| known == name) {
+        return Err("Ruby does not tell what it makes of it".to_owned());
+    }
+    let own = names.iter().map(String::as_str).filter(|known| is_own(known));
+    let nearest = tool::nearest(name, own);
+    let is_near = nearest.as_ref().is_some_and(|nearest| strsim::osa_distance(nearest, name) <= MISSPELT);
+    if is_near || OF_OTHERS.contains(&name) {
+        return Ok(Found::unknown(nearest, SettingSource::Proc));
+    }
+    Err("this Ruby has no such variable: it is the program's own, or misspelt".to_owned())
 }
+
+/// Variables of the collector's that some Rubies have and others do not: the size pools' came with 3.3 (gc.c).
+const OF_OTHERS: [&str; 7] = [
+    "RUBY_GC_HEAP_0_INIT_SLOTS",
+    "RUBY_GC_HEAP_1_INIT_SLOTS",
+    "RUBY_GC_HEAP_2_INIT_SLOTS",
+    "RUBY_GC_HEAP_3_INIT_SLOTS",
+    "RUBY_GC_HEAP_4_INIT_SLOTS",
+    "RUBY_GC_HEAP_INIT_SLOTS",
+    "RUBY_GC_HEAP_REMEMBERED_WB_UNPROTECTED_OBJECTS_LIMIT_RATIO",
+];
 
 /// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
 /// there.
@@ -151,6 +179,12 @@ pub(super) fn asks_for_yjit(options: &str) -> Option<bool> {
     joined.split_whitespace().filter_map(asks).next_back()
 }
 
+/// Whether an option has Ruby not read RUBYOPT.
+pub(super) fn ignores_rubyopt(option: &str) -> bool {
+    let features = option.strip_prefix("--disable").and_then(|rest| rest.strip_prefix(['=', '-']));
+    features.is_some_and(|features| features.split(',').any(|feature| ["rubyopt", "all"].contains(&feature)))
+}
+
 /// Whether an option, such as `--yjit-call-threshold=5`, says how YJIT is to work.
 pub(super) fn tunes_yjit(option: &str) -> bool {
     option.starts_with("--yjit-") && option != "--yjit-disable"
@@ -158,7 +192,7 @@ pub(super) fn tunes_yjit(option: &str) -> bool {
 
 /// Whether `RUBY_YJIT_ENABLE` asks for YJIT. Ruby 3.1 turns it on whatever the value is, later ones by `1`, `true` and `yes` only.
 pub(super) fn enables_yjit(value: &str) -> bool {
-    !["0", "false", "no", "off"].iter().any(|off| value.eq_ignore_ascii_case(off))
+    !["", "0", "false", "no", "off"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
 /// Whether the second compiler is on as asked.
@@ -207,6 +241,7 @@ mod tests {
         assert_eq!(told(said, "RUBY_GC_HEAP_GROWTH_FACTOR"), pair("1.800000", "1.800000"));
         assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
         assert!(same_number("1.1", "1.100000") && !same_number("a", "b"));
+        assert!(same_number("0x100000", "1048576") && same_number("0x2k", "2048") && !same_number("0x10", "10"));
         assert!(same_number("32m", "33554432") && same_number("1K", "1024") && !same_number("32m", "32"));
     }
 
@@ -232,7 +267,13 @@ mod tests {
         for other in ["", "-W0", "--enable=gems", "--mjit", "--yjitter", "--enable=frozen-string-literal yjit"] {
             assert_eq!(asks_for_yjit(other), None, "{other}");
         }
-        assert!(enables_yjit("1") && enables_yjit("on") && !enables_yjit("0") && !enables_yjit("FALSE"));
+        assert!(
+            enables_yjit("1")
+                && enables_yjit("on")
+                && !enables_yjit("")
+                && !enables_yjit("0")
+                && !enables_yjit("FALSE")
+        );
     }
 
     #[test]

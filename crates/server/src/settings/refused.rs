@@ -27,6 +27,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
             (SettingKind::Env, None) if carriers::has_options(&asked.name, &asked.value) => {
                 told_of(last_words, &complete(&asked.value)?)
             }
+            (SettingKind::Runtime, None) if asked.name == "command" => told_of(last_words, &complete(&asked.value)?),
             (SettingKind::Jruby, Some(jvm)) => {
                 jruby::refusal(&jvm.jdk, jvm.jruby.as_deref()?, &asked.name, &complete(&asked.value)?)
             }
@@ -36,13 +37,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
             _ => None,
         }
     };
-    let found = |reason: String| Found {
-        asked: None,
-        live: None,
-        default: None,
-        source: SettingSource::Preflight,
-        result: SettingResult::Refused { reason },
-    };
+    let found = |reason: String| Found::new(SettingSource::Preflight, SettingResult::Refused { reason });
     asked.iter().filter_map(|asked| Some(found(reason(asked)?).about(asked, site))).collect()
 }
 

@@ -8,7 +8,7 @@ use super::{Reader, Target, carriers, jvm};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not tell is left out.
 pub(crate) fn varied(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<LiveOptions> {
-    let reader = Reader::new(target, &[]);
+    let reader = Reader::new(target, &[], &[]);
     let live = |asked: &AskedSetting| {
         let live = target.site.secrets.mask(&reader.has(asked)?.join(", "));
         Some(LiveOptions { kind: asked.kind, name: asked.name.clone(), value: asked.value.clone(), live })

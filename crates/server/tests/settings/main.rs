@@ -6,9 +6,11 @@ mod common;
 mod page;
 mod table;
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use common::{RUBY_SERVER, asked, get, launcher, spec, study, toolbox};
 use model::study::{AskedSetting, JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec, SettingKind};
@@ -20,7 +22,7 @@ const SERVER: &str = include_str!("../common/Server.java");
 /// Becomes the program that serves.
 const START_RUBY: &str = "unset DROPPED\nexec ruby server.rb \"$1\"\n";
 /// Has it for a child.
-const START_JAVA: &str = "moved=$MOVED_OPTS\nunset MOVED_OPTS DROPPED_OPTS\njava WITH $moved $JAVA_OPTS $CATALINA_OPTS $JVM_OPTS $JAVA_MEM $JAVA_STACK $GRADLE_OPTS -Xms32m Server.java \"$1\"\nexit $?\n";
+const START_JAVA: &str = "moved=$MOVED_OPTS\nunset MOVED_OPTS DROPPED_OPTS\njava WITH $MY_OPTS $moved $JAVA_OPTS $CATALINA_OPTS $JVM_OPTS $JAVA_MEM $JAVA_STACK $GRADLE_OPTS -Xms32m Server.java \"$1\"\nexit $?\n";
 /// JRuby's own launcher reads what it reads.
 const START_JRUBY: &str = "sh HOME/bin/jruby server.rb \"$1\"\nexit $?\n";
 const JRUBY_94: &str = "9.4.15.0";
@@ -66,6 +68,21 @@ fn script_jruby() {
     run(On::ScriptJruby);
 }
 
+#[test]
+fn command_java() {
+    run(On::CommandJava);
+}
+
+#[test]
+fn command_jruby() {
+    run(On::CommandJruby);
+}
+
+#[test]
+fn command_mri() {
+    run(On::CommandMri);
+}
+
 /// Runs every group of a runtime; all that came out otherwise than the table says is told together.
 fn run(on: On) {
     if let Some(absent) = absent(on) {
@@ -80,7 +97,12 @@ fn run(on: On) {
 fn misjudged(group: &Group) -> Vec<String> {
     let dir = study("server.rb", RUBY_SERVER);
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
-    fs::write(dir.path().join("start.sh"), start_script(group, dir.path())).unwrap();
+    fs::write(dir.path().join("start.sh"), start_script(group)).unwrap();
+    if group.on == On::CommandJruby {
+        let jruby = dir.path().join("jruby");
+        fs::write(&jruby, format!("#!/bin/sh\nexec sh {}/bin/jruby \"$@\"\n", JRUBY_HOME.display())).unwrap();
+        fs::set_permissions(&jruby, Permissions::from_mode(0o755)).unwrap();
+    }
     fs::write(dir.path().join("options.txt"), "-Xmx128m\n").unwrap();
     fs::write(dir.path().join("flags.txt"), "+UseSerialGC\n").unwrap();
     fs::write(dir.path().join("heap.txt"), "MaxHeapSize=67108864\n").unwrap();
@@ -90,21 +112,63 @@ fn misjudged(group: &Group) -> Vec<String> {
     let installed = install(&server(group, dir.path()), dir.path(), &toolbox(dir.path())).unwrap();
     let launcher = launcher();
     let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
-    let wanted: Vec<AskedSetting> = group.cases.iter().map(|case| asked(case.kind, case.name, case.value)).collect();
-    let settings = match launcher.server(&installed, &site) {
-        Ok(running) => running.read_back(&wanted),
-        Err(error @ LaunchError::Exited { .. }) => launcher.refused(&installed, &site, &wanted, &error),
+    let settings: Vec<Option<Setting>> = match launcher.server(&installed, &site) {
+        Ok(running) => {
+            let wanted: Vec<AskedSetting> = group.cases.iter().map(|case| wanted(case, group)).collect();
+            // A word of a command is judged by what the other variant's command is without.
+            let of_word = |case: &Case| {
+                let other = asked(case.kind, "command", &command(group, Some(case.name)));
+                running.read_back(&wanted[..1], &[vec![other]]).into_iter().next()
+            };
+            if group.cases.iter().any(|case| case.kind == SettingKind::Runtime) {
+                group.cases.iter().map(of_word).collect()
+            } else {
+                running.read_back(&wanted, &[]).into_iter().map(Some).collect()
+            }
+        }
+        Err(error @ LaunchError::Exited { .. }) => {
+            let refused =
+                |case: &Case| launcher.refused(&installed, &site, &[wanted(case, group)], &error).into_iter().next();
+            group.cases.iter().map(refused).collect()
+        }
         Err(error) => panic!("{error}"),
     };
-    let found =
-        |case: &Case| settings.iter().find(|setting| (setting.kind, setting.name.as_str()) == (case.kind, case.name));
-    let wrong = |case: &&Case| !found(case).is_some_and(|setting| is(case.expect, setting));
-    let told = |case: &Case| {
-        let found = found(case).map(|setting| (&setting.result, &setting.live, &setting.default));
+    let found = group.cases.iter().zip(&settings);
+    let wrong = found.filter(|(case, found)| !found.as_ref().is_some_and(|setting| is(case.expect, setting)));
+    let told = |(case, found): (&Case, &Option<Setting>)| {
+        let found = found.as_ref().map(|setting| (&setting.result, &setting.live, &setting.default));
         format!("{} {}: expected {:?}, found {found:?}", case.name, case.value, case.expect)
     };
-    group.cases.iter().filter(wrong).map(told).collect()
+    wrong.map(told).collect()
 }
+
+/// What a study asks for that has the case.
+fn wanted(case: &Case, group: &Group) -> AskedSetting {
+    match case.kind {
+        SettingKind::Runtime => asked(case.kind, "command", &command(group, None)),
+        _ => asked(case.kind, case.name, case.value),
+    }
+}
+
+/// The command of a group, which has its cases for words, but for one of them.
+fn command(group: &Group, without: Option<&str>) -> String {
+    let words = group.cases.iter().map(|case| case.name).filter(|word| Some(*word) != without);
+    let words = group.with.iter().copied().chain(words).collect::<Vec<_>>().join(" ");
+    match group.on {
+        On::CommandJava => format!("java {words} Server.java {{port}}"),
+        On::CommandJruby => format!("./jruby {words} server.rb {{port}}"),
+        On::CommandMri => format!("ruby {words} server.rb {{port}}"),
+        _ => "sh start.sh {port}".to_owned(),
+    }
+}
+
+/// The folder of JRuby 9.4: it is fetched as for a study.
+static JRUBY_HOME: LazyLock<PathBuf> = LazyLock::new(|| {
+    let dir = study("server.rb", RUBY_SERVER);
+    let group = Group { on: On::Jruby94, with: &[], cases: &[] };
+    install(&server(&group, dir.path()), dir.path(), &toolbox(dir.path())).unwrap();
+    toolbox(dir.path()).cache.join("jruby").join(JRUBY_94).join("home")
+});
 
 fn is(expect: Expect, setting: &Setting) -> bool {
     match (expect, &setting.result) {
@@ -150,21 +214,16 @@ fn server(group: &Group, dir: &Path) -> ServerSpec {
             options: of(SettingKind::Argument).map(|case| case.name.to_owned()).collect(),
             script: "server.rb".into(),
         },
-        On::Script | On::ScriptJava | On::ScriptJruby => Runtime::Command { command: "sh start.sh".into() },
+        _ => Runtime::Command { command: command(group, None) },
     };
-    ServerSpec { env: pairs(SettingKind::Env), ready: get(120), ..spec(runtime, &["{port}"], dir) }
+    let args: &[&str] = if matches!(runtime, Runtime::Command { .. }) { &[] } else { &["{port}"] };
+    ServerSpec { env: pairs(SettingKind::Env), ready: get(120), ..spec(runtime, args, dir) }
 }
 
-fn start_script(group: &Group, dir: &Path) -> String {
+fn start_script(group: &Group) -> String {
     match group.on {
         On::ScriptJava => START_JAVA.replace("WITH", &group.with.join(" ")),
-        On::ScriptJruby => {
-            // It is fetched as for a study, and unpacked into this folder.
-            let on = On::Jruby94;
-            install(&server(&Group { on, with: &[], cases: &[] }, dir), dir, &toolbox(dir)).unwrap();
-            let home = toolbox(dir).cache.join("jruby").join(JRUBY_94).join("home");
-            START_JRUBY.replace("HOME", &home.display().to_string())
-        }
+        On::ScriptJruby => START_JRUBY.replace("HOME", &JRUBY_HOME.display().to_string()),
         _ => START_RUBY.to_owned(),
     }
 }
@@ -179,15 +238,15 @@ fn absent(on: On) -> Option<String> {
     match on {
         On::Jdk17 => jdk("17"),
         On::Jdk25 => jdk("25"),
-        On::Jruby94 | On::ScriptJruby => jdk("17 or 21"),
+        On::Jruby94 | On::ScriptJruby | On::CommandJruby => jdk("17 or 21"),
         On::Jruby101 => jdk("21 or 25"),
-        On::Mri | On::Script => {
+        On::Mri | On::Script | On::CommandMri => {
             let said = Command::new("ruby").args(["--yjit", "-v"]).output().unwrap();
             let said = String::from_utf8_lossy(&said.stdout).into_owned();
             let is_known = said.starts_with("ruby 3.1.") && said.contains("+YJIT");
             (!is_known).then(|| format!("here is: {said}"))
         }
-        On::ScriptJava => None,
+        On::ScriptJava | On::CommandJava => None,
     }
 }
 

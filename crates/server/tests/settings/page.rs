@@ -22,9 +22,10 @@ Whatever a study asks for, of one variant or of all, is read back from the runni
 | in effect | the process has the value | |
 | unverified | nothing tells the value | setting-unverified |
 
-The default is what the same runtime has with everything else as it is and without this setting: a second JVM is asked, with the environment, the
-processors (`[host] server_cpus`) and the `limits` that the server has, and without any property (`-D`) of the study's. A property that the JVM has
-only once it is set has no default. Names are asked of the runtime;
+The default is what the same runtime has with everything else as it is and without what the setting's level brings (a setting that all variants share: without
+itself): a second JVM is asked, with the environment, the processors (`[host] server_cpus`) and the `limits` that the server has, without any property (`-D`) of the
+study's, and without what would have it take the heap's memory beside the server (`-XX:+AlwaysPreTouch`; with ZGC the size that the heap begins with). A property that the JVM has
+only once it is set has no default. One of those that its program has since taken away or written anew is unverified: the JVM was started with it. Names are asked of the runtime;
 what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. A size that the JVM rounds is the one asked for; of
 options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
 
@@ -34,13 +35,21 @@ Who is asked: the process that serves, which is the one of the launched tree tha
 Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM serves, any variable all of whose words begin
 with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if
 the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, by name, and the default only where all are; of one given twice the
-later counts. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
+later counts. An option that all variants have in that text makes no difference between them: it is left out of this, and where it did not come out well it is told by itself, as shared
+(`JAVA_OPTS: -XX:+UseNUMA`). Where a shell may have expanded an option (`-Dlogs=$HOME/logs`, by `eval`), and its value is another, it is unverified; so is an option that the JVM which serves was not
+given, in a variable that is known only by its words: it may be for another JVM. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
 is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace), and about YJIT, however it was asked for, once more when
 the server has answered: Rails turns it on after its start. Where no such runtime serves they are
-unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of the options that the study writes into a command line it is known there only that they stand in it,
-be it the one that the start script was given or the one that the process which serves has, as its kernel or its Ruby tells it: where both show
-another title they are unverified. Any other variable is the
+unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of arguments (`args`, `ruby`) that are no options of the JVM or about YJIT it is known only that they stand in a command line,
+be it the one of the process that serves, as its kernel or its Ruby tells it, or the one that was launched, where that serves itself: where they stand in neither they are unverified. Any other variable is the
 program's own affair: it is in effect when the process has it, and `LD_PRELOAD` when the process has the libraries mapped. A process that has written a long title over its environment, as Puma may, does not tell.
+
+The words of a `command` are judged in the same way: those that stand behind `java`, `jruby` or `ruby` and before its program, and, where a start script is called, those that the JVM which serves shows
+among its options. What the process that serves does not show, as another program has taken it, is unverified. All other words make up another command, which is in effect since it was
+started: it may hand over to whatever it likes. Two commands that differ in nothing but options that are the default, and in those that count for nothing, are one treatment.
+
+A variable named as Ruby's own (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby does not have is unknown where it is up to two letters away from one that it has, or one
+that other Rubies have; else it may be the program's own, and is unverified.
 
 What a start script's runtime does not start with is told by those of its last words that name the option: they are all that is left.
 
@@ -77,7 +86,7 @@ fn rows(page: &mut String, group: &Group) {
 
 fn setting(case: &Case) -> String {
     match case.kind {
-        SettingKind::JvmFlag | SettingKind::Argument => format!("`{}`", case.name),
+        SettingKind::JvmFlag | SettingKind::Argument | SettingKind::Runtime => format!("`{}`", case.name),
         SettingKind::Env => format!("variable `{}={}`", case.name, case.value),
         SettingKind::Property => format!("property `{}={}`", case.name, case.value),
         _ => format!("`{}={}`", case.name, case.value),

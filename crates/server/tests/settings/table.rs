@@ -2,7 +2,7 @@
 //!
 //! Written from those, not from what bakeoff says. `docs/settings.md` is made from this.
 
-use model::study::SettingKind::{self, Argument, Env, Jruby, JvmFlag, Property};
+use model::study::SettingKind::{self, Argument, Env, Jruby, JvmFlag, Property, Runtime};
 
 /// What has to come out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,6 +51,9 @@ pub enum On {
     Script,
     ScriptJava,
     ScriptJruby,
+    CommandJava,
+    CommandJruby,
+    CommandMri,
 }
 
 impl On {
@@ -64,6 +67,9 @@ impl On {
             Self::Script => "A start script that runs MRI",
             Self::ScriptJava => "A start script that runs Java",
             Self::ScriptJruby => "A start script that runs JRuby 9.4",
+            Self::CommandJava => "A command `java`",
+            Self::CommandJruby => "A command `jruby` of JRuby 9.4",
+            Self::CommandMri => "A command `ruby`",
         }
     }
 }
@@ -78,6 +84,11 @@ const fn flag(option: &'static str, expect: Expect, why: &'static str) -> Case {
 
 const fn jruby(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
     case(Jruby, name, value, expect, why)
+}
+
+/// A word of a command that the other variants' commands are without.
+const fn word(word: &'static str, expect: Expect, why: &'static str) -> Case {
+    case(Runtime, word, "", expect, why)
 }
 
 const fn env(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
@@ -166,6 +177,19 @@ pub const GROUPS: &[Group] = &[
         cases: &[
             flag("-Xmx65m", InEffect, "rounded up to 66 MiB: 512 bytes for each byte of a page of the card table"),
             flag("-Xms33m", InEffect, "the same: 34 MiB"),
+        ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-XX:+UseSerialGC", "-Xmx256m"],
+        cases: &[
+            flag("-XX:NewSize=40m", InEffect, "the default is 5 MiB, whatever the other one draws it to"),
+            flag(
+                "-XX:MaxNewSize=40m",
+                InEffect,
+                "the default is a third of the heap, whatever the other one draws it to",
+            ),
+            flag("-XX:+AlwaysPreTouch", InEffect, "off by default"),
         ],
     },
     Group {
@@ -397,7 +421,15 @@ pub const GROUPS: &[Group] = &[
             env("RUBY_YJIT_ENABLE", "1", InEffect, "ruby(1): the same as --yjit"),
             env("RUBY_THREAD_VM_STACK_SIZE", "2097152", Unverified, "ruby(1) knows it, and no Ruby tells its value"),
             env("RUBY_FIBRE_VM_STACK_SIZE", "1", Unknown(Some("RUBY_FIBER_VM_STACK_SIZE")), "misspelt"),
-            env("RUBY_YJIT_FOO", "1", Unknown(None), "named as Ruby's own, and none"),
+            env("RUBY_YJIT_FOO", "1", Unverified, "named as Ruby's own, and none: the program may read it"),
+            env("RUBY_THREAD_COUNT", "5", Unverified, "the same"),
+            env("RUBY_GC_COMPACT", "1", Unverified, "the same, among those of the collector"),
+            env(
+                "RUBY_GC_HEAP_0_INIT_SLOTS",
+                "600000",
+                Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")),
+                "an option of Ruby's from 3.3 on",
+            ),
             env("RUBY_ENV", "production", InEffect, "the program's own: Ruby has none like it"),
             env("RUBY_VERSION", "3.1", InEffect, "the program's own: to Ruby it is a constant"),
             env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
@@ -452,6 +484,20 @@ pub const GROUPS: &[Group] = &[
     Group {
         on: On::Mri,
         with: &[],
+        cases: &[env("RUBY_YJIT_ENABLE", "", Overridden, "ruby.c of 3.1: on, though it is empty")],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
+        cases: &[
+            case(Argument, "--disable=rubyopt", "", InEffect, "ruby(1)"),
+            env("RUBYOPT", "-W0", Inert, "Ruby was told not to read it"),
+            env("RUBY_YJIT_ENABLE", "1", Unverified, "Ruby tells only from inside, by RUBYOPT"),
+        ],
+    },
+    Group {
+        on: On::Mri,
+        with: &[],
         cases: &[case(Argument, "--foo", "", Refused("invalid option --foo"), "no such option")],
     },
     Group {
@@ -461,7 +507,7 @@ pub const GROUPS: &[Group] = &[
             env("JAVA_OPTS", "-Djruby.jit.treshold=30", Unverified, "no JVM runs that could read it"),
             env("JAVA_TOOL_OPTIONS", "-XX:+UseThreadPriorities", Unverified, "the same"),
             env("JRUBY_OPTS", "--dev", Unverified, "the same"),
-            env("RUBY_GC_HEAP_INIT_SLOTS", "600000", InEffect, "ruby(1); the default is 10000"),
+            env("RUBY_GC_HEAP_INIT_SLOTS", "0x927c0", InEffect, "gc.c: 600000; the default is 10000"),
             env("RUBY_GC_HEAP_GROWTH_FACTOR", "0.5", Overridden, "gc.c: ignored because it must be greater than 1.0"),
             env("RUBY_GC_HEAP_FREE_SLOTS", "4096", Default, "gc.c: 4096"),
             env("RUBY_GC_HEAP_INIT_SLOT", "3", Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")), "misspelt: nothing reads it"),
@@ -518,9 +564,10 @@ pub const GROUPS: &[Group] = &[
             env(
                 "KNOWN_OPTS",
                 "-Xmn20m -Dknown.size=3",
-                Overridden,
-                "the script does not hand on what is named after the program",
+                Unverified,
+                "the script does not hand it on, and it may be for a JVM that the program starts",
             ),
+            env("MY_OPTS", "-Xms80m -Dmy.own=3", Overridden, "handed on, and the script sets -Xms32m after it"),
             env("KNOWN_OPTIONS", "-Xfast=yes", InEffect, "the program's own: no option of the JVM"),
             env(
                 "LD_PRELOAD",
@@ -578,4 +625,57 @@ pub const GROUPS: &[Group] = &[
             env("RUBY_ENV", "test", InEffect, "the program's own"),
         ],
     },
+    Group {
+        on: On::CommandJava,
+        with: &["-cp", "."],
+        cases: &[
+            word("-XX:+IgnoreUnrecognizedVMOptions", InEffect, "off by default"),
+            word("-XX:+UseParalelGC", Unknown(Some("UseParallelGC")), "misspelt, and let pass"),
+            word("-XX:+UseParallelGC", InEffect, "never the default"),
+            word("-XX:ZCollectionInterval=5", Inert, "ZGC's, and the parallel collector runs"),
+            word("-XX:+UseThreadPriorities", Default, "globals.hpp: true"),
+            word("-Xmx64m", Default, "asked for twice: the later one wins, so without it all is the same"),
+            word("-Xmx80m", InEffect, "MaxHeapSize"),
+            word("-XX:MaxRAMPercentage=50", Inert, "-Xmx says the size"),
+            word("-Dmy.own=1", InEffect, "a property that the JVM has only so"),
+            word("--add-opens=java.base/java.io=ALL-UNNAMED", InEffect, "an option of the module system"),
+        ],
+    },
+    Group {
+        on: On::CommandJava,
+        with: &[],
+        cases: &[word("-XX:+UseParalelGC", Refused("Unrecognized VM option"), "misspelt")],
+    },
+    Group {
+        on: On::CommandJruby,
+        with: &["-J-Xmx300m"],
+        cases: &[
+            word("-Xcompile.invokedynmic=true", Unknown(Some("compile.invokedynamic")), "misspelt: JRuby goes on"),
+            word("-Xjit.maxsize=2000", InEffect, "the default is 1000"),
+            word("-Xjit.max=10000", Default, "--properties: 10000"),
+            word("-Xir.inliner=ja", Overridden, "no boolean: false, without a word"),
+            word("-J-Xmn30m", InEffect, "handed on to the JVM"),
+            word("-J-XX:ZCollectionInterval=5", Inert, "ZGC's, and another collector runs"),
+            word("--headless", Unverified, "JRuby's launcher makes another option of it"),
+            word("-W0", InEffect, "handed on to JRuby"),
+        ],
+    },
+    Group {
+        on: On::CommandMri,
+        with: &[],
+        cases: &[
+            word("--yjit", InEffect, "ruby(1)"),
+            word("--yjit-call-threshold=5", Unverified, "ruby(1) knows it, and no Ruby tells its value"),
+            word("-W0", InEffect, "ruby(1)"),
+        ],
+    },
+    Group {
+        on: On::CommandMri,
+        with: &[],
+        cases: &[
+            word("--jit", Default, "a later option turns it off, so without it all is the same"),
+            word("--disable=yjit", Default, "ruby.c: of these options the last decides; it is off by default"),
+        ],
+    },
+    Group { on: On::CommandMri, with: &[], cases: &[word("--foo", Refused("--foo"), "no such option")] },
 ];

@@ -1,0 +1,256 @@
+//! The words of a `command`: options among them are judged as those of a variable are.
+
+use std::path::Path;
+
+use model::study::AskedSetting;
+use model::{SettingResult, SettingSource};
+
+use super::beside::Beside;
+use super::carriers::{handed_to_jvm, in_effect, last_of_jruby, together};
+use super::{Found, Reader, exactly, jvm, mri};
+use crate::proc;
+use crate::serving::{Engine, LiveJvm};
+
+/// A runtime that a command names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Java,
+    Jruby,
+    Ruby,
+}
+
+/// A command line, as far as the names in it tell.
+#[derive(Debug, PartialEq)]
+struct Words {
+    named: Option<Named>,
+    /// Whether the runtime is the program, and reads its options itself.
+    is_program: bool,
+    /// Those of the runtime, each in one word; where none is named, whatever looks like one of the JVM's or about YJIT.
+    options: Vec<String>,
+    others: Vec<String>,
+}
+
+impl Words {
+    fn of(command: &str) -> Self {
+        let mut words = shell_words::split(command).unwrap_or_default();
+        let is_script = matches!(&words[..], [shell, dash_c, ..] if is_shell(shell) && dash_c == "-c");
+        if is_script && words.len() > 2 {
+            let arguments = words.split_off(3);
+            let script = words.pop().unwrap_or_default();
+            words.extend(shell_words::split(&script).unwrap_or_else(|_| vec![script]));
+            words.extend(arguments);
+        }
+        let found = words.iter().enumerate().find_map(|(at, word)| Some((at, Named::by(word)?)));
+        let Some((at, named)) = found else {
+            let (options, others) = words.into_iter().partition(|word| looks_like_option(word));
+            return Self { named: None, is_program: false, options, others };
+        };
+        let behind = words.split_off(at + 1);
+        let (options, rest) = match named {
+            Named::Java => jvm::options_before_program(&behind),
+            Named::Jruby => {
+                let (options, rest) = before_script(behind);
+                (last_of_jruby(options), rest)
+            }
+            Named::Ruby => before_script(behind),
+        };
+        words.extend(rest);
+        Self { named: Some(named), is_program: at == 0, options, others: words }
+    }
+}
+
+impl Named {
+    fn by(word: &str) -> Option<Self> {
+        let name = Path::new(word).file_name()?.to_str()?;
+        match name {
+            _ if word.starts_with('-') => None,
+            "java" => Some(Self::Java),
+            "jruby" | "jruby.sh" => Some(Self::Jruby),
+            _ => {
+                let version = name.strip_prefix("ruby")?;
+                let is_version = version.chars().all(|c| c.is_ascii_digit() || ".-".contains(c));
+                is_version.then_some(Self::Ruby)
+            }
+        }
+    }
+}
+
+fn is_shell(word: &str) -> bool {
+    let name = Path::new(word).file_name().unwrap_or_default();
+    ["sh", "bash", "dash", "ash", "ksh", "zsh"].iter().any(|shell| name == *shell)
+}
+
+fn looks_like_option(word: &str) -> bool {
+    let begins = ["-X", "-D", "-J-", "--yjit", "--add-"];
+    begins.iter().any(|begin| word.len() > begin.len() && word.starts_with(begin)) || word == "--yjit"
+}
+
+/// Options of Ruby that take the next word (ruby(1); `proc_options` of ruby.c), and of JRuby's launcher.
+const WITH_VALUE: [&str; 11] = [
+    "-C",
+    "-E",
+    "-I",
+    "-r",
+    "--encoding",
+    "--external-encoding",
+    "--internal-encoding",
+    "--backtrace-limit",
+    "--parser",
+    "-J-cp",
+    "-J-classpath",
+];
+
+/// Options of Ruby, and the words from its script on, be it one in the command line itself.
+fn before_script(words: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let mut options = Vec::new();
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next_if(|word| word.starts_with('-') && !["-", "--", "-e"].contains(&word.as_str())) {
+        let is_feature = ["--enable", "--disable"].contains(&word.as_str());
+        match words.next_if(|_| is_feature || WITH_VALUE.contains(&word.as_str())) {
+            Some(value) if is_feature => options.push(format!("{word}={value}")),
+            Some(value) => options.push(format!("{word} {value}")),
+            None => options.push(word),
+        }
+    }
+    (options, words.collect())
+}
+
+impl Reader<'_> {
+    /// A command: it was started, since the server was. What became of the options in it is asked of what reads them.
+    pub(super) fn command(&self, asked: &AskedSetting, value: &str) -> Found {
+        // As the study writes it: ports differ from launch to launch.
+        let was_launched = self.was_launched(&asked.value);
+        let live = was_launched.then(|| asked.value.clone());
+        let found = Found::value(&asked.value, live, None, SettingSource::Proc, exactly);
+        if !was_launched {
+            return found;
+        }
+        let (beside, words) = (self.beside(asked), Words::of(value));
+        let read = |text: &str| Words::of(text).options;
+        let judge = |option: &str| self.in_command(&words, option, &beside);
+        let judged = together(found.clone(), &beside, &words.options, read, judge);
+        match judged.result {
+            // Whatever it is, it is the same in all.
+            SettingResult::Unverified { .. } if self.is_shared(asked) => found,
+            SettingResult::Unverified { reason } => {
+                let reason = format!("the command was started, but {reason}; see its effect by a `[[proof]]`");
+                Found { live: found.live, common: judged.common, ..Found::unverified(reason) }
+            }
+            // Any other word makes it another command.
+            SettingResult::AlreadyDefault
+                if beside.others.is_empty()
+                    || beside.others.iter().any(|text| Words::of(text).others != words.others) =>
+            {
+                Found { common: judged.common, source: judged.source, ..found }
+            }
+            _ => judged,
+        }
+    }
+
+    /// Whether this is what was started, or the beginning of it.
+    fn was_launched(&self, command: &str) -> bool {
+        let installed = self.target.installed;
+        let words = shell_words::split(command).unwrap_or_default();
+        words.split_first().is_some_and(|(program, rest)| {
+            Path::new(program).file_name() == installed.program.file_name() && installed.args.starts_with(rest)
+        })
+    }
+
+    fn in_command(&self, words: &Words, option: &str, beside: &Beside) -> Result<Found, String> {
+        let unseen = || {
+            Err(format!(
+                "the process that serves does not show `{option}`: another has taken it, or made something else of it"
+            ))
+        };
+        let is_shown = || option.split(' ').all(|word| self.is_shown(word));
+        let as_shown = || if is_shown() { Ok(in_effect(option)) } else { unseen() };
+        let is_jruby = || self.engine() == Engine::Jruby;
+        let for_jvm = handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
+        let is_handed_on = for_jvm.as_ref().is_some_and(|option| self.is_given_to_jvm(option));
+        // What stands behind another program's name is that program's to hand on.
+        let is_read = words.is_program && self.is_its_jvm();
+        match words.named {
+            _ if option.starts_with('@') => Err(format!("what stands in the file {option} is not read")),
+            Some(Named::Ruby) => {
+                self.ruby_option(option, mri::asks_for_yjit(&words.options.join(" "))).unwrap_or_else(as_shown)
+            }
+            Some(Named::Java) if is_read || self.is_given_to_jvm(option) => self.jvm_option(option, beside),
+            Some(Named::Jruby) if is_read && for_jvm.is_some() || is_handed_on => self.launcher_option(option, beside),
+            None if mri::asks_for_yjit(option).is_some() => {
+                match self.ruby_option(option, mri::asks_for_yjit(option)) {
+                    Some(judged) if is_shown() => judged,
+                    _ => as_shown(),
+                }
+            }
+            None if self.is_given_to_jvm(option) => self.jvm_option(option, beside),
+            None if is_handed_on => self.launcher_option(option, beside),
+            // The program's own affair.
+            None if matches!(self.target.serving.jvm(), Ok(None)) => Ok(in_effect(option)),
+            _ => as_shown(),
+        }
+    }
+
+    /// Whether a process that serves shows this word on its command line.
+    fn is_shown(&self, word: &str) -> bool {
+        let shown = |pid: u32| proc::command_line(pid).iter().any(|shown| shown == word);
+        self.target.serving.processes().into_iter().any(shown)
+    }
+
+    /// Of the arguments of a command one that looks like an option of the JVM's: it is one, if that was given it.
+    pub(super) fn among_arguments(&self, option: &str, beside: &Beside) -> Option<Result<Found, String>> {
+        let is_its = self.target.installed.is_command() && looks_like_option(option) && self.is_given_to_jvm(option);
+        is_its.then(|| self.jvm_option(option, beside))
+    }
+
+    /// Whether the JVM that serves is not another's child that was started as a JVM itself.
+    fn is_its_jvm(&self) -> bool {
+        let launched = self.target.launched;
+        self.jvm().is_ok_and(|jvm| jvm.pid == launched || LiveJvm::of(launched).is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(command: &str) -> (Option<Named>, bool, String, String) {
+        let Words { named, is_program, options, others } = Words::of(command);
+        (named, is_program, options.join(" "), others.join(" "))
+    }
+
+    #[test]
+    fn options_stand_before_the_program() {
+        let java = |is_program, options: &str, others: &str| {
+            (Some(Named::Java), is_program, options.to_owned(), others.to_owned())
+        };
+        assert_eq!(
+            parts("/opt/bin/java -Xmx64m -cp a:b --add-opens x/y=z Main -Xfoo"),
+            java(true, "-Xmx64m -Djava.class.path=a:b --add-opens=x/y=z", "/opt/bin/java Main -Xfoo")
+        );
+        assert_eq!(parts("java --enable-preview -jar a.jar"), java(true, "--enable-preview", "java -jar a.jar"));
+        assert_eq!(parts("nice -n 5 java -Xss1m -Xss2m A"), java(false, "-Xss2m", "nice -n 5 java A"));
+        assert_eq!(parts("sh -c 'exec java -Xmx1g A'"), java(false, "-Xmx1g", "sh -c exec java A"));
+        assert_eq!(parts("java @options A"), java(true, "@options", "java A"));
+    }
+
+    #[test]
+    fn rubies_are_known_by_their_names() {
+        let (jruby, ruby) = (Some(Named::Jruby), Some(Named::Ruby));
+        let told = |command: &str| {
+            let (named, _, options, others) = parts(command);
+            (named, options, others)
+        };
+        let of = |named, options: &str, others: &str| (named, options.to_owned(), others.to_owned());
+        assert_eq!(
+            told("bin/jruby -Xjit.max=1 -J-Xmx1g -Xjit.max=2 -S puma -Xfoo"),
+            of(jruby, "-J-Xmx1g -Xjit.max=2 -S", "bin/jruby puma -Xfoo")
+        );
+        assert_eq!(
+            told("ruby3.1 -I lib --enable yjit a.rb --yjit"),
+            of(ruby, "-I lib --enable=yjit", "ruby3.1 a.rb --yjit")
+        );
+        assert_eq!(told("bundle exec puma -C puma.rb"), of(None, "", "bundle exec puma -C puma.rb"));
+        assert_eq!(told("sh start.sh -Xmx64m fast --yjit"), of(None, "-Xmx64m --yjit", "sh start.sh fast"));
+        assert_eq!(told("rubyfmt -x a"), of(None, "", "rubyfmt -x a"));
+    }
+}
