@@ -12,6 +12,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
+use model::options::without_probe;
 
 use crate::proc;
 use crate::runtime::is_mri;
