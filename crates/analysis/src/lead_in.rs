@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(of(60, 60.0), 1);
         assert_eq!(of(1_000, 10.0), 5);
         // Nobody was answered, or nobody asked.
-        assert_eq!(of(10, 0.0), 5);
+        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).intervals, longest), 5);
         assert_eq!(lead_in(&users(10), &[], longest), 0);
         // A cold beginning does not count.
         let mut warm_up = fixture::cell(0, 100.0).intervals;
