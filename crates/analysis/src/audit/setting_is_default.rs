@@ -159,7 +159,9 @@ impl<'a> Pair<'a> {
         };
         match read {
             [Some(first), Some(second)] if !is_options(asked) || first.asked == second.asked => {
-                return is_same(first, second).then(|| shown(first));
+                // Of two commands: they differ in options only, all of which are the default.
+                let are_defaults = is_command(asked) && self.is_default(first) && self.is_default(second);
+                return (is_same(first, second) || are_defaults).then(|| shown(first));
             }
             _ => {}
         }
@@ -233,6 +235,10 @@ impl<'a> Pair<'a> {
 /// Whether a variable carries options, each of which comes to something of its own.
 fn is_options(asked: &AskedSetting) -> bool {
     asked.kind == SettingKind::Env && asked.value.trim_start().starts_with('-')
+}
+
+fn is_command(asked: &AskedSetting) -> bool {
+    asked.kind == SettingKind::Runtime && asked.name == "command"
 }
 
 /// Whether what was read is the setting's own value: of a variable of options that did not all happen it is what became of one of them.
@@ -395,6 +401,18 @@ mod tests {
         let both = [Some((serial, AlreadyDefault)), Some((threads, AlreadyDefault))];
         assert_eq!(judge(both), Some(Severity::Invalid));
         assert_eq!(judge([None, Some((threads, AlreadyDefault))]), Some(Severity::Invalid));
+    }
+
+    /// `java Main` and `java -XX:+UseG1GC Main`, where that is the default.
+    #[test]
+    fn commands_that_come_to_the_same_are_one_treatment() {
+        let judge = |result: SettingResult| {
+            let command = |text, result| [(SettingKind::Runtime, "command", text, result)];
+            let (plain, other) = (command("java Main", AlreadyDefault), command("java -XX:+UseG1GC Main", result));
+            gravest(rule, &levels([&plain, &other]))
+        };
+        assert_eq!(judge(AlreadyDefault), Some(Severity::Invalid));
+        assert_eq!(judge(InEffect), None);
     }
 
     /// `${JAVA_OPTS:--XX:+UseSerialGC -Xmx256m}`
