@@ -471,6 +471,20 @@ mod tests {
         assert!(same_value("true", "true") && !same_value("true", "false"));
     }
 
+    /// A second JVM that touched the heap's pages would hold as much memory as the server.
+    #[test]
+    fn what_takes_memory_is_left_out_of_a_jvm_that_is_only_asked() {
+        let takes = |option: &str, others: &[&str]| {
+            let options: Vec<String> = others.iter().map(|other| (*other).to_owned()).collect();
+            takes_memory(option, &options)
+        };
+        assert!(takes("-XX:+AlwaysPreTouch", &[]));
+        assert!(!takes("-XX:-AlwaysPreTouch", &[]));
+        assert!(!takes("-Xms1g", &["-XX:+UseG1GC"]));
+        assert!(takes("-Xms1g", &["-XX:+UseZGC"]));
+        assert!(!takes("-Xmx1g", &["-XX:+UseZGC"]));
+    }
+
     #[test]
     fn a_heap_is_whole_regions() {
         let flags = |collector: &str| {
