@@ -10,12 +10,15 @@ use std::time::Duration;
 use model::plan::Cell;
 use model::{CellRecord, Interval, StudyRecord, TrialRecord, interval};
 
-/// Whole seconds that a closed loop takes before it flows; none where that is less than one, or where the load is no closed loop of
-/// always as many users.
+/// The share of a measurement that may pass before each user has been answered once: half the default rope.
+const SHARE: f64 = 0.01;
+
+/// Whole seconds that a closed loop takes before it flows; none where they are at most a hundredth of the measurement, of `length`, or where
+/// the load is no closed loop of always as many users.
 ///
 /// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
-/// `warm_up`; at most `longest`, the measurement's length: who hardly answers is measured as well.
-pub fn lead_in(cell: &Cell, warm_up: &[Interval], longest: Duration) -> u64 {
+/// `warm_up`; at most the measurement's length: who hardly answers is measured as well.
+pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
     let arrivals = &cell.shape.arrivals;
     if arrivals.is_open() || !arrivals.is_constant() {
         return 0;
@@ -23,7 +26,7 @@ pub fn lead_in(cell: &Cell, warm_up: &[Interval], longest: Duration) -> u64 {
     let late = &warm_up[warm_up.len() / 2..];
     let good: u64 = late.iter().map(|interval| interval.tally.good).sum();
     let response_s = f64::from(cell.shape.connections) * interval::seconds(late) / good as f64;
-    if response_s < 1.0 || response_s.is_nan() { 0 } else { longest.as_secs().min(response_s.ceil() as u64) }
+    if response_s > SHARE * length.as_secs_f64() { length.as_secs().min(response_s.ceil() as u64) } else { 0 }
 }
 
 /// The record without the lead-ins of its measurements. What was seen is stored whole; this is what is counted.
@@ -48,11 +51,12 @@ pub(crate) fn flowing(record: &StudyRecord) -> Cow<'_, StudyRecord> {
     Cow::Owned(flowing)
 }
 
-/// Where in its load the measurement of a cell begins, seconds. The lead-in is half the load at most.
+/// Where in its load the measurement of a cell begins, seconds. The lead-in is half the load at most: it was shorter in earlier versions.
 fn begins_s(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> f64 {
     let (Some(planned), Some(warm_up)) = (record.plan.cells.get(cell.cell), &trial.warm_up) else { return 0.0 };
     let end_s = cell.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
-    lead_in(planned, &warm_up.intervals, Duration::from_secs_f64(end_s / 2.0)) as f64
+    let length = planned.length(record.plan.schedule.measure);
+    lead_in(planned, &warm_up.intervals, length).min((end_s / 2.0) as u64) as f64
 }
 
 #[cfg(test)]
@@ -70,20 +74,21 @@ mod tests {
 
     #[test]
     fn it_is_a_response_time_in_whole_seconds() {
-        let longest = Duration::from_millis(5_500);
-        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).intervals, longest);
+        let length = Duration::from_millis(5_500);
+        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).intervals, length);
         assert_eq!(of(100, 60.0), 2);
-        assert_eq!(of(100, 2_000.0), 0);
-        assert_eq!(of(50, 60.0), 0);
         assert_eq!(of(60, 60.0), 1);
+        assert_eq!(of(50, 60.0), 1);
+        // 50 ms are less than a hundredth, 60 ms more.
+        assert_eq!((of(100, 2_000.0), of(120, 2_000.0)), (0, 1));
         assert_eq!(of(1_000, 10.0), 5);
         // Nobody was answered, or nobody asked.
-        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).intervals, longest), 5);
-        assert_eq!(lead_in(&users(10), &[], longest), 0);
+        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).intervals, length), 5);
+        assert_eq!(lead_in(&users(10), &[], length), 0);
         // A cold beginning does not count.
         let mut warm_up = fixture::cell(0, 100.0).intervals;
         warm_up[0].tally.good = 0;
-        assert_eq!(lead_in(&users(150), &warm_up, longest), 2);
+        assert_eq!(lead_in(&users(150), &warm_up, length), 2);
     }
 
     #[test]
