@@ -14,7 +14,7 @@ use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::evidence::Recording;
 use model::proof::{Expected, Proof, ProofSource};
 use model::study::SettingKind;
-use model::{LaunchFacts, Setting};
+use model::{JvmUse, LaunchFacts, Setting};
 use server::{Running, install};
 
 const SERVER: &str = include_str!("common/Server.java");
@@ -108,8 +108,12 @@ fn a_java_program_behind_a_script() {
 
     let mut sampler = running.sampler();
     get(running.address());
-    let counters = sampler.sample().unwrap().jvm.and_then(|jvm| jvm.counters).unwrap();
-    assert!(counters.threads > 5, "{counters:?}");
+    // By a log that it has been told to write: the script knows of none.
+    let collect = Command::new("jcmd").args([&facts.pid.to_string(), "GC.run"]).output().unwrap();
+    assert!(collect.status.success(), "{collect:?}");
+    let JvmUse { counters, gc } = sampler.sample().unwrap().jvm.unwrap();
+    assert!(counters.is_some_and(|counters| counters.threads > 5));
+    assert!(gc.is_some_and(|gc| gc.paused_s() > 0.0 && gc.heap_after_bytes.is_some()));
     let proofs = [
         proof(ProofSource::Threads("^HTTP-Dispatcher$".into()), "1"),
         proof(ProofSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
@@ -121,6 +125,23 @@ fn a_java_program_behind_a_script() {
     assert!(cpu.end().unwrap().jit_s > 0.0);
     let Recording::Jfr { profile, .. } = recorder.end() else { panic!("no recording") };
     assert!(profile.allocations.amount > 0.0 && profile.compiled.count > 0);
+}
+
+/// What the script or the study says of the log goes before.
+#[test]
+fn a_log_of_collections_is_begun_where_none_is_and_one_is_wanted() {
+    let dir = study("Server.java", SERVER);
+    for (folder, options, is_there) in [
+        ("in the study's words", "-Xlog:gc:file=gc.log", true),
+        ("none", "-Xlog:disable", false),
+        ("a:b", "-Xmx80m", false),
+    ] {
+        let running = launch_into(folder, "exec java $JAVA_OPTS Server.java $1\n", &[("JAVA_OPTS", options)], &dir);
+        let log = dir.path().join(folder).join("gc.log");
+        assert_eq!(log.exists(), is_there, "{options}");
+        assert_eq!(running.sampler().sample().unwrap().jvm.unwrap().gc.is_some(), is_there, "{options}");
+    }
+    assert!(dir.path().join("gc.log").exists(), "its own stays");
 }
 
 /// The script becomes the program.

@@ -116,9 +116,11 @@ impl Launcher {
         self.start(&format!("service-{}", service.name), &installed, site, port)
     }
 
-    /// Starts the server and waits until it is ready.
+    /// Starts the server, waits until it is ready, and has its JVM log its collections if it does not do so yet.
     pub fn server(&self, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
-        self.start("server", installed, site, site.port)
+        let running = self.start("server", installed, site, site.port)?;
+        running.log_collections();
+        Ok(running)
     }
 
     /// After a launch has failed with `error`: those of the settings asked for that the runtime does not even start with.

@@ -18,7 +18,7 @@ use crate::evidence::{CpuWatch, Recorder};
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
-use crate::probe::{self, ProcessTree, ServerSampler};
+use crate::probe::{self, ProcessTree, ServerSampler, gc_log};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
@@ -145,6 +145,14 @@ impl Running {
     /// A sampler of all that can be seen of it from outside.
     pub fn sampler(&self) -> ServerSampler {
         ServerSampler::new(self.tree(), &self.serving, &self.launch.site.trial_dir, self.launch.watched)
+    }
+
+    /// Has its JVM log its collections into the trial's folder, where it does not do so from its start. Takes up to a second, some
+    /// CPU of which is the server's: not to be called while measuring.
+    pub(super) fn log_collections(&self) {
+        if let Ok(Some(jvm)) = self.serving.jvm() {
+            gc_log::begin(&jvm, &self.launch.site.trial_dir, &self.launch.interrupted);
+        }
     }
 
     /// Reads the settings back from the running process; `others` is what each other variant asks for. Takes up to a second for a

@@ -10,11 +10,25 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use model::GcUse;
 use model::jvm::{GC_LOG, gc_log_option};
 
-use crate::runtime::{Installed, version_numbers};
+use crate::attach;
+use crate::proc;
+use crate::runtime::Installed;
+use crate::serving::LiveJvm;
+
+/// The first Java with unified logging.
+const FIRST_RELEASE: u32 = 9;
+
+/// By which a study says that it wants no log at all.
+const NONE_WANTED: &str = "-Xlog:disable";
+
+/// How long a running JVM may take to begin one.
+const BEGUN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Read at once at most; what is left is read a second later.
 const MOST: u64 = 64 << 20;
@@ -28,11 +42,33 @@ pub(crate) fn path(trial_dir: &Path) -> PathBuf {
 /// a JVM that has no such option, and for a folder whose name the option cannot hold. What else the study logs stays as
 /// it is, and goes before: its `-Xlog:disable` takes this log away, too.
 pub(crate) fn option(installed: &Installed, options: &[String], trial_dir: &Path) -> Option<String> {
-    installed.jvm.as_ref().filter(|jvm| version_numbers(&jvm.jdk.version).first().is_some_and(|major| *major >= 9))?;
-    let path = path(trial_dir).display().to_string();
+    installed.jvm.as_ref().filter(|jvm| jvm.jdk.major().is_some_and(|major| major >= FIRST_RELEASE))?;
+    let path = holdable(trial_dir)?;
     let is_theirs = options.iter().any(|option| option.contains(&path));
-    let cannot_hold = path.contains([':', '%', '"', ',']);
-    (!is_theirs && !cannot_hold).then(|| gc_log_option(&path))
+    (!is_theirs).then(|| gc_log_option(&path))
+}
+
+/// Has a JVM that runs write the same from now on, where it writes none yet: one that a start script has launched was given no
+/// option of ours. Costs the server what any question by `jcmd` does. One that cannot be asked, or that cannot write there, has no log.
+pub(crate) fn begin(jvm: &LiveJvm, trial_dir: &Path, interrupted: &AtomicBool) {
+    let environment = proc::environment(jvm.pid).unwrap_or_default().into_iter().map(|(_, value)| value);
+    let none_is_wanted =
+        proc::command_line(jvm.pid).into_iter().chain(environment).any(|text| text.contains(NONE_WANTED));
+    let has_logging = jvm.major().is_some_and(|major| major >= FIRST_RELEASE);
+    if path(trial_dir).exists() || none_is_wanted || !has_logging {
+        return;
+    }
+    if let (Some(path), Ok(jdk)) = (holdable(trial_dir), jvm.jdk()) {
+        let output = format!("output=\"{path}\"");
+        let question = ["VM.log", &output, "what=gc*", "decorators=tn,tags", "output_options=filecount=0"];
+        // Whether it went well is seen by the file.
+        let _ = attach::ask(jdk, jvm.pid, &question, BEGUN_WITHIN, interrupted);
+    }
+}
+
+/// The file's name, where an option can hold it.
+fn holdable(trial_dir: &Path) -> Option<String> {
+    Some(path(trial_dir).display().to_string()).filter(|path| !path.contains([':', '%', '"', ',']))
 }
 
 /// Reads along in a log.
