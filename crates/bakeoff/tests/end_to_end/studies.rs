@@ -149,13 +149,105 @@ fn every_shipped_study_is_valid() {
     }
 }
 
-#[test]
-fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
+/// Whether the Cloud Controller can be launched here.
+fn has_cloud_controller() -> bool {
     let libraries = ["thin", "puma", "webrick", "sinatra/base", "sequel", "pg"].map(|library| format!("-r{library}"));
     let mut ruby = Command::new("ruby");
     ruby.args(libraries).args(["-e", ""]).stderr(Stdio::null());
-    if !ruby.status().is_ok_and(|status| status.success()) {
-        return println!("skipped: Ruby or one of the study's libraries is not installed (make setup-studies)");
+    let has = ruby.status().is_ok_and(|status| status.success());
+    if !has {
+        println!("skipped: Ruby or one of the study's libraries is not installed (make setup-studies)");
+    }
+    has
+}
+
+/// The shipped study of a small pool, with four users and as short as can be, and `changes` made to it: what stands there, what it becomes.
+fn small_pool(changes: &[(&str, &str)]) -> Place {
+    let folder = studies().join("cloud-controller");
+    let mut study = fs::read_to_string(folder.join("small-pool.toml")).unwrap();
+    let folder = folder.to_string_lossy();
+    let there = |path: &str| format!("\"{folder}/{path}");
+    let paths = ["app/", "database/", "users.csv", "../../scripts/"].map(|path| (format!("\"{path}"), there(path)));
+    let short = [
+        ("concurrency = [1, 10, 20, 40]", "concurrency = 4"),
+        ("warmup = \"3s\"", "warmup = \"1s\""),
+        ("measure = \"3s\"", "measure = \"2s\""),
+    ];
+    let paths = paths.iter().map(|(from, to)| (from.as_str(), to.as_str()));
+    for (from, to) in paths.chain(short).chain(changes.iter().copied()) {
+        assert!(study.contains(from), "{from} is not in the study");
+        study = study.replace(from, to);
+    }
+    let place = Place::new();
+    place.write("study.toml", &study);
+    place
+}
+
+#[test]
+fn a_pool_that_is_too_small_is_named() {
+    if !has_cloud_controller() {
+        return;
+    }
+    let place = small_pool(&[]);
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--quick", "--no-evidence"]));
+    place.wait_for_mid_trial(3);
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    place.run(&["report"]).says("warning pool-too-small small").says("smaller than 4 concurrent requests");
+}
+
+#[test]
+fn a_token_that_expires_on_one_side_vetoes() {
+    if !has_cloud_controller() {
+        return;
+    }
+    let place = small_pool(&[
+        (
+            "small = { env = { DATABASE_POOL = \"1\" } }",
+            "small = { env = { DATABASE_POOL = \"20\", TOKEN_LIFETIME = \"1\" } }",
+        ),
+        ("small = 2 }", "small = 40 }"),
+    ]);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    ran.says("INVALID").says("responses-differ").says("200 | 401");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_database_out_of_connections_has_the_last_word() {
+    if !has_cloud_controller() {
+        return;
+    }
+    // One process opens all that it wants before it serves.
+    let place = small_pool(&[
+        ("max_connections=60", "max_connections=12"),
+        ("WORKERS = \"2\"", "WORKERS = \"1\""),
+        ("small = 2 }", "small = 1 }"),
+    ]);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    ran.says("trial-failed").says("service database's last words").says("remaining connection slots");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_database_that_dies_fails_the_launch() {
+    if !has_cloud_controller() {
+        return;
+    }
+    let place = small_pool(&[
+        ("warmup = \"1s\"", "warmup = \"20s\""),
+        ("command = \"", "command = \"timeout --signal=TERM 6 "),
+    ]);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    ran.says("trial-failed").says("service database ended by itself").says("database system is shut down");
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
+    if !has_cloud_controller() {
+        return;
     }
     let place = Place::new();
     let study = studies().join("cloud-controller");
