@@ -23,13 +23,18 @@ jdk_present() { # MAJOR...: whether a JDK (with javac) of one of these majors is
     return 1
 }
 
+is_packaged() { # PACKAGE: whether Debian has it here, installed or not
+    local policy
+    # Kept whole: a `grep -q` that stops reading early would fail the pipe.
+    policy=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null) || return 1
+    [[ $policy == *"Candidate: "[0-9]* ]]
+}
+
 # JRuby 9.4 runs on 17 and 21; Debian 12 has the one, Debian 13 the other.
 jdk_package() {
-    local major policy
+    local major
     for major in 17 21; do
-        # Kept whole: a `grep -q` that stops reading early would fail the pipe.
-        policy=$(LC_ALL=C apt-cache policy "openjdk-$major-jdk-headless" 2>/dev/null)
-        [[ $policy == *"Candidate: "[0-9]* ]] && { echo "openjdk-$major-jdk-headless"; return; }
+        is_packaged "openjdk-$major-jdk-headless" && { echo "openjdk-$major-jdk-headless"; return; }
     done
     echo openjdk-17-jdk-headless
 }
@@ -38,6 +43,14 @@ need "a C compiler" gcc command -v cc
 need_java() {
     need "Maven" maven command -v mvn
     jdk_present 17 21 || { missing+=(JDK); wanted+=("a JDK, version 17 or 21"); }
+}
+# Settings are tested on 17 and 25: each of them that Debian has.
+need_tested_jdks() {
+    local major
+    for major in 17 25; do
+        jdk_present "$major" || ! is_packaged "openjdk-$major-jdk-headless" ||
+            { missing+=("openjdk-$major-jdk-headless"); wanted+=("JDK $major"); }
+    done
 }
 # Debian has it where only root looks.
 need_nginx() { PATH=$PATH:/usr/sbin need "nginx" nginx-light command -v nginx; }
@@ -59,7 +72,7 @@ case $purpose in
     demo) need_java ;;
     probes) need_java; need "Python 3" python3 command -v python3 ;;
     studies) need_cloud_controller ;;
-    test) need_cloud_controller; need_nginx; need_cxx ;;
+    test) need_cloud_controller; need_tested_jdks; need_nginx; need_cxx ;;
     fuzz) need_cxx ;;
     bench)
         need_nginx
@@ -96,6 +109,8 @@ install_from_debian() {
 
     echo "Installing from Debian's packages: ${wanted[*]}" >&2
     "${as_root[@]}" apt-get update -qq
+    # What Debian has is known only now on a machine that has not looked yet.
+    [ "$purpose" != test ] || need_tested_jdks
     for i in "${!missing[@]}"; do
         [ "${missing[$i]}" = JDK ] && missing[i]=$(jdk_package)
     done
@@ -110,5 +125,5 @@ if [ "${2-}" = --check ]; then
     exit 1
 fi
 [ ${#missing[@]} -eq 0 ] || install_from_debian
-[ "$purpose" != test ] || jdk_present 25 || echo "No JDK 25 here: its tests are skipped, and those of JRuby 10.1 unless there is a JDK 21" >&2
+[ "$purpose" != test ] || jdk_present 25 || echo "No JDK 25 here, nor a package of it: its tests are skipped, and those of JRuby 10.1 unless there is a JDK 21" >&2
 [ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh

@@ -8,7 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
-use common::{get, launcher, ruby, spec, study, toolbox};
+use common::{get, launcher, packages_of, ruby, skip, spec, study, toolbox};
 use model::evidence::{Recording, ThrowableKind};
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec};
 use server::{RuntimeError, install};
@@ -54,20 +54,22 @@ fn jruby(version: &str, jdk: &str, dir: &std::path::Path) -> ServerSpec {
     }
 }
 
-/// JRuby's own count, read twice: exact as well, and nothing where its option is off.
-#[test]
-fn jruby_counts_exceptions_itself() {
+/// JRuby's own count, read twice: exact as well, and nothing where its option is off. Of each of `trials` its folder is given, and whether
+/// the option is on.
+fn jruby_counts_itself(version: &str, jdk: &str, trials: &[(bool, &str)]) {
     // What the script itself defines is compiled before it runs; what it loads, once it is hot.
     let dir = study("server.rb", "load File.join(__dir__, 'raises.rb')\n");
     fs::write(dir.path().join("raises.rb"), RAISES).unwrap();
     let launcher = launcher();
-    // The probe that tells JRuby's options cannot be required from a folder with a space in its name.
-    for (on, folder) in [(true, "trial"), (true, "another trial"), (false, "off")] {
-        let mut spec = jruby("9.4.15.0", "17 or 21", dir.path());
+    for &(on, folder) in trials {
+        let mut spec = jruby(version, jdk, dir.path());
         if let (true, Runtime::Jruby { options, .. }) = (on, &mut spec.runtime) {
             options.insert("management.enabled".into(), "true".into());
         }
-        let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+        let installed = match install(&spec, dir.path(), &toolbox(dir.path())) {
+            Err(RuntimeError::Jdk(error)) => return skip(&error.to_string(), &packages_of(jdk)),
+            installed => installed.unwrap(),
+        };
         let site = launcher.site(dir.path(), &dir.path().join(folder), &[]).unwrap();
         let running = launcher.server(&installed, &site).unwrap();
         let before = running.jruby_counts();
@@ -84,11 +86,22 @@ fn jruby_counts_exceptions_itself() {
     }
 }
 
+#[test]
+fn jruby_9_4_counts_exceptions_itself() {
+    // The probe that tells JRuby's options cannot be required from a folder with a space in its name.
+    jruby_counts_itself("9.4.15.0", "17 or 21", &[(true, "trial"), (true, "another trial"), (false, "off")]);
+}
+
+#[test]
+fn jruby_10_1_counts_exceptions_itself() {
+    jruby_counts_itself("10.1.1.0", "21 or 25", &[(true, "trial")]);
+}
+
 /// Five Ruby raises for each request: no more, and no less.
 fn raises_are_exact(version: &str, jdk: &str) {
     let dir = study("server.rb", RAISES);
     let installed = match install(&jruby(version, jdk, dir.path()), dir.path(), &toolbox(dir.path())) {
-        Err(RuntimeError::Jdk(error)) => return println!("skipped: {error}"),
+        Err(RuntimeError::Jdk(error)) => return skip(&error.to_string(), &packages_of(jdk)),
         installed => installed.unwrap(),
     };
     let launcher = launcher();
@@ -161,10 +174,7 @@ fn throwables_of_many_places_are_all_counted() {
     let runtime =
         Runtime::Java { java: common::on_jdk(&["-Xmx100m"]), program: JavaProgram::Main("Server.java".into()) };
     let spec = ServerSpec { ready: get(60), ..spec(runtime, &["{port}"], dir.path()) };
-    let installed = match install(&spec, dir.path(), &toolbox(dir.path())) {
-        Err(RuntimeError::Jdk(error)) => return println!("skipped: {error}"),
-        installed => installed.unwrap(),
-    };
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
     let launcher = launcher();
     let running =
         launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();

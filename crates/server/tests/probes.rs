@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use common::{launcher, spec, study, toolbox};
+use common::{launcher, packages_of, skip, spec, study, toolbox};
 use model::JvmUse;
 use model::study::{JavaProgram, JavaSpec, Runtime};
 use server::{Others, Running, install};
@@ -30,7 +30,7 @@ fn launch(jdk: &str, jvm: &[&str], dir: &Path) -> Option<Running> {
     };
     let spec = spec(Runtime::Java { java, program: JavaProgram::Main("Churn.java".into()) }, &["{port}"], dir);
     if let Some(lacking) = server::lacking(&spec, dir) {
-        println!("skipped: {lacking}");
+        skip(&lacking.to_string(), &packages_of(jdk));
         return None;
     }
     let installed = install(&spec, dir, &toolbox(dir)).unwrap();
@@ -148,12 +148,28 @@ fn pauses_agree_with_the_log_on_25() {
     }
 }
 
+/// What the JDK's own tool tells of a JVM's counters.
+fn printed(running: &Running) -> String {
+    let pid = running.pid().to_string();
+    let java = fs::read_link(format!("/proc/{pid}/exe")).unwrap();
+    let said = Command::new(java.with_file_name("jcmd")).args([&pid, "PerfCounter.print"]).output().unwrap();
+    String::from_utf8_lossy(&said.stdout).into_owned()
+}
+
+/// There is no second way to them: the JDK's tool reads the same file.
 #[test]
 fn a_jvm_without_counters_still_has_its_log() {
     let dir = study("Churn.java", CHURN);
-    let running = launch("17 or 21", &["-Xmx128m", "-XX:-UsePerfData"], dir.path()).unwrap();
-    let used = churned(&running);
-    assert!(used.counters.is_none() && used.gc.is_some_and(|gc| gc.paused_s() > 0.0));
+    for (flag, has_counters) in
+        [("-XX:+UsePerfData", true), ("-XX:-UsePerfData", false), ("-XX:+PerfDisableSharedMem", false)]
+    {
+        let running = launch("17 or 21", &["-Xmx128m", flag], dir.path()).unwrap();
+        let used = churned(&running);
+        assert_eq!(used.counters.is_some(), has_counters, "{flag}");
+        assert!(used.gc.is_some_and(|gc| gc.paused_s() > 0.0), "{flag}");
+        let printed = printed(&running);
+        assert_eq!(printed.contains("sun.rt.safepointTime="), has_counters, "{flag}: {printed}");
+    }
 }
 
 /// For measuring what the probes cost.

@@ -4,6 +4,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -82,6 +83,33 @@ pub fn ruby(script: &str) -> Runtime {
 
 pub fn command(command: &str) -> Runtime {
     Runtime::Command { command: command.into() }
+}
+
+/// Says that a test is left out for what this machine lacks. Where `CI` is set that has to be something that the system has no
+/// package for: what there is one for, `scripts/setup.sh test` has installed.
+#[track_caller]
+pub fn skip(lacking: &str, packages: &[String]) {
+    let there: Vec<&String> = packages.iter().filter(|package| is_packaged(package)).collect();
+    assert!(
+        std::env::var_os("CI").is_none() || there.is_empty(),
+        "{lacking}: CI leaves out nothing that there is a package for, and there is {there:?}"
+    );
+    println!("skipped: {lacking}");
+}
+
+/// Whether the system's package manager has a package, installed or not.
+fn is_packaged(package: &str) -> bool {
+    let asked = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", package]).output();
+    asked.is_ok_and(|asked| {
+        let told = String::from_utf8_lossy(&asked.stdout).into_owned();
+        let candidate = told.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
+        candidate.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+    })
+}
+
+/// The packages of a JDK such as `17 or 21`.
+pub fn packages_of(jdk: &str) -> Vec<String> {
+    jdk.split(" or ").map(|major| format!("openjdk-{major}-jdk-headless")).collect()
 }
 
 /// On a JDK that JRuby 9.4 runs on.
