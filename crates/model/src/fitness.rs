@@ -60,3 +60,22 @@ impl Fitness {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Fitness::{Doubtful, Fit, Unfit, Unknown};
+    use super::*;
+
+    #[test]
+    fn a_host_is_as_fit_as_the_worst_that_was_found() {
+        let of = |all: &[Fitness]| {
+            let check =
+                |fitness: &Fitness| HostCheck { subject: "x".into(), fitness: *fitness, found: "x".into(), cure: None };
+            Examination { host: HostFacts::default(), checks: all.iter().map(check).collect() }.fitness()
+        };
+        assert_eq!(of(&[]), Fit);
+        assert_eq!(of(&[Fit, Unknown, Fit]), Unknown);
+        assert_eq!(of(&[Doubtful, Unknown, Fit]), Doubtful);
+        assert_eq!(of(&[Fit, Unfit, Doubtful]), Unfit);
+    }
+}

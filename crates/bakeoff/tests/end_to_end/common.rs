@@ -70,6 +70,12 @@ pub fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -> bool)
     }
 }
 
+/// The list of the processors that the process or thread of this folder may use, as the kernel writes it.
+pub fn processors(folder: &Path) -> Option<String> {
+    let status = fs::read_to_string(folder.join("status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t")).map(str::to_owned)
+}
+
 /// A folder of one test's own, gone with it.
 pub struct Place {
     _folder: TempDir,
@@ -245,6 +251,12 @@ impl Started {
         let (stdout, stderr) = (read(&self.out), read(&self.err));
         let status = status.unwrap_or_else(|| panic!("it does not end\n{stdout}\n{stderr}"));
         Ran { code: status.code(), stdout, stderr }
+    }
+
+    /// Lists of the processors that its threads may use by now, as the kernel writes them.
+    pub fn processors(&self) -> Vec<String> {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
+        threads.filter_map(|thread| processors(&thread.path())).collect()
     }
 
     /// Whether it has said this on stderr.

@@ -12,11 +12,13 @@ use super::{Files, container, doubtful, fit, unfit, unknown};
 const CPUS: &str = "sys/devices/system/cpu";
 
 pub(super) fn checks(host: &Files) -> Vec<HostCheck> {
-    vec![cores(), governor(host), turbo(host), smt(host), clock(host), machine(host)]
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    vec![cores(cpus), governor(host), turbo(host), smt(host), clock(host), machine(host)]
 }
 
-fn cores() -> HostCheck {
-    match thread::available_parallelism().map_or(1, usize::from) {
+/// `cpus` is how many processors this process may use.
+fn cores(cpus: usize) -> HostCheck {
+    match cpus {
         1 => unfit(
             "cores",
             "one processor: client and server take turns on it",
@@ -138,6 +140,11 @@ mod tests {
 
     fn of(files: &[(&str, &str)]) -> Vec<HostCheck> {
         checks(&host(files).1)
+    }
+
+    #[test]
+    fn client_and_server_need_processors_to_themselves() {
+        assert_eq!([1, 2, 3, 4, 64].map(|cpus| cores(cpus).fitness), [Unfit, Doubtful, Doubtful, Fit, Fit]);
     }
 
     #[test]

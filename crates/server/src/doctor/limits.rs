@@ -14,11 +14,12 @@ const FILES: u64 = 20_000;
 const PORTS: u32 = 20_000;
 
 pub(super) fn checks(host: &Files) -> Vec<HostCheck> {
-    vec![files(), ports(host), quota(host), swap(host), huge_pages(host)]
+    vec![files(getrlimit(Resource::Nofile).maximum), ports(host), quota(host), swap(host), huge_pages(host)]
 }
 
-fn files() -> HostCheck {
-    match getrlimit(Resource::Nofile).maximum {
+/// `most` is the hard limit of open files; `None` where there is none.
+fn files(most: Option<u64>) -> HostCheck {
+    match most {
         Some(most) if most < FILES => doubtful(
             "open files",
             format!("at most {most} a process: connections beyond that cannot be opened"),
@@ -136,6 +137,12 @@ mod tests {
         assert_eq!(fitness(&checks, "CPU quota"), Unfit);
         let found = checks.remove(2).found;
         assert!(found.contains("0.80 cores") && found.contains("by /sys/fs/cgroup/slice:"), "{found}");
+    }
+
+    #[test]
+    fn a_hard_limit_below_the_connections_of_a_large_load_is_doubtful() {
+        assert_eq!([Some(1_024), Some(19_999)].map(|most| files(most).fitness), [Doubtful; 2]);
+        assert_eq!([Some(20_000), None].map(|most| files(most).fitness), [Fit; 2]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::Competitor;
 use model::fitness::HostCheck;
+use model::{Competitor, HostUse};
 
 use super::{doubtful, fit, unfit};
 use crate::probe::{HostSampler, Others, own_cpu_s};
@@ -25,11 +25,14 @@ pub(super) fn checks(watch: Duration, interrupted: &AtomicBool) -> Vec<HostCheck
     while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| !interrupted.load(Ordering::Relaxed)) {
         thread::sleep(left.min(GLANCE));
     }
-    let used = host.sample(own_cpu_s() - own);
-    let named = named(&others.busiest());
+    judged(&host.sample(own_cpu_s() - own), &others.busiest())
+}
+
+/// What it means.
+fn judged(used: &HostUse, busiest: &[Competitor]) -> Vec<HostCheck> {
     let (steal, others) = (used.steal_cores, used.others_cores);
     let steal_found = format!("{steal:.2} cores in {:.0} s", used.elapsed_s);
-    let others_found = format!("{others:.2} cores in {:.0} s{named}", used.elapsed_s);
+    let others_found = format!("{others:.2} cores in {:.0} s{}", used.elapsed_s, named(busiest));
     vec![
         match steal {
             ..NOTICEABLE => fit("steal", steal_found),
@@ -74,13 +77,40 @@ fn named(busiest: &[Competitor]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::fitness;
     use super::*;
+    use model::fitness::Fitness::{Doubtful, Fit, Unfit};
+
+    fn other(name: &str, pid: u32, cores: f64) -> Competitor {
+        Competitor { name: name.to_owned(), pid, cores }
+    }
 
     #[test]
     fn the_busiest_are_named() {
-        let other = |name: &str, pid: u32, cores: f64| Competitor { name: name.to_owned(), pid, cores };
         let four = [other("java", 9, 1.0), other("sh", 8, 0.25), other("a b", 7, 0.1), other("c", 6, 0.05)];
         assert_eq!(named(&four), ": java (9) 1.00, sh (8) 0.25, a b (7) 0.10");
         assert_eq!(named(&[]), "");
+    }
+
+    /// A twentieth of a core is noticed, half a core is too much; of time that is stopped any is.
+    #[test]
+    fn what_others_take_is_noticed_and_may_be_too_much() {
+        for (cores, expected) in [(0.0, Fit), (0.049, Fit), (0.05, Doubtful), (0.49, Doubtful), (0.5, Unfit)] {
+            let by = |used: HostUse| judged(&HostUse { elapsed_s: 10.0, ..used }, &[]);
+            let checks = by(HostUse { steal_cores: cores, ..HostUse::default() });
+            assert_eq!([fitness(&checks, "steal"), fitness(&checks, "competing load")], [expected, Fit], "{cores}");
+            let checks = by(HostUse { others_cores: cores, ..HostUse::default() });
+            assert_eq!([fitness(&checks, "steal"), fitness(&checks, "competing load")], [Fit, expected], "{cores}");
+        }
+        let stopped = |throttled_s| judged(&HostUse { throttled_s, ..HostUse::default() }, &[]);
+        assert_eq!([0.0, 0.01].map(|seconds| fitness(&stopped(seconds), "throttling")), [Fit, Unfit]);
+    }
+
+    #[test]
+    fn whose_load_it_is_is_told() {
+        let used = HostUse { elapsed_s: 10.0, others_cores: 1.25, ..HostUse::default() };
+        let checks = judged(&used, &[other("java", 9, 1.25)]);
+        let found = checks.iter().find(|check| check.subject == "competing load").unwrap();
+        assert_eq!(found.found, "1.25 cores in 10 s: java (9) 1.25");
     }
 }
