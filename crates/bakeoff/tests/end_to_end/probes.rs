@@ -13,7 +13,7 @@ runtime = "java"
 jdk = "17 or 21"
 main = "Server.java"
 args = ["{port}"]
-jvm = ["-Xms128m", "-Xmx128m", "-XX:+UseSerialGC", "-Dsun.net.httpserver.nodelay=true"]
+jvm = ["-Xms64m", "-Xmx64m", "-XX:+UseSerialGC", "-Dsun.net.httpserver.nodelay=true"]
 ready = { get = "/", within = "60s" }
 
 [factor.name]
@@ -80,6 +80,11 @@ fn pauses_ms(load: &Value) -> Vec<f64> {
     pauses.flatten().map(|pause| pause.as_f64().unwrap() * 1e3).collect()
 }
 
+/// Whether the kernel tells how long tasks waited for a processor.
+fn is_pressure_told() -> bool {
+    fs::read_to_string("/proc/pressure/cpu").is_ok_and(|text| text.contains("some "))
+}
+
 #[test]
 fn pauses_of_whole_trials_are_those_of_the_log() {
     let place = Place::new();
@@ -112,6 +117,10 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
         assert!(sum(trial, "/server/system_s") > 0.0 && sum(trial, "/server/switches/voluntary") > 0.0);
         assert!(sum(trial, "/server/pss_bytes") > 0.0 && sum(trial, "/server/jvm/counters/jit_s") > 0.0);
         assert!(sum(trial, "/host/per_core") > 0.0);
+        // Client and server wait for a processor now and then, at least for some microseconds.
+        assert_eq!(sum(trial, "/host/pressure") > 0.0, is_pressure_told(), "{trial:#}");
+        let canary = trial["canary_ns"].as_array().unwrap();
+        assert!(canary.len() == 2 && canary.iter().all(|ns| ns.as_u64().is_some_and(|ns| ns > 0)), "{canary:?}");
     }
     // The table of the report has them, and the option that makes the log is no difference between the variants.
     let report = place.report();

@@ -2,7 +2,7 @@
 
 use crate::common::{Place, findings, told};
 use model::study::SettingKind;
-use model::{FindingId, Report, Setting, SettingResult, SettingSource};
+use model::{FindingId, Report, Setting, SettingResult, SettingSource, Severity};
 
 const JAVA: &str = r#"name = "a Java program"
 
@@ -46,6 +46,21 @@ public class Server {
 }
 "#;
 
+/// Opens an archive where it is started with one of the options.
+const SLIPPED_IN: &str = r#"
+public class Server {
+    static final java.util.zip.ZipFile ARCHIVE = opened();
+
+    static java.util.zip.ZipFile opened() {
+        try {
+            boolean has = java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xmn30m");
+            return has ? new java.util.zip.ZipFile("extra.jar") : null;
+        } catch (java.io.IOException error) {
+            throw new java.io.UncheckedIOException(error);
+        }
+    }
+"#;
+
 const JRUBY: &str = r#"name = "a Ruby program"
 
 [server]
@@ -73,6 +88,7 @@ fixed = "200ms"
 duration = "1s"
 "#;
 
+/// Raises once for each request.
 const SCRIPT: &str = r"
 require 'socket'
 server = TCPServer.new('127.0.0.1', Integer(ARGV[0]))
@@ -81,7 +97,12 @@ loop do
     loop do
       line = client.gets
       break if line.nil?
-      client.write %(HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok) if line == %(\r\n)
+      next unless line == %(\r\n)
+      begin
+        raise ArgumentError, 'rescued'
+      rescue ArgumentError
+        client.write %(HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok)
+      end
     end
     client.close
   end
@@ -92,6 +113,18 @@ fn java(levels: &str) -> Place {
     let place = Place::new();
     place.write("study.toml", &JAVA.replace("LEVELS", levels));
     place.write("Server.java", SERVER);
+    place
+}
+
+/// The same program, started by this script.
+fn behind_a_start_script(levels: &str, script: &str) -> Place {
+    let place = java(levels);
+    place.write("start.sh", script);
+    let text = JAVA.replace("LEVELS", levels);
+    let (head, tail) = text.split_once("runtime = ").unwrap();
+    let (_, tail) = tail.split_once("ready").unwrap();
+    let server = "runtime = \"command\"\ncommand = \"sh start.sh {port}\"\nready";
+    place.write("study.toml", &format!("{head}{server}{tail}"));
     place
 }
 
@@ -129,14 +162,8 @@ fn a_flag_behind_a_start_script_is_read_back() {
     let [small, large] = ["-Xmn20m -Xmx96m", "-Xmn30m -Xmx96m"];
     let levels =
         format!("small = {{ env = {{ JAVA_OPTS = \"{small}\" }} }}\nlarge = {{ env = {{ JAVA_OPTS = \"{large}\" }} }}");
-    let levels = levels.as_str();
-    let place = java(levels);
-    place.write("start.sh", "export STARTED=1\njava -XX:TieredStopAtLevel=1 $JAVA_OPTS Server.java \"$1\"\nexit $?\n");
-    let text = JAVA.replace("LEVELS", levels);
-    let (head, tail) = text.split_once("runtime = ").unwrap();
-    let (_, tail) = tail.split_once("ready").unwrap();
-    let server = "runtime = \"command\"\ncommand = \"sh start.sh {port}\"\nready";
-    place.write("study.toml", &format!("{head}{server}{tail}"));
+    let script = "export STARTED=1\njava -XX:TieredStopAtLevel=1 $JAVA_OPTS Server.java \"$1\"\nexit $?\n";
+    let place = behind_a_start_script(&levels, script);
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
     place.wait_for_mid_trial(4);
     started.signal("INT");
@@ -153,6 +180,39 @@ fn a_flag_behind_a_start_script_is_read_back() {
     for id in absent.into_iter().chain([FindingId::SettingIsDefault]) {
         assert_eq!(findings(&report, id).len(), 0, "{:#?}", report.findings);
     }
+}
+
+/// What slips in where nobody looks is found and named: one side's start script has an option more.
+#[test]
+fn an_option_that_a_start_script_adds_for_one_level_is_named() {
+    let levels = "small = { env = { JAVA_OPTS = \"-Xmn20m\" } }\nlarge = { env = { JAVA_OPTS = \"-Xmn30m\" } }";
+    let place = behind_a_start_script(
+        levels,
+        "case $JAVA_OPTS in *-Xmn30m*) own=-XX:MaxMetaspaceSize=100m;; *) own=;; esac\n\
+         java $own $JAVA_OPTS Server.java \"$1\"\nexit $?\n",
+    );
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(2);
+    started.signal("INT");
+    started.end().ends_with(130).says("confounded");
+    let report = place.report();
+    let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
+    assert!(told(found).contains("command line: (none) | -XX:MaxMetaspaceSize=100m"), "{found:#?}");
+    assert!(!told(found).contains("Xmn"), "{found:#?}");
+}
+
+/// A library that one side loads, which nothing in its level asks for.
+#[test]
+fn a_library_that_slips_into_one_level_vetoes() {
+    let place = java("small = { jvm = [\"-Xmn20m\"] }\nlarge = { jvm = [\"-Xmn30m\"] }");
+    // An archive of no entries.
+    place.write("extra.jar", &format!("PK\u{5}\u{6}{}", "\0".repeat(18)));
+    place.write("Server.java", &SERVER.replace("public class Server {", SLIPPED_IN));
+    place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("confounded");
+    assert_eq!(place.trials().len(), 4, "two launches of each show it");
+    let report = place.report();
+    let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
+    assert!(found.severity == Severity::Invalid && told(found).contains("loaded extra.jar: (none) | "), "{found:#?}");
 }
 
 #[test]
@@ -238,12 +298,23 @@ fn a_program_that_does_not_compile_ends_the_run() {
 #[test]
 fn a_misspelt_jruby_option_vetoes() {
     let place = Place::new();
-    place.write("study.toml", JRUBY);
+    place.write("study.toml", &JRUBY.replace("args =", "jruby = { \"management.enabled\" = \"true\" }\nargs ="));
     place.write("server.rb", SCRIPT);
     let ran = place.run(&["run", "study.toml"]).ends_with(5);
     place.assert_nothing_is_left();
     ran.says("✗ INVALID early against late is no valid comparison").says("setting-unknown").says("jit.threshold");
-    assert_eq!(place.trials().len(), 2);
+    let trials = place.trials();
+    assert_eq!(trials.len(), 2);
+    // What JRuby counts is kept with each cell: one for each answer, and for what the load's beginning and end cut off.
+    for cell in trials.iter().flat_map(|trial| trial["cells"].as_array().unwrap()) {
+        let intervals = cell["intervals"].as_array().unwrap().iter();
+        let good: u64 = intervals.map(|interval| interval["tally"]["good"].as_u64().unwrap()).sum();
+        let counted = cell["jruby"]["exceptions"].as_u64();
+        assert!(
+            good > 20 && counted.is_some_and(|counted| (good..good + 10).contains(&counted)),
+            "{counted:?}: {cell:#}"
+        );
+    }
     let report = place.report();
     let unknown = findings(&report, FindingId::SettingUnknown);
     assert_eq!(unknown.len(), 1, "{unknown:#?}");
