@@ -6,11 +6,12 @@ mod common;
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use common::{RUBY_SERVER, asked, launcher, on_jdk, spec, study, toolbox};
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
-use model::study::{JavaProgram, JrubyProgram, Runtime, ServerSpec, SettingKind};
+use model::study::{JavaProgram, JrubyProgram, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
 use model::{Setting, SettingSource};
 use server::{LaunchError, MavenError, Running, RuntimeError, install};
 
@@ -157,6 +158,34 @@ fn jruby_tells_what_took_effect() {
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk", "jruby", "ruby"]);
     assert_eq!(facts.versions["jruby"], JRUBY);
     assert_eq!(facts.libraries.keys().collect::<Vec<_>>(), ["jruby.jar", "server.rb"]);
+}
+
+/// In Tomcat, by jruby-rack, which reads RUBYOPT where `jruby.runtime.env.rubyopt` is true, as the study's program has it.
+#[test]
+fn jruby_in_a_servlet_container_tells_what_took_effect() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/gocd-invokedynamic");
+    let options = [("jit.threshold", "30"), ("jit.treshold", "30"), ("compile.invokedynamic", "false")];
+    let mut spec = jruby(JRUBY, &options, JrubyProgram::Main("app/Server.java".into()), &[], &shipped);
+    let Runtime::Jruby { java, .. } = &mut spec.runtime else { unreachable!() };
+    java.jars = [
+        "org.jruby.rack:jruby-rack:1.2.6",
+        "org.apache.tomcat.embed:tomcat-embed-core:9.0.122",
+        "org.apache.tomcat:tomcat-annotations-api:9.0.122",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    spec.env = IndexMap::from([("PORT".into(), "{port}".into()), ("BAKEOFF_TRIAL_DIR".into(), "{trial_dir}".into())]);
+    spec.ready = Ready { sign: ReadySign::Get("/go/pipelines.json".into()), within: Duration::from_secs(120) };
+    let dir = tempfile::tempdir().unwrap();
+    let installed = install(&spec, &shipped, &toolbox(dir.path())).unwrap();
+    let launcher = launcher();
+    let site = launcher.site(&shipped, &dir.path().join("trial"), &[]).unwrap();
+    let running = launcher.server(&installed, &site).unwrap();
+
+    let wanted = options.map(|(name, value)| asked(SettingKind::Jruby, name, value));
+    let settings = running.read_back(&wanted, &[]);
+    assert_eq!(results(&settings), [InEffect, unknown("jit.threshold"), AlreadyDefault], "{settings:#?}");
+    assert!(settings.iter().all(|setting| setting.source == SettingSource::InProcess), "{settings:#?}");
 }
 
 #[test]
