@@ -29,6 +29,11 @@ only once it is set has no default. One of those that its program has since take
 what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. A size that the JVM rounds is the one asked for; of
 options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
 
+Two things are read less directly. What MRI makes of its collector's variables (`RUBY_GC_*`) it says only as it starts: that the process has them is read from itself, what they come to from a second
+Ruby, the same program with the same variables. And JRuby's options are what the JRuby in the process has loaded only where that reads RUBYOPT. One that does not, as an embedded one, or a run's
+folder with a blank in its path, leaves the JVM's properties, and \"in effect\" is then the weaker: a property that is set after JRuby has read its options, as by `.jrubyrc`, reads as set and does nothing. In a servlet
+container jruby-rack reads RUBYOPT where its parameter `jruby.runtime.env.rubyopt` is true, as `studies/gocd-invokedynamic/app/Server.java` has it.
+
 Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
 ([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
 
