@@ -160,7 +160,7 @@ fn jruby_tells_what_took_effect() {
     assert_eq!(facts.libraries.keys().collect::<Vec<_>>(), ["jruby.jar", "server.rb"]);
 }
 
-/// In Tomcat, by jruby-rack, which reads RUBYOPT where `jruby.runtime.env.rubyopt` is true, as the study's program has it.
+/// In Tomcat, by jruby-rack, which hands the process's environment on unless it is given another.
 #[test]
 fn jruby_in_a_servlet_container_tells_what_took_effect() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/gocd-invokedynamic");

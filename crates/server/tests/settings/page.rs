@@ -32,7 +32,7 @@ options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnErro
 Two things are read less directly. What MRI makes of its collector's variables (`RUBY_GC_*`) it says only as it starts: that the process has them is read from itself, what they come to from a second
 Ruby, the same program with the same variables. And JRuby's options are what the JRuby in the process has loaded only where that reads RUBYOPT. One that does not, as an embedded one, or a run's
 folder with a blank in its path, leaves the JVM's properties, and \"in effect\" is then the weaker: a property that is set after JRuby has read its options, as by `.jrubyrc`, reads as set and does nothing. In a servlet
-container jruby-rack reads RUBYOPT where its parameter `jruby.runtime.env.rubyopt` is true, as `studies/gocd-invokedynamic/app/Server.java` has it.
+container it is read through jruby-rack (1.2.6), unless that is given an environment of its own (its parameter `jruby.runtime.env`).
 
 Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
 ([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
