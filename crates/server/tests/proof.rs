@@ -10,7 +10,7 @@ use common::{RUBY_SERVER, command, launcher, on_jdk, ruby, spec, study, toolbox}
 use model::proof::{Expected, Proof, ProofSource};
 use model::study::{JavaProgram, Runtime, ServerSpec};
 use model::{Setting, SettingResult, SettingSource};
-use server::{Running, install};
+use server::{Running, SuperviseError, install};
 
 /// A bean of its own, threads with names, and JSON for an answer.
 const SERVER: &str = r#"
@@ -120,7 +120,7 @@ fn what_a_jvm_shows() {
         said("echo version 30 >&2", Some(r"version (\d+)"), "30"),
         said("echo why >&2; echo what; exit 3", None, "30"),
     ];
-    let settings = running.prove(&proofs.iter().collect::<Vec<_>>());
+    let settings = running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap();
     let told: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told[0], ("30", true));
     assert_eq!(told[1], ("30", false));
@@ -152,7 +152,7 @@ fn what_other_programs_show() {
     let dir = study("server.rb", &format!("Thread.new {{ sleep }}.name = 'known-worker'\n{RUBY_SERVER}"));
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
     let proofs = [threads("^known-worker$", "1"), jmx("a:b=c", "D", "1")];
-    let settings = running.prove(&proofs.iter().collect::<Vec<_>>());
+    let settings = running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(told(&settings[0]), ("1", true));
     assert_eq!(told(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
@@ -165,7 +165,7 @@ fn what_other_programs_show() {
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
     common::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
-    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]);
+    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]).unwrap();
     let told_of: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told_of, [("30", true), ("3", true), ("1", true)]);
 
@@ -189,7 +189,7 @@ fn jvms_of_which_none_answers_are_told() {
         for file in ready {
             common::eventually("the JVMs work", || dir.path().join(file).is_file());
         }
-        running.prove(&proofs.iter().collect::<Vec<_>>())
+        running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap()
     };
     start("java Idle.java one &");
     let one = settings(&["one"]);
@@ -207,7 +207,7 @@ fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
     let java = on_jdk(&["-Xmx64m", "-XX:+DisableAttachMechanism"]);
     let program = JavaProgram::Main("Pools.java".into());
     let running = launch(&spec(Runtime::Java { java, program }, &["{port}"], dir.path()), &dir);
-    for setting in running.prove(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]) {
+    for setting in running.prove(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]).unwrap() {
         assert!(told(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
     }
 }
@@ -222,8 +222,17 @@ fn a_command_ends_when_the_run_is_interrupted() {
     let running =
         launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
     interrupted.store(true, Ordering::Relaxed);
-    let settings = running.prove(&[&said("sleep 600", None, "1")]);
+    let settings = running.prove(&[&said("sleep 600", None, "1")]).unwrap();
     assert_eq!(told(&settings[0]).0, "the command was interrupted");
+}
+
+/// What it has started may run on beside the load.
+#[test]
+fn a_command_that_may_have_left_something_behind_is_no_missing_value() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
+    let error = running.prove(&[&said("kill -9 $PPID", None, "1")]).unwrap_err();
+    assert!(matches!(error, SuperviseError::Lost { .. }), "{error}");
 }
 
 #[test]
@@ -237,7 +246,7 @@ fn the_gems_that_a_ruby_has_loaded() {
     running.loaded(&mut facts);
     assert_eq!(facts.gems["json"].as_bytes(), version, "{:?}", facts.gems);
     // The probe has told, and is gone.
-    let threads = running.prove(&[&threads("", "1")]);
+    let threads = running.prove(&[&threads("", "1")]).unwrap();
     let alone = threads[0].live.as_deref().unwrap().parse::<u32>().unwrap();
     assert!(alone <= 2, "MRI may keep a thread for its timer: {alone}");
 }

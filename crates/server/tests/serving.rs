@@ -118,7 +118,7 @@ fn a_java_program_behind_a_script() {
         proof(ProofSource::Threads("^HTTP-Dispatcher$".into()), "1"),
         proof(ProofSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
     ];
-    assert_eq!(results(&running.prove(&proofs.iter().collect::<Vec<_>>())), [InEffect, InEffect]);
+    assert_eq!(results(&running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap()), [InEffect, InEffect]);
 
     let (recorder, cpu) = (running.record().unwrap(), running.watch_cpu());
     (0..50).for_each(|_| get(running.address()));

@@ -68,8 +68,14 @@ pub enum ConductError {
         place: Option<SourceSpan>,
     },
     /// A launch did not end as it should, or could not be cleaned up after: what is left would disturb the next.
-    #[error(transparent)]
-    End(Box<LaunchError>),
+    #[error("{left}")]
+    End {
+        /// What was not ended, or not cleaned up.
+        left: Box<LaunchError>,
+        /// What had failed before that, where something had.
+        #[source]
+        before: Option<Box<ConductError>>,
+    },
     /// A variant cannot be put together on this machine.
     #[error("variant {variant} cannot run here")]
     Runtime {
@@ -111,10 +117,23 @@ impl ConductError {
                 why: Box::new(why),
             },
             LaunchError::Supervise(SuperviseError::Lost { .. } | SuperviseError::Survived { .. }) => {
-                Self::End(Box::new(error))
+                Self::End { left: Box::new(error), before: None }
             }
             error => Self::Launch(Box::new(error)),
         }
+    }
+
+    /// What is told of a launch that failed with `error` and came to this end: first what may be left behind.
+    fn after(end: Result<(), LaunchError>, error: Self) -> Self {
+        match end {
+            Err(left) => Self::End { left: Box::new(left), before: Some(Box::new(error)) },
+            Ok(()) => error,
+        }
+    }
+
+    /// Whether something may be left behind that would disturb the next launch.
+    fn leaves_something(&self) -> bool {
+        matches!(self, Self::End { .. })
     }
 }
 
@@ -144,7 +163,7 @@ impl Conductor<'_> {
         self.store.set_status(&record.run, Status::Running)?;
         let ending = match self.walk(record) {
             // Whatever is asked for, what may be left behind is told.
-            ending @ Err(ConductError::End(_)) => ending,
+            Err(error) if error.leaves_something() => Err(error),
             // What was asked to stop may well fail; that it was asked is what counts.
             Err(_) if self.is_interrupted() => Ok(Ending::Interrupted),
             ending => ending,

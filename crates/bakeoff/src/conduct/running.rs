@@ -98,7 +98,7 @@ pub(super) struct RunningTrial<'a> {
     services: Services,
     phase: Phase,
     /// How its processes ended, and what was to be done after that: the first fault.
-    end: Result<(), ConductError>,
+    end: Result<(), LaunchError>,
     /// When the last load began, its users having set up.
     pub load_began: Instant,
 }
@@ -121,17 +121,18 @@ impl<'a> RunningTrial<'a> {
     pub fn over<T>(mut self, record: impl FnOnce(Outcome, Measured) -> T) -> Result<Over<T>, ConductError> {
         let outcome = match self.in_its_network() {
             Ok(()) => Some(Outcome::Completed),
-            Err(Broken::Variant(failed)) => {
-                require_room(&self.folder)?;
-                Some(Outcome::Failed(failed))
-            }
+            Err(Broken::Variant(failed)) => match require_room(&self.folder) {
+                Ok(()) => Some(Outcome::Failed(failed)),
+                Err(full) => return Err(ConductError::after(self.end, full)),
+            },
             Err(Broken::Interrupted) => None,
-            // What was asked to stop may well fail.
-            Err(Broken::Ours(_)) if self.run.interrupted.load(Ordering::Relaxed) => None,
-            Err(Broken::Ours(error)) => return Err(error),
+            // What was asked to stop may well fail, unless it left something behind.
+            Err(Broken::Ours(error)) if self.run.interrupted.load(Ordering::Relaxed) && !error.leaves_something() => None,
+            Err(Broken::Ours(error)) => return Err(ConductError::after(self.end, error)),
         };
         let measured = self.measured;
-        Ok(Over { record: outcome.map(|outcome| record(outcome, measured)), end: self.end })
+        let end = self.end.map_err(|left| ConductError::End { left: Box::new(left), before: None });
+        Ok(Over { record: outcome.map(|outcome| record(outcome, measured)), end })
     }
 
     /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
@@ -172,7 +173,6 @@ impl<'a> RunningTrial<'a> {
     /// Notes how a part of the launch ended. What is left of it would disturb whatever is launched next, and that says nothing
     /// about the variant.
     fn ended(&mut self, end: Result<(), LaunchError>) {
-        let end = end.map_err(|error| ConductError::End(Box::new(error)));
         self.end = mem::replace(&mut self.end, Ok(())).and(end);
     }
 

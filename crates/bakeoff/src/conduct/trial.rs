@@ -1,7 +1,6 @@
 //! One trial: one launch of one variant, inspected, warmed, measured, ended.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use analysis::HalfWindow;
@@ -113,8 +112,9 @@ impl RunningTrial<'_> {
         let is_pilot = matches!(self.purpose, Purpose::Trial(trial) if trial.cells.is_empty());
         let due = |proof: &&Proof| proof.after == after && !(after && is_pilot);
         let proofs: Vec<&Proof> = variant.proofs.iter().filter(due).collect();
-        self.measured.settings.extend(server.prove(&proofs));
-        if self.run.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
+        let proved = server.prove(&proofs).map_err(|error| self.broken(error.into()))?;
+        self.measured.settings.extend(proved);
+        self.go_on()
     }
 
     /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, whatever the

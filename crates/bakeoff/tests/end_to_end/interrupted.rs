@@ -111,6 +111,29 @@ fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_told() 
     place.assert_nothing_is_left();
 }
 
+/// What may be left behind is told beside any other fault: here of a launch that never came to its server.
+#[test]
+fn a_cleanup_that_fails_is_told_beside_what_had_failed_before() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
+    clean_up_unless_broken(&place);
+    place.change("[hooks]\n", "[hooks]\nprepare = \"echo 'the dump cannot be loaded'; exit 1\"\n");
+    let ran = place.run(&["run", "study.toml"]).ends_with(1);
+    ran.complains("the cleanup hook ended with exit code 1: its last words were `the dump cannot be removed`");
+    ran.complains("the prepare hook ended with exit code 1: its last words were `the dump cannot be loaded`");
+    place.assert_nothing_is_left();
+}
+
+/// A proof's command whose supervisor is gone: what it has started may run on beside every later load.
+#[test]
+fn a_command_of_a_proof_that_cannot_be_ended_stops_a_run() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
+    let proof = "[[proof]]\nname = \"pool\"\ncommand = \"kill -9 $PPID\"\nexpect = \"1\"\n";
+    place.change("[[workload]]", &format!("{proof}\n[[workload]]"));
+    let ran = place.run(&["run", "study.toml"]).ends_with(1);
+    ran.complains("ended unexpectedly, as if it had been killed").complains("its processes may still run");
+    place.assert_nothing_is_left();
+}
+
 /// With a cleanup hook that fails as long as there is a file `broken`.
 fn clean_up_unless_broken(place: &Place) {
     place.write("broken", "");

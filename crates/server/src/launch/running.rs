@@ -217,8 +217,9 @@ impl Running {
     }
 
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
-    /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it.
-    pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
+    /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it. The error is that a command
+    /// could not be started or ended.
+    pub fn prove(&self, proofs: &[&Proof]) -> Result<Vec<Setting>, SuperviseError> {
         self.witness().prove(proofs)
     }
 

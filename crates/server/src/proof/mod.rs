@@ -3,6 +3,7 @@
 mod threads;
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::runtime::base_env;
 use crate::serving::Serving;
 use crate::settings::Found;
 use crate::site::Site;
-use crate::supervise::{Order, Supervised};
+use crate::supervise::{Exit, Order, SuperviseError, Supervised};
 
 /// Bound of one reading.
 const READ_WITHIN: Duration = Duration::from_secs(30);
@@ -34,17 +35,19 @@ pub(crate) struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// Reads each proof and judges it.
-    pub fn prove(&self, proofs: &[&Proof]) -> Vec<Setting> {
+    /// Reads each proof and judges it; the error is that a command could not be started or ended.
+    pub fn prove(&self, proofs: &[&Proof]) -> Result<Vec<Setting>, SuperviseError> {
         let beans: Vec<(&str, &str)> = proofs.iter().filter_map(|proof| bean(proof)).collect();
         let mut of_beans = self.beans().read(&beans).into_iter();
-        let mut value = |proof: &Proof| match &proof.read {
-            ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
-            ProofSource::Http { path, json } => self.answered(path, json),
-            ProofSource::Command { command, regex } => self.said(command, regex.as_deref()),
-            ProofSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
+        let mut value = |proof: &Proof| -> Result<Result<String, String>, SuperviseError> {
+            Ok(match &proof.read {
+                ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
+                ProofSource::Http { path, json } => self.answered(path, json),
+                ProofSource::Command { command, regex } => self.said(command, regex.as_deref())?,
+                ProofSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
+            })
         };
-        proofs.iter().map(|proof| judge(proof, value(proof)).about(&as_asked(proof), self.site)).collect()
+        proofs.iter().map(|proof| Ok(judge(proof, value(proof)?).about(&as_asked(proof), self.site))).collect()
     }
 
     /// The beans of its JVM.
@@ -63,8 +66,12 @@ impl Witness<'_> {
         Ok(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
     }
 
-    fn said(&self, command: &str, regex: Option<&str>) -> Result<String, String> {
-        let script = self.site.complete_script(command).map_err(|error| error.to_string())?;
+    /// What a command says; the inner error is why that is nothing.
+    fn said(&self, command: &str, regex: Option<&str>) -> Result<Result<String, String>, SuperviseError> {
+        let script = match self.site.complete_script(command) {
+            Ok(script) => script,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
         let mut env = base_env();
         env.insert("SERVER_PID".to_owned(), self.serving.pid.to_string());
         let order = Order {
@@ -76,27 +83,25 @@ impl Witness<'_> {
             errors: Some(self.site.trial_dir.join("proof.err")),
             ..Order::default()
         };
-        let [said, complained] = self.ran(&order)?;
-        let Some(pattern) = regex else { return Ok(said.trim().to_owned()) };
-        let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-        let found = regex.captures(&said).ok_or_else(|| {
-            let cure = if regex.is_match(&complained) { "; its standard error has it, which `2>&1` adds" } else { "" };
-            format!("`{pattern}` is not in what the command wrote to its standard output{cure}")
-        })?;
-        Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
+        let exit = self.ran(&order)?;
+        Ok(self.written(&order, exit).and_then(|said| found(&said, regex)))
     }
 
-    /// What a program writes to standard output and standard error, to its end and to that of all it starts.
-    fn ran(&self, order: &Order) -> Result<[String; 2], String> {
-        let files = [&order.log, order.errors.as_ref().unwrap_or(&order.log)];
-        for file in files {
+    /// Runs a program to its end and to that of all it starts; says how it ended, if it did by itself.
+    fn ran(&self, order: &Order) -> Result<Option<Exit>, SuperviseError> {
+        for file in written_to(order) {
             let _ = fs::remove_file(file);
         }
-        let mut supervised = Supervised::start(self.supervisor, order).map_err(|error| error.to_string())?;
+        let mut supervised = Supervised::start(self.supervisor, order)?;
         let exit = supervised.wait(READ_WITHIN, self.interrupted);
-        supervised.stop(Duration::ZERO).map_err(|error| error.to_string())?;
+        supervised.stop(Duration::ZERO)?;
+        Ok(exit)
+    }
+
+    /// What a program that ended well has written to standard output and standard error.
+    fn written(&self, order: &Order, exit: Option<Exit>) -> Result<[String; 2], String> {
         let read = |file| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let [log, errors] = files.map(|file| read(file).map_err(|error| error.to_string()));
+        let [log, errors] = written_to(order).map(|file| read(file).map_err(|error| error.to_string()));
         let said = [log?, errors?];
         let both = said.concat();
         match exit {
@@ -107,6 +112,22 @@ impl Witness<'_> {
             None => Err(format!("the command did not end within {READ_WITHIN:?}")),
         }
     }
+}
+
+/// The files of its standard output and its standard error.
+fn written_to(order: &Order) -> [&PathBuf; 2] {
+    [&order.log, order.errors.as_ref().unwrap_or(&order.log)]
+}
+
+/// What a regular expression finds in what a command wrote, or all of it.
+fn found([said, complained]: &[String; 2], regex: Option<&str>) -> Result<String, String> {
+    let Some(pattern) = regex else { return Ok(said.trim().to_owned()) };
+    let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
+    let found = regex.captures(said).ok_or_else(|| {
+        let cure = if regex.is_match(complained) { "; its standard error has it, which `2>&1` adds" } else { "" };
+        format!("`{pattern}` is not in what the command wrote to its standard output{cure}")
+    })?;
+    Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
 }
 
 fn bean(proof: &Proof) -> Option<(&str, &str)> {
