@@ -9,11 +9,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use common::{RUBY_SERVER, asked, command, launcher, spec, study, toolbox};
+use common::{RUBY_SERVER, asked, command, eventually, launcher, spec, study, tcp, toolbox};
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::evidence::Recording;
 use model::proof::{Expected, Proof, ProofSource};
-use model::study::SettingKind;
+use model::study::{ServerSpec, SettingKind};
 use model::{JvmUse, LaunchFacts, Setting};
 use server::{Running, install};
 
@@ -34,11 +34,16 @@ fn launch_into(trial: &str, start: &str, env: &[(&str, &str)], dir: &tempfile::T
 }
 
 fn get(address: SocketAddr) {
+    let answer = answer(address);
+    assert!(answer.ends_with("ok"), "{answer}");
+}
+
+fn answer(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.ends_with("ok"), "{answer}");
+    answer
 }
 
 /// What is known once it has answered.
@@ -325,21 +330,26 @@ fn the_master_of_workers_serves() {
     assert_eq!(results(&settings), [InEffect], "{settings:#?}");
 }
 
+/// The end of a start script: it becomes a proxy before the socket `proxy/socket`.
+fn proxying() -> String {
+    let temporary =
+        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|what| format!("{what}_temp_path {what}; "));
+    format!(
+        "cat > proxy/conf <<END\n\
+         daemon off; user root; pid pid; error_log error; events {{}}\n\
+         http {{ {} access_log off; server {{ listen 127.0.0.1:$1; location / {{ proxy_pass http://unix:$PWD/proxy/socket:; }} }} }}\n\
+         END\nexec nginx -p proxy -c conf\n",
+        temporary.concat()
+    )
+}
+
 /// A proxy listens, and a Ruby behind it answers by workers of its own.
 #[test]
 fn a_ruby_behind_a_proxy() {
     let server = RUBY_SERVER.replace("TCPServer.new('127.0.0.1', Integer(ARGV[0]))", "UNIXServer.new(ARGV[0])");
     let (head, body) = server.split_once("loop do").unwrap();
     let dir = study("server.rb", &format!("{head}fork do\nrequire 'json'\nloop do{body}end\nProcess.waitall\n"));
-    let temporary =
-        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|what| format!("{what}_temp_path {what}; "));
-    let start = format!(
-        "mkdir proxy\nruby server.rb proxy/socket &\ncat > proxy/conf <<END\n\
-         daemon off; user root; pid pid; error_log error; events {{}}\n\
-         http {{ {} access_log off; server {{ listen 127.0.0.1:$1; location / {{ proxy_pass http://unix:$PWD/proxy/socket:; }} }} }}\n\
-         END\nexec nginx -p proxy -c conf\n",
-        temporary.concat()
-    );
+    let start = format!("mkdir proxy\nruby server.rb proxy/socket &\n{}", proxying());
     let running = launch(&start, &[("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")], &dir);
     let facts = facts(&running);
     assert_eq!(facts.pid, running.pid(), "the proxy");
@@ -348,6 +358,29 @@ fn a_ruby_behind_a_proxy() {
     let wanted = [("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")];
     let settings = running.read_back(&wanted.map(|(name, value)| asked(SettingKind::Env, name, value)), &[]);
     assert_eq!(results(&settings), [InEffect, InEffect], "{settings:#?}");
+}
+
+/// As of a servlet container that begins to listen before its program has booted.
+#[test]
+fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
+    let server = RUBY_SERVER.replace("TCPServer.new('127.0.0.1', Integer(ARGV[0]))", "UNIXServer.new(ARGV[0])");
+    let dir = study("server.rb", &server);
+    let late = "(until test -e go; do sleep 0.05; done; exec ruby server.rb proxy/socket) &\n";
+    fs::write(dir.path().join("start.sh"), format!("mkdir proxy\n{late}{}", proxying())).unwrap();
+    let spec = ServerSpec { ready: tcp("127.0.0.1:{port}", 60), ..spec(command("sh start.sh {port}"), &[], dir.path()) };
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+    let launcher = launcher();
+    let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
+    let running = launcher.server(&installed, &site).unwrap();
+    let mut facts = running.facts().clone();
+    assert!(facts.versions.is_empty() && facts.build.is_empty(), "{facts:?}");
+    fs::write(dir.path().join("go"), "").unwrap();
+    eventually("the Ruby answers", || answer(running.address()).ends_with("ok"));
+    assert!(running.loaded(&mut facts), "settings are to be read back of it");
+    assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
+    assert!(facts.build["description"].starts_with("ruby "), "{facts:?}");
+    let version = asked(SettingKind::Runtime, "version", &facts.versions["ruby"]);
+    assert_eq!(results(&running.read_back(&[version], &[])), [InEffect]);
 }
 
 /// As Puma's: longer than the command line, it takes the environment's place.

@@ -65,13 +65,13 @@ impl Running {
             env: env.iter().map(|(name, value)| (name.clone(), mask(value))).collect(),
             hides_command,
             hides_env,
-            versions: versions(&installed, &serving.versions(inside.as_ref())),
+            versions: serving.versions(inside.as_ref(), &installed),
             libraries: installed.libraries(),
             gems: IndexMap::new(),
             opened: IndexMap::new(),
             changed_options: Vec::new(),
             varied: Vec::new(),
-            build: inside.as_ref().map(|inside| inside.build.clone()).unwrap_or_default(),
+            build: build(inside.as_ref()),
             port: address.port(),
             shared_cpus: proc::shared_cpus(serving.pid),
             ready_s,
@@ -174,7 +174,6 @@ impl Running {
             installed: &self.installed,
             site: &self.launch.site,
             inside,
-            versions: &self.facts.versions,
             cpus: &self.launch.order.cpus,
         }
     }
@@ -195,10 +194,10 @@ impl Running {
         Recorder::start(jvm, &self.launch.site.trial_dir, Arc::clone(&self.launch.interrupted))
     }
 
-    /// What it has loaded once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
-    /// have open. Whether it tells something else of itself than at its start, so that settings are to be read back again.
+    /// What is known of it once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
+    /// have open, and what a Ruby is that has come up since it was ready. Whether it tells something else of itself than then, so
+    /// that settings are to be read back again.
     pub fn loaded(&self, facts: &mut LaunchFacts) -> bool {
-        let before = self.inside();
         facts.gems = self.serving.gems();
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
         let processes = proc::descendants(self.serving.root);
@@ -208,7 +207,10 @@ impl Running {
         let mut opened: Vec<(String, String)> = archives.filter_map(named).collect();
         opened.sort();
         facts.opened = opened.into_iter().collect();
-        self.inside() != before
+        let inside = self.inside();
+        facts.versions = self.serving.versions(inside.as_ref(), &self.installed);
+        facts.build = build(inside.as_ref());
+        inside != self.inside
     }
 
     /// Option variables that the process that serves has with other values than it was launched with, once it has answered.
@@ -264,8 +266,7 @@ impl Running {
     }
 }
 
-/// What the process says about itself goes before what was installed.
-fn versions(installed: &Installed, said: &IndexMap<String, String>) -> IndexMap<String, String> {
-    let known = |name: &str| said.get(name).or_else(|| installed.versions.get(name)).cloned();
-    ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
+/// How a Ruby was built, as it tells.
+fn build(inside: Option<&Inside>) -> IndexMap<String, String> {
+    inside.map(|inside| inside.build.clone()).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::{Inside, Serving};
 use crate::proc;
+use crate::runtime::Installed;
 
 /// The property that tells where JRuby is installed: its launcher sets it, and so does bakeoff.
 pub(crate) const JRUBY_HOME: &str = "jruby.home";
@@ -59,14 +60,15 @@ impl Serving {
         if is_jruby { Engine::Jruby } else { Engine::Java }
     }
 
-    /// The versions of `jdk`, `jruby` and `ruby` in it, as far as it tells them.
-    pub fn versions(&self, inside: Option<&Inside>) -> IndexMap<String, String> {
+    /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it tells goes before what was installed.
+    pub fn versions(&self, inside: Option<&Inside>, installed: &Installed) -> IndexMap<String, String> {
         let mut told = inside.map(Inside::versions).unwrap_or_default();
         if let Ok(Some(jvm)) = self.jvm()
             && let Ok(jdk) = jvm.jdk()
         {
             told.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
         }
-        told
+        let known = |name: &str| told.get(name).or_else(|| installed.versions.get(name)).cloned();
+        ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
     }
 }

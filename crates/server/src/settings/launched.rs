@@ -76,7 +76,7 @@ impl Reader<'_> {
 
     /// The runtime, a version, or the program.
     pub(super) fn runtime(&self, name: &str, value: &str) -> Found {
-        let versions = self.target.versions;
+        let version = |name: &str| self.target.serving.versions(self.target.inside, self.target.installed).shift_remove(name);
         // Whatever runs behind a command, it is that command.
         let is_command = self.target.installed.is_command();
         let inside = self.target.inside.filter(|_| !is_command);
@@ -88,11 +88,11 @@ impl Reader<'_> {
                 Found::value(value, Some(live.to_owned()), None, source, exactly)
             }
             "version" => {
-                let live = versions.get(self.engine().runtime()).cloned();
+                let live = version(self.engine().runtime());
                 Found::value(value, live, None, source, begins)
             }
             "jdk" if !value.contains('/') => {
-                let live = versions.get("jdk").map(|version| version.trim_start_matches("1.").to_owned());
+                let live = version("jdk").map(|version| version.trim_start_matches("1.").to_owned());
                 let any = |asked: &str, live: &str| {
                     alternatives(asked).any(|asked| begins(asked.trim_start_matches("1."), live))
                 };

@@ -51,7 +51,6 @@ pub(crate) struct Target<'a> {
     pub installed: &'a Installed,
     pub site: &'a Site,
     pub inside: Option<&'a Inside>,
-    pub versions: &'a IndexMap<String, String>,
     /// Processors that it is kept to, by number; any if there are none.
     pub cpus: &'a [usize],
 }
