@@ -8,7 +8,7 @@ use std::fs;
 
 use common::{RUBY_SERVER, asked, command, launcher, ruby, spec, study, toolbox};
 use model::Setting;
-use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden, Unknown, Unverified};
+use model::SettingResult::{self, AlreadyDefault, InEffect, Inert, Overridden, Unknown, Unverified};
 use model::study::{AskedSetting, Runtime, ServerSpec, SettingKind};
 use server::{Running, install};
 
@@ -122,6 +122,22 @@ fn a_ruby_that_becomes_itself_anew_has_told_nothing() {
     let running = launch(&spec(runtime, &["{port}"], dir.path()), &dir);
     let settings = running.read_back(&[asked(SettingKind::Argument, "--yjit", "")], &[]);
     assert!(is_unverified(&settings[0], "another command line"), "{settings:#?}");
+}
+
+/// In one word or in two, and before the script: behind it the same is the program's own.
+#[test]
+fn a_ruby_is_told_not_to_read_its_options_by_its_own_words_only() {
+    let dir = study("server.rb", RUBY_SERVER);
+    let judge = |started: &str| {
+        let env = [("RUBYOPT".to_owned(), "-W0".to_owned())].into();
+        let running = launch(&ServerSpec { env, ..spec(command(started), &[], dir.path()) }, &dir);
+        running.read_back(&[variable("RUBYOPT", "-W0")], &[]).remove(0).result
+    };
+    for started in ["ruby --disable rubyopt server.rb {port}", "ruby -I lib --disable=gems,rubyopt server.rb {port}"] {
+        let Inert { reason, .. } = judge(started) else { panic!("{started}: it is not read") };
+        assert!(reason.contains("told not to read it: --disable="), "{reason}");
+    }
+    assert_eq!(judge("ruby server.rb {port} --disable=all"), InEffect);
 }
 
 /// Two commands that differ in what is the default.

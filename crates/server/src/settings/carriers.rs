@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use model::{SettingResult, SettingSource};
 
 use super::beside::Beside;
+use super::commands::before_script;
 use super::{Found, Reader, exactly, jvm, mri};
 use crate::proc;
 use crate::serving::Engine;
@@ -144,7 +145,8 @@ impl Reader<'_> {
     fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if self.engine() == Engine::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
-            if let Some(switch) = shown.iter().find(|word| mri::ignores_rubyopt(word)) {
+            let (own, _) = before_script(shown.into_iter().skip(1).collect());
+            if let Some(switch) = own.iter().find(|option| mri::ignores_rubyopt(option)) {
                 let reason = format!("Ruby was told not to read it: {switch}");
                 return Ok(unread(found, &reason, "ruby(1), --disable: `rubyopt`"));
             }

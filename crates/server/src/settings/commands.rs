@@ -101,7 +101,7 @@ const WITH_VALUE: [&str; 11] = [
 ];
 
 /// Options of Ruby, and the words from its script on, be it one in the command line itself.
-fn before_script(words: Vec<String>) -> (Vec<String>, Vec<String>) {
+pub(super) fn before_script(words: Vec<String>) -> (Vec<String>, Vec<String>) {
     let mut options = Vec::new();
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next_if(|word| word.starts_with('-') && !["-", "--", "-e"].contains(&word.as_str())) {
