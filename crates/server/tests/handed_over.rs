@@ -84,6 +84,25 @@ fn what_a_shell_expands_is_no_other_value() {
     assert!(is_unverified(&settings[2], "was not given"), "{settings:#?}");
 }
 
+/// A word that is only named as a runtime hides no options.
+#[test]
+fn a_folder_among_a_commands_words_is_no_program() {
+    let dir = study("Server.java", SERVER);
+    fs::create_dir_all(dir.path().join("jdk/java")).unwrap();
+    let judge = |start: &str, options: &str| {
+        fs::write(dir.path().join("start.sh"), start).unwrap();
+        let started = format!("sh start.sh {options} --home jdk/java {{port}}");
+        let asked = |text: &str| asked(SettingKind::Runtime, "command", text);
+        let running = launch(&spec(command(&started), &[], dir.path()), &dir);
+        running.read_back(&[asked(&started)], &[vec![asked("sh start.sh --home jdk/java {port}")]]).remove(0)
+    };
+    let hands_on = "exec java $1 Server.java $4\n";
+    assert_eq!(judge(hands_on, "-Xmx80m").result, InEffect);
+    assert_eq!(judge(hands_on, "-XX:+UseThreadPriorities").result, AlreadyDefault);
+    let kept = judge("exec java -Xmx64m Server.java $4\n", "-Xmx80m");
+    assert!(is_unverified(&kept, "does not show `-Xmx80m`"), "{kept:#?}");
+}
+
 /// A launcher and what it becomes may bear one name.
 #[test]
 fn a_command_may_hand_over_to_its_like() {

@@ -1,6 +1,9 @@
 //! The words of a `command`: options among them are judged as those of a variable are.
 
-use std::path::Path;
+use std::env;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use model::study::AskedSetting;
 use model::{SettingResult, SettingSource};
@@ -25,13 +28,15 @@ struct Words {
     named: Option<Named>,
     /// Whether the runtime is the program, and reads its options itself.
     is_program: bool,
-    /// Those of the runtime, each in one word; where none is named, whatever looks like one of the JVM's or about YJIT.
+    /// Those of the runtime, each in one word; of the words before it, or where none is named of all, whatever looks like one of
+    /// the JVM's or about YJIT.
     options: Vec<String>,
     others: Vec<String>,
 }
 
 impl Words {
-    fn of(command: &str) -> Self {
+    /// `can_run` says whether a word names a program that is there.
+    fn of(command: &str, can_run: impl Fn(&str) -> bool) -> Self {
         let mut words = shell_words::split(command).unwrap_or_default();
         let is_script = matches!(&words[..], [shell, dash_c, ..] if is_shell(shell) && dash_c == "-c");
         if is_script && words.len() > 2 {
@@ -40,22 +45,28 @@ impl Words {
             words.extend(shell_words::split(&script).unwrap_or_else(|_| vec![script]));
             words.extend(arguments);
         }
-        let found = words.iter().enumerate().find_map(|(at, word)| Some((at, Named::by(word)?)));
-        let Some((at, named)) = found else {
-            let (options, others) = words.into_iter().partition(|word| looks_like_option(word));
-            return Self { named: None, is_program: false, options, others };
+        // A folder may bear a runtime's name.
+        let is_run = |at: usize| at == 0 || leads_to_a_program(&words[at - 1]) || can_run(&words[at]);
+        let name = |(at, word): (usize, &String)| Some((at, Named::by(word).filter(|_| is_run(at))?));
+        let found = words.iter().enumerate().find_map(name);
+        let (is_program, behind) = match found {
+            Some((at, _)) => (at == 0, words.split_off(at + 1)),
+            None => (false, Vec::new()),
         };
-        let behind = words.split_off(at + 1);
-        let (options, rest) = match named {
-            Named::Java => jvm::options_before_program(&behind),
-            Named::Jruby => {
+        let (before, mut others): (Vec<String>, Vec<String>) =
+            words.into_iter().partition(|word| looks_like_option(word));
+        let named = found.map(|(_, named)| named);
+        let (own, rest) = match named {
+            None => (Vec::new(), behind),
+            Some(Named::Java) => jvm::options_before_program(&behind),
+            Some(Named::Jruby) => {
                 let (options, rest) = before_script(behind);
                 (last_of_jruby(options), rest)
             }
-            Named::Ruby => before_script(behind),
+            Some(Named::Ruby) => before_script(behind),
         };
-        words.extend(rest);
-        Self { named: Some(named), is_program: at == 0, options, others: words }
+        others.extend(rest);
+        Self { named, is_program, options: [before, own].concat(), others }
     }
 }
 
@@ -63,7 +74,7 @@ impl Named {
     fn by(word: &str) -> Option<Self> {
         let name = Path::new(word).file_name()?.to_str()?;
         match name {
-            _ if word.starts_with('-') => None,
+            _ if word.starts_with('-') || is_assignment(word) => None,
             "java" => Some(Self::Java),
             "jruby" | "jruby.sh" => Some(Self::Jruby),
             _ => {
@@ -73,6 +84,17 @@ impl Named {
             }
         }
     }
+}
+
+/// Whether what follows this word is a program.
+fn leads_to_a_program(word: &str) -> bool {
+    ["exec", "env"].contains(&word) || is_assignment(word)
+}
+
+/// Whether a shell takes the word for a variable's value.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 fn is_shell(word: &str) -> bool {
@@ -125,8 +147,8 @@ impl Reader<'_> {
         if !was_launched {
             return found;
         }
-        let (beside, words) = (self.beside(asked), Words::of(value));
-        let read = |text: &str| Words::of(text).options;
+        let (beside, words) = (self.beside(asked), self.words(value));
+        let read = |text: &str| self.words(text).options;
         let judge = |option: &str| self.in_command(&words, option, &beside);
         let judged = together(found.clone(), &beside, &words.options, read, judge);
         match judged.result {
@@ -139,12 +161,21 @@ impl Reader<'_> {
             // Any other word makes it another command.
             SettingResult::AlreadyDefault
                 if beside.others.is_empty()
-                    || beside.others.iter().any(|text| Words::of(text).others != words.others) =>
+                    || beside.others.iter().any(|text| self.words(text).others != words.others) =>
             {
                 Found { common: judged.common, source: judged.source, ..found }
             }
             _ => judged,
         }
+    }
+
+    /// The words of a command that is started where the server is.
+    fn words(&self, command: &str) -> Words {
+        let installed = self.target.installed;
+        let path = installed.env.get("PATH").map(String::as_str).unwrap_or_default();
+        let is_there = |file: PathBuf| fs::metadata(file).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
+        let is_on_path = |word: &str| env::split_paths(path).any(|folder| is_there(folder.join(word)));
+        Words::of(command, |word| if word.contains('/') { is_there(installed.dir.join(word)) } else { is_on_path(word) })
     }
 
     /// Whether this is what was started, or the beginning of it.
@@ -213,8 +244,9 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
+    /// Where nothing is a program but what is found on the `PATH`.
     fn parts(command: &str) -> (Option<Named>, bool, String, String) {
-        let Words { named, is_program, options, others } = Words::of(command);
+        let Words { named, is_program, options, others } = Words::of(command, |word| !word.contains('/'));
         (named, is_program, options.join(" "), others.join(" "))
     }
 
@@ -231,6 +263,20 @@ mod tests {
         assert_eq!(parts("nice -n 5 java -Xss1m -Xss2m A"), java(false, "-Xss2m", "nice -n 5 java A"));
         assert_eq!(parts("sh -c 'exec java -Xmx1g A'"), java(false, "-Xmx1g", "sh -c exec java A"));
         assert_eq!(parts("java @options A"), java(true, "@options", "java A"));
+    }
+
+    #[test]
+    fn a_folder_with_a_runtimes_name_is_none() {
+        let none = |options: &str, others: &str| (None, false, options.to_owned(), others.to_owned());
+        assert_eq!(
+            parts("sh start.sh -Xmx1g --home /opt/java -Dx=1"),
+            none("-Xmx1g -Dx=1", "sh start.sh --home /opt/java")
+        );
+        assert_eq!(parts("sh start.sh home=/opt/jruby"), none("", "sh start.sh home=/opt/jruby"));
+        let java = |options: &str, others: &str| (Some(Named::Java), false, options.to_owned(), others.to_owned());
+        assert_eq!(parts("sh -c 'exec /opt/bin/java -Xmx1g A'"), java("-Xmx1g", "sh -c exec /opt/bin/java A"));
+        assert_eq!(parts("env A=b /opt/bin/java A"), java("", "env A=b /opt/bin/java A"));
+        assert_eq!(parts("sh start.sh -Xmx1g java -Dx=1 A"), java("-Xmx1g -Dx=1", "sh start.sh java A"));
     }
 
     #[test]

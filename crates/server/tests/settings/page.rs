@@ -50,7 +50,7 @@ be it the one of the process that serves, as its kernel or its Ruby tells it, or
 program's own affair: it is in effect when the process has it, and `LD_PRELOAD` when the process has the libraries mapped. A process that has written a long title over its environment, as Puma may, does not tell.
 
 The words of a `command` are judged in the same way: those that stand behind `java`, `jruby` or `ruby` and before its program, and, where a start script is called, those that the JVM which serves shows
-among its options. What the process that serves does not show, as another program has taken it, is unverified. All other words make up another command, which is in effect since it was
+among its options. A word is such a program where it stands first, or behind `exec`, `env` or an assignment, or is a file that can be run: a folder may bear the same name. What the process that serves does not show, as another program has taken it, is unverified. All other words make up another command, which is in effect since it was
 started: it may hand over to whatever it likes. Two commands that differ in nothing but options that are the default, and in those that count for nothing, are one treatment.
 
 A variable named as Ruby's own (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby does not have is unknown where it is up to two letters away from one that it has, or one
