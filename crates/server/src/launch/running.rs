@@ -22,7 +22,7 @@ use crate::probe::{self, ProcessTree, ServerSampler, gc_log};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
-use crate::serving::{Engine, Inside, Serving};
+use crate::serving::{Inside, RuntimeKind, Serving};
 use crate::settings::{self, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
@@ -187,7 +187,7 @@ impl Running {
     /// and after: not to be called while measuring. An error says in words why there is no recording.
     pub fn record(&self) -> Result<Recorder, String> {
         let Some(jvm) = self.serving.jvm()? else {
-            let is_ruby = self.serving.engine(self.inside().as_ref(), |_| false) == Engine::Ruby;
+            let is_ruby = self.serving.runtime(self.inside().as_ref(), |_| false) == RuntimeKind::Ruby;
             let who = if is_ruby { "this Ruby" } else { "a server without a JVM" };
             return Err(format!("{who} keeps no record of itself, and bakeoff takes no samples from outside"));
         };

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::Engine;
+use super::RuntimeKind;
 use crate::proc;
 
 const PROBE: &str = include_str!("probe.rb");
@@ -30,7 +30,8 @@ pub(crate) struct Inside {
     /// Whether it was forked from another Ruby, and not started by itself.
     #[serde(default)]
     pub forked: bool,
-    pub engine: Engine,
+    /// By its `RUBY_ENGINE`.
+    pub engine: RuntimeKind,
     pub engine_version: String,
     pub ruby: String,
     pub java: Option<String>,
@@ -135,7 +136,7 @@ impl Inside {
 
     /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.
     pub fn versions(&self) -> IndexMap<String, String> {
-        let jruby = (self.engine == Engine::Jruby).then(|| self.engine_version.clone());
+        let jruby = (self.engine == RuntimeKind::Jruby).then(|| self.engine_version.clone());
         [("jdk", self.java.clone()), ("jruby", jruby), ("ruby", Some(self.ruby.clone()))]
             .into_iter()
             .filter_map(|(name, version)| Some((name.to_owned(), version?)))

@@ -5,8 +5,8 @@
 //! do, it is the one nearest to the launched process: the others have from it what they run with, and come and go. Where none is
 //! seen to hold it, since the address is another machine's, it is the process that was launched.
 
-mod engine;
 mod inside;
+mod runtime;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ use crate::proc;
 use crate::runtime::is_mri;
 use crate::runtime::jdk::Jdk;
 
-pub(crate) use engine::{Engine, JRUBY_HOME};
 pub(crate) use inside::Inside;
+pub(crate) use runtime::{JRUBY_HOME, RuntimeKind};
 
 /// Why nothing is known of a server's virtual machine where there is none.
 pub(crate) const NO_JVM: &str = "the server runs no JVM that can be found";
@@ -141,8 +141,7 @@ impl LiveJvm {
 
     /// Its Java's number, such as 17 or, for 1.8, 8.
     pub fn major(&self) -> Option<u32> {
-        let version = self.jdk.as_ref()?.version.trim_start_matches("1.");
-        version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        self.jdk.as_ref()?.major()
     }
 
     /// The JDK that it is part of, whose tools can ask it; the reason in words where there is none.

@@ -8,7 +8,7 @@ use super::beside::Beside;
 use super::commands::before_script;
 use super::{Found, Reader, exactly, jvm, mri};
 use crate::proc;
-use crate::serving::Engine;
+use crate::serving::RuntimeKind;
 
 /// Options of the JVM: read by itself, and by the `java` program.
 pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
@@ -143,7 +143,7 @@ impl Reader<'_> {
 
     /// Options of Ruby: they are read, unless it was told not to read them, and YJIT tells whether it is on.
     fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        if self.engine() == Engine::Ruby {
+        if self.runtime_kind() == RuntimeKind::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
             let (own, _) = before_script(shown.into_iter().skip(1).collect());
             if let Some(switch) = own.iter().find(|option| mri::ignores_rubyopt(option)) {
@@ -154,7 +154,7 @@ impl Reader<'_> {
                 return Err(self.untold("whether it has read it, and whether YJIT is on"));
             }
         }
-        if !matches!(self.engine(), Engine::Ruby | Engine::Jruby) {
+        if !matches!(self.runtime_kind(), RuntimeKind::Ruby | RuntimeKind::Jruby) {
             return Err("no Ruby is seen that reads it".to_owned());
         }
         let asked = mri::asks_for_yjit(value);
@@ -165,11 +165,11 @@ impl Reader<'_> {
     /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `asked` says; `None` of any other.
     pub(super) fn ruby_option(&self, option: &str, asked: Option<bool>) -> Option<Result<Found, String>> {
         let asked = mri::asks_for_yjit(option).and(asked)?;
-        Some(match (self.engine(), self.target.inside) {
-            (Engine::Java | Engine::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (Engine::Jruby, _) => Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc)),
-            (Engine::Ruby, None) => Err(self.untold("whether YJIT is on")),
-            (Engine::Ruby, Some(inside)) => Ok(match mri::yjit(inside, asked) {
+        Some(match (self.runtime_kind(), self.target.inside) {
+            (RuntimeKind::Java | RuntimeKind::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
+            (RuntimeKind::Jruby, _) => Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc)),
+            (RuntimeKind::Ruby, None) => Err(self.untold("whether YJIT is on")),
+            (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, asked) {
                 found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),
                 found => found,
             }),
@@ -178,11 +178,11 @@ impl Reader<'_> {
 
     fn read_by_ruby(&self, name: &str, value: &str, found: Found) -> Result<Found, String> {
         let pid = self.target.inside.map_or(self.target.serving.pid, |inside| inside.pid);
-        match (self.engine(), self.target.inside) {
+        match (self.runtime_kind(), self.target.inside) {
             // Such as RUBY_ENV: the program's own affair.
-            (engine, _) if engine != Engine::Ruby && !mri::is_own(name) => Ok(found),
-            (Engine::Java | Engine::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (Engine::Jruby, _) => Ok(unread(
+            (kind, _) if kind != RuntimeKind::Ruby && !mri::is_own(name) => Ok(found),
+            (RuntimeKind::Java | RuntimeKind::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
+            (RuntimeKind::Jruby, _) => Ok(unread(
                 found,
                 "JRuby does not read it: its memory and compiler are the JVM's",
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
@@ -214,7 +214,7 @@ impl Reader<'_> {
 
     /// Options of JRuby's launcher, each judged by itself.
     fn jruby_options(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        if self.engine() != Engine::Jruby {
+        if self.runtime_kind() != RuntimeKind::Jruby {
             return Err("no JRuby is seen that reads it".to_owned());
         }
         let options = last_of_jruby(shell_words::split(value).map_err(|error| error.to_string())?);

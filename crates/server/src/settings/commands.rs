@@ -12,7 +12,7 @@ use super::beside::Beside;
 use super::carriers::{handed_to_jvm, in_effect, last_of_jruby, together};
 use super::{Found, Reader, exactly, jvm, mri};
 use crate::proc;
-use crate::serving::{Engine, LiveJvm};
+use crate::serving::{LiveJvm, RuntimeKind};
 
 /// A runtime that a command names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Reader<'_> {
         };
         let is_shown = || option.split(' ').all(|word| self.is_shown(word));
         let as_shown = || if is_shown() { Ok(in_effect(option)) } else { unseen() };
-        let is_jruby = || self.engine() == Engine::Jruby;
+        let is_jruby = || self.runtime_kind() == RuntimeKind::Jruby;
         let for_jvm = handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
         let is_handed_on = for_jvm.as_ref().is_some_and(|option| self.is_given_to_jvm(option));
         // What stands behind another program's name is that program's to hand on.

@@ -10,12 +10,12 @@ use super::{Found, Reader, exactly, mri};
 use crate::proc;
 use crate::runtime;
 use crate::runtime::jdk::alternatives;
-use crate::serving::Engine;
+use crate::serving::RuntimeKind;
 
 impl Reader<'_> {
     pub(super) fn argument(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
-        let inside = self.target.inside.filter(|inside| inside.engine == Engine::Ruby);
+        let inside = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Ruby);
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let asked = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
         if let Some((inside, asked)) = inside.zip(asked) {
@@ -83,12 +83,11 @@ impl Reader<'_> {
         let source = if inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
         match name {
             "runtime" => {
-                let engine = if is_command { Engine::Other } else { self.engine() };
-                let live = engine.runtime();
-                Found::value(value, Some(live.to_owned()), None, source, exactly)
+                let kind = if is_command { RuntimeKind::Other } else { self.runtime_kind() };
+                Found::value(value, Some(kind.name().to_owned()), None, source, exactly)
             }
             "version" => {
-                let live = version(self.engine().runtime());
+                let live = version(self.runtime_kind().runtime());
                 Found::value(value, live, None, source, begins)
             }
             "jdk" if !value.contains('/') => {

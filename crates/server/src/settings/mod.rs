@@ -31,7 +31,7 @@ use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
-use crate::serving::{Engine, Inside, JRUBY_HOME, LiveJvm, NO_JVM, Serving};
+use crate::serving::{Inside, JRUBY_HOME, LiveJvm, NO_JVM, RuntimeKind, Serving};
 use crate::site::Site;
 use crate::tool;
 use beside::Beside;
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
 
     /// An option that JRuby itself lists; unknown, if it does not.
     fn own_option(&self, name: &str, value: &str) -> Result<Found, String> {
-        if let Some(inside) = self.target.inside.filter(|inside| inside.engine == Engine::Jruby) {
+        if let Some(inside) = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Jruby) {
             return Ok(jruby::from_inside(inside, name, value));
         }
         let properties = self.properties()?;
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     fn property(&self, name: &str, value: &str) -> Result<Found, String> {
-        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.engine() == Engine::Jruby) {
+        if let Some(option) = name.strip_prefix("jruby.").filter(|_| self.runtime_kind() == RuntimeKind::Jruby) {
             let found = self.own_option(option, value)?;
             // Some properties are no options, such as JRuby's folder: they are like nothing that it lists, or another library's.
             match found.result {
@@ -259,9 +259,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Which runtime serves.
-    fn engine(&self) -> Engine {
+    fn runtime_kind(&self) -> RuntimeKind {
         let has_property = |name: &str| self.properties().is_ok_and(|properties| properties.contains_key(name));
-        self.target.serving.engine(self.target.inside, has_property)
+        self.target.serving.runtime(self.target.inside, has_property)
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the

@@ -13,7 +13,7 @@ pub(crate) const JRUBY_HOME: &str = "jruby.home";
 /// What runs the program that serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub(crate) enum Engine {
+pub(crate) enum RuntimeKind {
     /// JRuby, on a JVM.
     Jruby,
     /// Another Ruby: MRI.
@@ -24,9 +24,9 @@ pub(crate) enum Engine {
     Other,
 }
 
-impl Engine {
+impl RuntimeKind {
     /// As a study file calls it.
-    pub fn runtime(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Jruby => "jruby",
             Self::Ruby => "ruby",
@@ -37,7 +37,7 @@ impl Engine {
 }
 
 /// By what a Ruby calls itself, its `RUBY_ENGINE`.
-impl From<String> for Engine {
+impl From<String> for RuntimeKind {
     fn from(name: String) -> Self {
         if name == "jruby" { Self::Jruby } else { Self::Ruby }
     }
@@ -46,18 +46,18 @@ impl From<String> for Engine {
 impl Serving {
     /// By what a Ruby in it told of itself, else by what is seen from outside; `has_property` says whether its JVM has a system
     /// property, and is asked last, since that costs the server CPU.
-    pub fn engine(&self, inside: Option<&Inside>, has_property: impl FnOnce(&str) -> bool) -> Engine {
+    pub fn runtime(&self, inside: Option<&Inside>, has_property: impl FnOnce(&str) -> bool) -> RuntimeKind {
         if let Some(inside) = inside {
             return inside.engine;
         }
         if self.runs_mri() {
-            return Engine::Ruby;
+            return RuntimeKind::Ruby;
         }
-        let Ok(Some(jvm)) = self.jvm() else { return Engine::Other };
+        let Ok(Some(jvm)) = self.jvm() else { return RuntimeKind::Other };
         let home = format!("-D{JRUBY_HOME}=");
         let is_jruby =
             proc::command_line(jvm.pid).iter().any(|word| word.starts_with(&home)) || has_property(JRUBY_HOME);
-        if is_jruby { Engine::Jruby } else { Engine::Java }
+        if is_jruby { RuntimeKind::Jruby } else { RuntimeKind::Java }
     }
 
     /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it tells goes before what was installed.
