@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use model::{SettingResult, SettingSource};
 
 use super::beside::Beside;
-use super::commands::before_script;
-use super::{Found, Reader, exactly, jvm, mri};
+use super::together::{in_effect, together};
+use super::{Found, Reader, exactly, jruby, jvm, mri};
 use crate::proc;
 use crate::serving::RuntimeKind;
 
@@ -50,7 +50,7 @@ fn is_named(name: &str) -> bool {
 
 /// Whether all words are options of the JVM, and none of JRuby's own (`-Xname=value`).
 fn is_for_java(value: &str) -> bool {
-    let is_rubys = |word: &str| own_option(word).is_some_and(|(name, _)| !name.contains(':'));
+    let is_rubys = |word: &str| jruby::own_option(word).is_some_and(|(name, _)| !name.contains(':'));
     let is_javas = |word: &str| {
         !is_rubys(word)
             && ["-X", "-D", "--add-"].iter().any(|begin| word.len() > begin.len() && word.starts_with(begin))
@@ -145,7 +145,7 @@ impl Reader<'_> {
     fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if self.runtime_kind() == RuntimeKind::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
-            let (own, _) = before_script(shown.into_iter().skip(1).collect());
+            let (own, _) = mri::before_script(shown.into_iter().skip(1).collect());
             if let Some(switch) = own.iter().find(|option| mri::ignores_rubyopt(option)) {
                 let reason = format!("Ruby was told not to read it: {switch}");
                 return Ok(unread(found, &reason, "ruby(1), --disable: `rubyopt`"));
@@ -159,7 +159,7 @@ impl Reader<'_> {
         }
         let asked = mri::asks_for_yjit(value);
         let judge = |option: &str| self.ruby_option(option, asked).unwrap_or_else(|| Ok(in_effect(option)));
-        Ok(together(found, beside, &words(value), words, judge))
+        Ok(together(found, beside, &mri::words(value), mri::words, judge))
     }
 
     /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `asked` says; `None` of any other.
@@ -217,14 +217,14 @@ impl Reader<'_> {
         if self.runtime_kind() != RuntimeKind::Jruby {
             return Err("no JRuby is seen that reads it".to_owned());
         }
-        let options = last_of_jruby(shell_words::split(value).map_err(|error| error.to_string())?);
-        let read = |text: &str| last_of_jruby(shell_words::split(text).unwrap_or_default());
+        let options = jruby::last_of_each(shell_words::split(value).map_err(|error| error.to_string())?);
+        let read = |text: &str| jruby::last_of_each(shell_words::split(text).unwrap_or_default());
         Ok(together(found, beside, &options, read, |word| self.launcher_option(word, beside)))
     }
 
     /// An option of JRuby's launcher: `-J` goes before those of the JVM.
     pub(super) fn launcher_option(&self, word: &str, beside: &Beside) -> Result<Found, String> {
-        match (word.strip_prefix("-J"), own_option(word)) {
+        match (word.strip_prefix("-J"), jruby::own_option(word)) {
             (Some(option), _) => self.jvm_option(option, beside),
             (None, Some((name, value))) => self.jruby_option(name, value),
             (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
@@ -234,97 +234,6 @@ impl Reader<'_> {
 
 fn read_options(text: &str) -> Vec<String> {
     jvm::options(text).unwrap_or_default()
-}
-
-/// Options of Ruby, each in one word.
-fn words(text: &str) -> Vec<String> {
-    let joined = text.replace("--enable ", "--enable=").replace("--disable ", "--disable=");
-    joined.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Of options of JRuby's launcher that are given twice the later one.
-pub(super) fn last_of_jruby(words: Vec<String>) -> Vec<String> {
-    jvm::last_of_each(words, |word| match (word.strip_prefix("-J"), own_option(word)) {
-        (Some(option), _) => jvm::name(option),
-        (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
-    })
-}
-
-/// What is in effect where it is given.
-pub(super) fn in_effect(option: &str) -> Found {
-    Found::value(option, Some(option.to_owned()), None, SettingSource::Proc, exactly)
-}
-
-/// What JRuby's launcher makes of an option for the JVM, if it makes one.
-pub(super) fn handed_to_jvm(word: &str) -> Option<String> {
-    let own = || own_option(word).map(|(name, value)| format!("-Djruby.{name}={value}"));
-    word.strip_prefix("-J").map(str::to_owned).or_else(own)
-}
-
-/// Name and value of `-Xname=value`, an option of JRuby's own.
-pub(super) fn own_option(word: &str) -> Option<(&str, &str)> {
-    word.strip_prefix("-X")?.split_once('=')
-}
-
-/// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
-/// of them are two treatments. Options that all variants have make no difference: those that did not come out well are told by
-/// themselves. Of the others the first that did not speaks for all, by name, and they are the default only where each of them is.
-pub(super) fn together(
-    found: Found,
-    beside: &Beside,
-    options: &[String],
-    read: impl Fn(&str) -> Vec<String>,
-    judge: impl Fn(&str) -> Result<Found, String>,
-) -> Found {
-    let (mut all_default, mut source) = (true, found.source);
-    let (mut wrong, mut untold) = (None, None);
-    let mut common = Vec::new();
-    for option in options {
-        let judged = match judge(option).unwrap_or_else(Found::unverified) {
-            // As by `eval`.
-            judged if judged.is_wrong() && option.contains(['$', '`']) => {
-                Found::unverified(format!("a shell may have made something else of `{option}`"))
-            }
-            judged => judged,
-        };
-        if beside.is_common(option, &read) {
-            common.extend(judged.is_wrong().then(|| (option.clone(), judged)));
-            continue;
-        }
-        match judged.result {
-            SettingResult::Unverified { reason } => drop(untold.get_or_insert(reason)),
-            SettingResult::AlreadyDefault => source = judged.source,
-            SettingResult::InEffect => (source, all_default) = (judged.source, false),
-            _ => drop(wrong.get_or_insert((option, judged))),
-        }
-    }
-    let result = match untold {
-        Some(reason) => SettingResult::Unverified { reason },
-        None if all_default => SettingResult::AlreadyDefault,
-        None => SettingResult::InEffect,
-    };
-    let default = found.live.clone().filter(|_| result == SettingResult::AlreadyDefault);
-    match wrong {
-        Some((option, judged)) => Found { common, ..found.by_option(option, judged) },
-        None => Found { default, source, result, common, ..found },
-    }
-}
-
-impl Found {
-    /// A variable that one of its options speaks for.
-    fn by_option(self, option: &str, judged: Self) -> Self {
-        let Self { live, source, result, .. } = judged;
-        match result {
-            SettingResult::Inert { reason, source: known } => {
-                let result = SettingResult::Inert { reason: format!("{option}: {reason}"), source: known };
-                Self { source, result, ..self }
-            }
-            result => {
-                let live = Some(format!("{option}: {}", live.as_deref().unwrap_or("absent")));
-                Self { live, source, result, ..self }
-            }
-        }
-    }
 }
 
 fn unread(found: Found, reason: &str, source: &str) -> Found {

@@ -9,8 +9,8 @@ use model::study::AskedSetting;
 use model::{SettingResult, SettingSource};
 
 use super::beside::Beside;
-use super::carriers::{handed_to_jvm, in_effect, last_of_jruby, together};
-use super::{Found, Reader, exactly, jvm, mri};
+use super::together::{in_effect, together};
+use super::{Found, Reader, exactly, jruby, jvm, mri};
 use crate::proc;
 use crate::serving::{LiveJvm, RuntimeKind};
 
@@ -60,10 +60,10 @@ impl Words {
             None => (Vec::new(), behind),
             Some(Named::Java) => jvm::options_before_program(&behind),
             Some(Named::Jruby) => {
-                let (options, rest) = before_script(behind);
-                (last_of_jruby(options), rest)
+                let (options, rest) = mri::before_script(behind);
+                (jruby::last_of_each(options), rest)
             }
-            Some(Named::Ruby) => before_script(behind),
+            Some(Named::Ruby) => mri::before_script(behind),
         };
         others.extend(rest);
         Self { named, is_program, options: [before, own].concat(), others }
@@ -105,36 +105,6 @@ fn is_shell(word: &str) -> bool {
 fn looks_like_option(word: &str) -> bool {
     let begins = ["-X", "-D", "-J-", "--yjit", "--add-"];
     begins.iter().any(|begin| word.len() > begin.len() && word.starts_with(begin)) || word == "--yjit"
-}
-
-/// Options of Ruby that take the next word (ruby(1); `proc_options` of ruby.c), and of JRuby's launcher.
-const WITH_VALUE: [&str; 11] = [
-    "-C",
-    "-E",
-    "-I",
-    "-r",
-    "--encoding",
-    "--external-encoding",
-    "--internal-encoding",
-    "--backtrace-limit",
-    "--parser",
-    "-J-cp",
-    "-J-classpath",
-];
-
-/// Options of Ruby, and the words from its script on, be it one in the command line itself.
-pub(super) fn before_script(words: Vec<String>) -> (Vec<String>, Vec<String>) {
-    let mut options = Vec::new();
-    let mut words = words.into_iter().peekable();
-    while let Some(word) = words.next_if(|word| word.starts_with('-') && !["-", "--", "-e"].contains(&word.as_str())) {
-        let is_feature = ["--enable", "--disable"].contains(&word.as_str());
-        match words.next_if(|_| is_feature || WITH_VALUE.contains(&word.as_str())) {
-            Some(value) if is_feature => options.push(format!("{word}={value}")),
-            Some(value) => options.push(format!("{word} {value}")),
-            None => options.push(word),
-        }
-    }
-    (options, words.collect())
 }
 
 impl Reader<'_> {
@@ -196,7 +166,7 @@ impl Reader<'_> {
         let is_shown = || option.split(' ').all(|word| self.is_shown(word));
         let as_shown = || if is_shown() { Ok(in_effect(option)) } else { unseen() };
         let is_jruby = || self.runtime_kind() == RuntimeKind::Jruby;
-        let for_jvm = handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
+        let for_jvm = jruby::handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
         let is_handed_on = for_jvm.as_ref().is_some_and(|option| self.is_given_to_jvm(option));
         // What stands behind another program's name is that program's to hand on.
         let is_read = words.is_program && self.is_its_jvm();

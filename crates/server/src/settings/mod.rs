@@ -15,6 +15,7 @@ mod mri;
 mod needs;
 mod options;
 mod refused;
+mod together;
 mod varied;
 
 use std::cell::OnceCell;

@@ -158,6 +158,42 @@ fn texts(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
+/// Options of Ruby, each in one word.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let joined = text.replace("--enable ", "--enable=").replace("--disable ", "--disable=");
+    joined.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Options of Ruby that take the next word (ruby(1); `proc_options` of ruby.c), and of JRuby's launcher.
+const WITH_VALUE: [&str; 11] = [
+    "-C",
+    "-E",
+    "-I",
+    "-r",
+    "--encoding",
+    "--external-encoding",
+    "--internal-encoding",
+    "--backtrace-limit",
+    "--parser",
+    "-J-cp",
+    "-J-classpath",
+];
+
+/// Options of Ruby, and the words from its script on, be it one in the command line itself.
+pub(super) fn before_script(words: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let mut options = Vec::new();
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next_if(|word| word.starts_with('-') && !["-", "--", "-e"].contains(&word.as_str())) {
+        let is_feature = ["--enable", "--disable"].contains(&word.as_str());
+        match words.next_if(|_| is_feature || WITH_VALUE.contains(&word.as_str())) {
+            Some(value) if is_feature => options.push(format!("{word}={value}")),
+            Some(value) => options.push(format!("{word} {value}")),
+            None => options.push(word),
+        }
+    }
+    (options, words.collect())
+}
+
 /// Whether options of Ruby's ask for YJIT, on or off: the last that is about it decides, and `None` is about it. `--jit` is the
 /// platform's compiler, which is YJIT, and tuning it turns it on (ruby(1); ruby.c, `proc_long_options`, of 3.1 to 3.4).
 pub(super) fn asks_for_yjit(options: &str) -> Option<bool> {
@@ -174,9 +210,7 @@ pub(super) fn asks_for_yjit(options: &str) -> Option<bool> {
         _ if tunes_yjit(word) || feature(word, "--enable") => Some(true),
         _ => feature(word, "--disable").then_some(false),
     };
-    // A feature may be a word of its own.
-    let joined = options.replace("--enable ", "--enable=").replace("--disable ", "--disable=");
-    joined.split_whitespace().filter_map(asks).next_back()
+    words(options).iter().filter_map(|word| asks(word)).next_back()
 }
 
 /// Whether an option has Ruby not read RUBYOPT.

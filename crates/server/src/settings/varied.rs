@@ -4,7 +4,7 @@
 use model::LiveOptions;
 use model::study::{AskedSetting, SettingKind};
 
-use super::{Reader, Target, carriers, jvm};
+use super::{Reader, Target, carriers, jruby, jvm};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not tell is left out.
 pub(crate) fn varied(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<LiveOptions> {
@@ -30,7 +30,7 @@ impl Reader<'_> {
             SettingKind::Env if name == carriers::OF_JRUBY => {
                 let has = |word: &String| match word.strip_prefix("-J") {
                     Some(option) => self.has_option(option),
-                    None => self.has_of_jruby(carriers::own_option(word)?.0),
+                    None => self.has_of_jruby(jruby::own_option(word)?.0),
                 };
                 all(shell_words::split(&value).ok()?.iter().map(has).collect())
             }

@@ -1,0 +1,72 @@
+//! What becomes of a text of options by what became of each of them.
+
+use model::{SettingResult, SettingSource};
+
+use super::beside::Beside;
+use super::{Found, exactly};
+
+/// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
+/// of them are two treatments. Options that all variants have make no difference: those that did not come out well are told by
+/// themselves. Of the others the first that did not speaks for all, by name, and they are the default only where each of them is.
+pub(super) fn together(
+    found: Found,
+    beside: &Beside,
+    options: &[String],
+    read: impl Fn(&str) -> Vec<String>,
+    judge: impl Fn(&str) -> Result<Found, String>,
+) -> Found {
+    let (mut all_default, mut source) = (true, found.source);
+    let (mut wrong, mut untold) = (None, None);
+    let mut common = Vec::new();
+    for option in options {
+        let judged = match judge(option).unwrap_or_else(Found::unverified) {
+            // As by `eval`.
+            judged if judged.is_wrong() && option.contains(['$', '`']) => {
+                Found::unverified(format!("a shell may have made something else of `{option}`"))
+            }
+            judged => judged,
+        };
+        if beside.is_common(option, &read) {
+            common.extend(judged.is_wrong().then(|| (option.clone(), judged)));
+            continue;
+        }
+        match judged.result {
+            SettingResult::Unverified { reason } => drop(untold.get_or_insert(reason)),
+            SettingResult::AlreadyDefault => source = judged.source,
+            SettingResult::InEffect => (source, all_default) = (judged.source, false),
+            _ => drop(wrong.get_or_insert((option, judged))),
+        }
+    }
+    let result = match untold {
+        Some(reason) => SettingResult::Unverified { reason },
+        None if all_default => SettingResult::AlreadyDefault,
+        None => SettingResult::InEffect,
+    };
+    let default = found.live.clone().filter(|_| result == SettingResult::AlreadyDefault);
+    match wrong {
+        Some((option, judged)) => Found { common, ..found.by_option(option, judged) },
+        None => Found { default, source, result, common, ..found },
+    }
+}
+
+/// What is in effect where it is given.
+pub(super) fn in_effect(option: &str) -> Found {
+    Found::value(option, Some(option.to_owned()), None, SettingSource::Proc, exactly)
+}
+
+impl Found {
+    /// A variable that one of its options speaks for.
+    fn by_option(self, option: &str, judged: Self) -> Self {
+        let Self { live, source, result, .. } = judged;
+        match result {
+            SettingResult::Inert { reason, source: known } => {
+                let result = SettingResult::Inert { reason: format!("{option}: {reason}"), source: known };
+                Self { source, result, ..self }
+            }
+            result => {
+                let live = Some(format!("{option}: {}", live.as_deref().unwrap_or("absent")));
+                Self { live, source, result, ..self }
+            }
+        }
+    }
+}
