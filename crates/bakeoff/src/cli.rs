@@ -53,6 +53,8 @@ pub enum Command {
     /// Write a stored run as JSON.
     Export(Export),
     /// Store a run that was exported elsewhere.
+    ///
+    /// It counts as finished, however far it had come: `run --resume` goes on only with runs that began in this store.
     Import(Import),
     /// Say whether this host is fit to measure on, and what to do where it is not.
     Doctor(Doctor),

@@ -15,6 +15,7 @@ pub mod finding;
 pub mod fitness;
 pub mod histogram;
 pub mod host;
+mod integrity;
 pub mod interval;
 pub mod jvm;
 pub mod load;

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use miette::{Context as _, IntoDiagnostic as _, Report};
+use miette::{Context as _, IntoDiagnostic as _, Report, miette};
 use model::{Outcome, StudyRecord, TrialRecord, interval};
 use store::{RunSummary, Store};
 
@@ -106,6 +106,13 @@ pub fn import(store: &Store, typed: &cli::Import) -> miette::Result<ExitCode> {
     let record: StudyRecord = serde_json::from_str(&text)
         .into_diagnostic()
         .wrap_err_with(|| format!("{} is not what `bakeoff export` writes", typed.file.display()))?;
+    if let Some(dangling) = record.dangling() {
+        return Err(miette!(
+            help = "export it anew with `bakeoff export` where it was measured: the file was cut, changed or put together by hand",
+            "{} is no whole run: {dangling}",
+            typed.file.display()
+        ));
+    }
     store.import(&record).map_err(Report::from)?;
     output::print(&format!("stored {}\n", record.run))?;
     Ok(ExitCode::SUCCESS)

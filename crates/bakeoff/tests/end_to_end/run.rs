@@ -64,6 +64,35 @@ fn a_difference_is_found_told_and_kept() {
     assert_eq!(there(&["report", "--json"]).ends_with(0).stdout, place.run(&["report", "--json"]).ends_with(0).stdout);
     there(&["import", "run.json"]).ends_with(1).complains("in the store already");
     there(&["import", "study.toml"]).ends_with(1).complains("is not what `bakeoff export` writes");
+    parts_that_are_not_there_are_refused(&place);
+}
+
+/// Of a run that was exported and then changed by hand.
+fn parts_that_are_not_there_are_refused(place: &Place) {
+    let exported: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(place.path("run.json")).unwrap()).unwrap();
+    let store = place.path("refused.db");
+    let refused = |changed: &serde_json::Value, told: &str| {
+        place.write("changed.json", &changed.to_string());
+        let ran = place.start(&mut place.bakeoff_with(&store, &["import", "changed.json"])).end().ends_with(1);
+        ran.complains("changed.json is no whole run").complains(told).complains("export it anew");
+    };
+    for (part, index, told) in [
+        ("/trials/1/variant", 7, "trials[1].variant is 7, and study.variants has 2, counted from 0"),
+        ("/trials/0/cells/0/cell", 9, "trials[0].cells[0].cell is 9, and plan.cells has 1"),
+        ("/trials/0/answers/0/workload", 1, "trials[0].answers[0].workload is 1"),
+        ("/plan/cells/0/workload", 1, "plan.cells[0].workload is 1, and study.workloads has 1"),
+        ("/plan/blocks/2/trials/1/variant", 2, "plan.blocks[2].trials[1].variant is 2"),
+        ("/trials/0/key/block", 99, "trials[0] is block 100, trial 1, which the plan does not have"),
+    ] {
+        let mut changed = exported.clone();
+        *changed.pointer_mut(part).unwrap() = index.into();
+        refused(&changed, told);
+    }
+    let mut twice = exported.clone();
+    twice["trials"][2] = exported["trials"][0].clone();
+    refused(&twice, "trials[2] is block 1, trial 1, as another one is");
+    place.start(&mut place.bakeoff_with(&store, &["list"])).end().ends_with(0).says("no runs are stored yet");
 }
 
 /// It comes three seconds later, and is twice as fast then: ahead after six seconds, not at once, and for good.
