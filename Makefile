@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny schema
+.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny schema settings
 
 BAKEOFF = target/release/bakeoff
 
@@ -57,3 +57,6 @@ deny: ## Licences, duplicate and banned crates.
 
 schema: ## Writes the JSON Schemas anew.
 	UPDATE_SCHEMA=1 cargo test --locked -p study -p report schema
+
+settings: ## Writes docs/settings.md anew, from the table that its tests run.
+	UPDATE_DOCS=1 cargo test --locked -p server --test settings page

@@ -13,6 +13,16 @@ need() { # WORDS PACKAGE COMMAND...: the package is missing unless the command s
     "$@" >/dev/null 2>&1 || { missing+=("$package"); wanted+=("$words"); }
 }
 
+# What Cargo.toml asks for. Debian's own may be older, and Rust's way of installing it is a person's choice.
+require_rust() {
+    local wanted found
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
+    found=$(rustc --version 2>/dev/null | cut -d' ' -f2) || true
+    printf '%s\n' "$wanted" "${found:-0}" | sort -CV && return 0
+    echo "bakeoff takes Rust $wanted or newer, and here is ${found:-none}: https://rustup.rs installs it" >&2
+    exit 1
+}
+
 jdk_present() { # MAJOR...: whether a JDK (with javac) of one of these majors is where bakeoff looks for it
     local major release
     for major in "$@"; do
@@ -39,6 +49,8 @@ jdk_package() {
     echo openjdk-17-jdk-headless
 }
 
+# What the studies run needs none.
+[ "$purpose" = studies ] || require_rust
 need "a C compiler" gcc command -v cc
 need_java() {
     need "Maven" maven command -v mvn
