@@ -121,12 +121,21 @@ fn doubts(study: &Study, host: &HostFacts) -> Vec<String> {
 }
 
 fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
-    let (study, plan) = (&record.study, &record.plan);
-    let schedule = &plan.schedule;
+    let study = &record.study;
     writeln!(out, "{}", study.name)?;
     if let Some(question) = &study.question {
         writeln!(out, "  {question}")?;
     }
+    write_variants(out, study)?;
+    write_cells(out, record)?;
+    write_host(out, study)?;
+    write_proofs(out, study)?;
+    write_schedule(out, record)?;
+    write_order(out, record)
+}
+
+/// What is compared: of each variant what its levels set.
+fn write_variants(out: &mut String, study: &Study) -> std::fmt::Result {
     writeln!(out, "\nvariants")?;
     for (index, variant) in study.variants.iter().enumerate() {
         let baseline = if index == 0 { "  (baseline)" } else { "" };
@@ -136,6 +145,12 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
             writeln!(out, "      {}{value}", setting.name)?;
         }
     }
+    Ok(())
+}
+
+/// What is asked of each, and for how long.
+fn write_cells(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
+    let (study, plan) = (&record.study, &record.plan);
     writeln!(out, "\ncells")?;
     for cell in &plan.cells {
         let asked = match &study.workloads[cell.workload].asks {
@@ -146,11 +161,16 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
                 format!("steps {}", names.join(", "))
             }
         };
-        let length = exactly(cell.length(schedule.measure));
+        let length = exactly(cell.length(plan.schedule.measure));
         writeln!(out, "  {:<24} {asked}, {length}", cell.name(&study.workloads))?;
     }
-    write_host(out, study)?;
-    write_proofs(out, study)?;
+    Ok(())
+}
+
+/// How long it is warmed and measured, what decides, and the time that all of it takes.
+fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
+    let (decide, plan) = (&record.study.decide, &record.plan);
+    let schedule = &plan.schedule;
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),
         WarmUp::Pilot { cap } => format!(
@@ -160,31 +180,23 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         ),
     };
     writeln!(out, "\nwarm-up  {warm_up}")?;
-    let decide = &study.decide;
-    writeln!(
-        out,
-        "decides  {}, {}; differences within ±{} % do not matter",
-        decide.primary,
-        decide.cell.as_deref().unwrap_or("all cells together"),
-        decide.rope * 100.0
-    )?;
+    let cell = decide.cell.as_deref().unwrap_or("all cells together");
+    let rope = decide.rope * 100.0;
+    writeln!(out, "decides  {}, {cell}; differences within ±{rope} % do not matter", decide.primary)?;
     if !decide.secondary.is_empty() {
         let names: Vec<String> = decide.secondary.iter().map(ToString::to_string).collect();
-        writeln!(
-            out,
-            "and      {}: judged when the run has ended, with one error rate for all of them",
-            names.join(", ")
-        )?;
+        let names = names.join(", ");
+        writeln!(out, "and      {names}: judged when the run has ended, with one error rate for all of them")?;
     }
-    let blocks = match (schedule.min_blocks, schedule.max_blocks) {
-        (min, max) if min == max => max.to_string(),
-        (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),
-    };
     let detect = text::margin(decide.detect);
     writeln!(
         out,
         "detect   {detect}: how many blocks that takes is said when the pilot, or three blocks, have shown the noise"
     )?;
+    let blocks = match (schedule.min_blocks, schedule.max_blocks) {
+        (min, max) if min == max => max.to_string(),
+        (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),
+    };
     writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
     writeln!(out, "seed     {}", plan.seed)?;
     if analysis::wants_evidence(record) {
@@ -192,7 +204,12 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
     }
     let time = range(&analysis::time_left(record));
-    writeln!(out, "time     {time}; fetching and the setup hook come on top")?;
+    writeln!(out, "time     {time}; fetching and the setup hook come on top")
+}
+
+/// In which order the first blocks launch and measure.
+fn write_order(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
+    let (study, plan) = (&record.study, &record.plan);
     writeln!(out, "\norder")?;
     for (kind, blocks) in [("pilot", &plan.pilot), ("block", &plan.blocks)] {
         for (index, block) in blocks.iter().take(SHOWN).enumerate() {
