@@ -165,7 +165,8 @@ fn what_other_programs_show() {
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
     common::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
-    let settings = running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]).unwrap();
+    let settings =
+        running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]).unwrap();
     let told_of: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told_of, [("30", true), ("3", true), ("1", true)]);
 

@@ -367,7 +367,8 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
     let dir = study("server.rb", &server);
     let late = "(until test -e go; do sleep 0.05; done; exec ruby server.rb proxy/socket) &\n";
     fs::write(dir.path().join("start.sh"), format!("mkdir proxy\n{late}{}", proxying())).unwrap();
-    let spec = ServerSpec { ready: tcp("127.0.0.1:{port}", 60), ..spec(command("sh start.sh {port}"), &[], dir.path()) };
+    let spec =
+        ServerSpec { ready: tcp("127.0.0.1:{port}", 60), ..spec(command("sh start.sh {port}"), &[], dir.path()) };
     let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
     let launcher = launcher();
     let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();

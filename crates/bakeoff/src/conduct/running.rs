@@ -127,7 +127,9 @@ impl<'a> RunningTrial<'a> {
             },
             Err(Broken::Interrupted) => None,
             // What was asked to stop may well fail, unless it left something behind.
-            Err(Broken::Ours(error)) if self.run.interrupted.load(Ordering::Relaxed) && !error.leaves_something() => None,
+            Err(Broken::Ours(error)) if self.run.interrupted.load(Ordering::Relaxed) && !error.leaves_something() => {
+                None
+            }
             Err(Broken::Ours(error)) => return Err(ConductError::after(self.end, error)),
         };
         let measured = self.measured;

@@ -167,7 +167,9 @@ impl Reader<'_> {
         let asked = mri::asks_for_yjit(option).and(asked)?;
         Some(match (self.runtime_kind(), self.target.inside) {
             (RuntimeKind::Java | RuntimeKind::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
-            (RuntimeKind::Jruby, _) => Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc)),
+            (RuntimeKind::Jruby, _) => {
+                Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
+            }
             (RuntimeKind::Ruby, None) => Err(self.untold("whether YJIT is on")),
             (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, asked) {
                 found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),

@@ -145,7 +145,10 @@ impl Reader<'_> {
         let path = installed.env.get("PATH").map(String::as_str).unwrap_or_default();
         let is_there = |file: PathBuf| fs::metadata(file).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
         let is_on_path = |word: &str| env::split_paths(path).any(|folder| is_there(folder.join(word)));
-        Words::of(command, |word| if word.contains('/') { is_there(installed.dir.join(word)) } else { is_on_path(word) })
+        Words::of(
+            command,
+            |word| if word.contains('/') { is_there(installed.dir.join(word)) } else { is_on_path(word) },
+        )
     }
 
     /// Whether this is what was started, or the beginning of it.

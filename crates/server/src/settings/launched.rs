@@ -76,7 +76,8 @@ impl Reader<'_> {
 
     /// The runtime, a version, or the program.
     pub(super) fn runtime(&self, name: &str, value: &str) -> Found {
-        let version = |name: &str| self.target.serving.versions(self.target.inside, self.target.installed).shift_remove(name);
+        let version =
+            |name: &str| self.target.serving.versions(self.target.inside, self.target.installed).shift_remove(name);
         // Whatever runs behind a command, it is that command.
         let is_command = self.target.installed.is_command();
         let inside = self.target.inside.filter(|_| !is_command);
@@ -87,7 +88,7 @@ impl Reader<'_> {
                 Found::value(value, Some(kind.name().to_owned()), None, source, exactly)
             }
             "version" => {
-                let live = version(self.runtime_kind().runtime());
+                let live = version(self.runtime_kind().name());
                 Found::value(value, live, None, source, begins)
             }
             "jdk" if !value.contains('/') => {
