@@ -19,8 +19,7 @@ const SHARE: f64 = 0.01;
 /// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
 /// `warm_up`; at most the measurement's length: who hardly answers is measured as well.
 pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
-    let arrivals = &cell.shape.arrivals;
-    if arrivals.is_open() || !arrivals.is_constant() {
+    if !has_one(cell) {
         return 0;
     }
     let late = &warm_up[warm_up.len() / 2..];
@@ -29,7 +28,14 @@ pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
     if response_s > SHARE * length.as_secs_f64() { length.as_secs().min(response_s.ceil() as u64) } else { 0 }
 }
 
-/// The record without the lead-ins of its measurements. What was seen is stored whole; this is what is counted.
+/// Whether a load may have a lead-in: a closed loop of always as many users.
+pub(crate) fn has_one(cell: &Cell) -> bool {
+    let arrivals = &cell.shape.arrivals;
+    !arrivals.is_open() && arrivals.is_constant()
+}
+
+/// The record with the lead-ins of its measurements apart ([`CellRecord::lead_in`]). What was seen is stored whole; what flows is
+/// counted. What is told of whole launches, and whether requests failed, has the lead-in in it, too.
 pub(crate) fn flowing(record: &StudyRecord) -> Cow<'_, StudyRecord> {
     let leads = |trial: &TrialRecord, cell: &CellRecord| {
         let begins_s = begins_s(record, trial, cell);
@@ -42,9 +48,7 @@ pub(crate) fn flowing(record: &StudyRecord) -> Cow<'_, StudyRecord> {
     for (trial, recorded) in flowing.trials.iter_mut().zip(&record.trials) {
         for (cell, recorded_cell) in trial.cells.iter_mut().zip(&recorded.cells) {
             if let Some(begins_s) = leads(recorded, recorded_cell) {
-                cell.intervals.retain(|interval| interval.start_s >= begins_s);
-                // What JRuby counts is of the whole load.
-                cell.jruby = None;
+                cell.lead_in = cell.intervals.extract_if(.., |interval| interval.start_s < begins_s).collect();
             }
         }
     }
@@ -64,7 +68,7 @@ mod tests {
     use model::Arrivals;
 
     use super::*;
-    use crate::fixture;
+    use crate::{fixture, metrics};
 
     fn users(connections: u32) -> Cell {
         let mut cell = fixture::record(1, 0.0).plan.cells.remove(0);
@@ -102,16 +106,8 @@ mod tests {
 
     #[test]
     fn what_flows_is_what_is_counted_once_and_for_all() {
-        let mut record = fixture::record(1, 0.0);
-        assert!(matches!(flowing(&record), Cow::Borrowed(_)));
-        record.plan.cells[0] = users(100);
-        for trial in &mut record.trials {
-            trial.warm_up = Some(fixture::warm_up(&[0, 0, 60, 60], None));
-            trial.cells.retain(|cell| cell.cell == 0);
-            for cell in &mut trial.cells {
-                *cell = fixture::series(0, &[9, 71, 60, 60, 60]);
-            }
-        }
+        assert!(matches!(flowing(&fixture::record(1, 0.0)), Cow::Borrowed(_)));
+        let record = fixture::crowd(1);
         let once = flowing(&record).into_owned();
         let good = |record: &StudyRecord| -> Vec<u64> {
             let cells = record.trials.iter().flat_map(|trial| &trial.cells);
@@ -121,9 +117,25 @@ mod tests {
         assert!(matches!(flowing(&once), Cow::Borrowed(_)));
         // And so does all that is made of it.
         let report = crate::analyse(&record, &crate::Boundaries::standard());
-        assert!(
-            report.measurements.iter().filter(|of| of.cell == 0).all(|of| (of.throughput - 60.0).abs() < 1e-9),
-            "{report:#?}"
-        );
+        assert!(report.measurements.iter().all(|of| (of.throughput - 60.0).abs() < 1e-9), "{report:#?}");
+    }
+
+    #[test]
+    fn what_is_of_a_whole_launch_has_its_lead_ins_in_it() {
+        let mut record = fixture::crowd(1);
+        let trial = record.trials.last_mut().unwrap();
+        // 120 answers in the warm-up, and 260 after it, 80 of which are the lead-in's.
+        trial.ruby_gc = Some(model::RubyGc { collections: 38, ..model::RubyGc::default() });
+        let cell = &mut trial.cells[0];
+        cell.jruby = Some(model::JrubyCounts { exceptions: 520, compiled: Some(7) });
+        cell.intervals[1].server.as_mut().unwrap().rss_bytes = 1 << 30;
+        let flowing = flowing(&record);
+        let trial = flowing.trials.last().unwrap();
+        let is = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < 1e-12;
+        assert!(is(metrics::whole_launch(trial).collections_per_request, 0.1));
+        assert_eq!(metrics::peak_memory(trial), Some(1 << 30));
+        let time = metrics::server_time(&trial.cells[0]);
+        assert!(is(time.exceptions_per_request, 2.0) && is(time.jruby_compiled, 7.0), "{time:?}");
+        assert!(is(metrics::throughput(&trial.cells[0]), 60.0));
     }
 }

@@ -185,7 +185,7 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
         jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
         allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64))
             .filter(|_| collected_intervals(cell) >= 2),
-        exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, &cell.intervals)),
+        exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, cell.whole())),
         jruby_compiled: cell.jruby.and_then(|counts| Some(counts.compiled? as f64)),
         ..ServerTime::default()
     }
@@ -208,7 +208,7 @@ pub fn whole_launch(trial: &TrialRecord) -> ServerTime {
     let Some(gc) = &trial.ruby_gc else { return ServerTime::default() };
     let per_request = |amount: f64| {
         let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
-        per_good(amount, warm_up.chain(trial.cells.iter().flat_map(|cell| &cell.intervals)))
+        per_good(amount, warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
     };
     // A Ruby that does not count the time tells none.
     let is_timed = gc.time_s > 0.0 || gc.collections == 0;
@@ -257,7 +257,7 @@ pub fn client_cores(cell: &CellRecord) -> f64 {
 /// Highest resident memory seen in a launch, bytes.
 pub fn peak_memory(trial: &TrialRecord) -> Option<u64> {
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
-    let measured = trial.cells.iter().flat_map(|cell| &cell.intervals);
+    let measured = trial.cells.iter().flat_map(CellRecord::whole);
     warm_up.chain(measured).filter_map(|interval| interval.server.as_ref()).map(|server| server.rss_bytes).max()
 }
 

@@ -306,13 +306,13 @@ impl Interval {
 }
 
 /// Seconds that these intervals took together.
-pub fn seconds(intervals: &[Interval]) -> f64 {
-    intervals.iter().map(|interval| interval.length_s).sum()
+pub fn seconds<'a>(intervals: impl IntoIterator<Item = &'a Interval>) -> f64 {
+    intervals.into_iter().map(|interval| interval.length_s).sum()
 }
 
 /// How the requests of these intervals ended, all together.
-pub fn tally(intervals: &[Interval]) -> Tally {
-    intervals.iter().fold(Tally::default(), |mut whole, interval| {
+pub fn tally<'a>(intervals: impl IntoIterator<Item = &'a Interval>) -> Tally {
+    intervals.into_iter().fold(Tally::default(), |mut whole, interval| {
         whole.merge(&interval.tally);
         whole
     })

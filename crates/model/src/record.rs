@@ -320,7 +320,17 @@ pub struct CellRecord {
     pub since_ready_s: f64,
     /// Per-second series.
     pub intervals: Vec<Interval>,
-    /// What JRuby counted meanwhile, where its `management.enabled` is on.
+    /// The part of the series that is its lead-in, once the analysis has told it apart: what is stored has it in `intervals`.
+    #[serde(skip)]
+    pub lead_in: Vec<Interval>,
+    /// What JRuby counted meanwhile, where its `management.enabled` is on: of the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jruby: Option<JrubyCounts>,
+}
+
+impl CellRecord {
+    /// The whole series, its lead-in included.
+    pub fn whole(&self) -> impl Iterator<Item = &Interval> {
+        self.lead_in.iter().chain(&self.intervals)
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use model::{
-    Effect, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Tally, TrialRecord, VariantIndex, interval, text,
+    CellRecord, Effect, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Tally, TrialRecord, VariantIndex,
+    interval, text,
 };
 
 use super::{Context, Found, RARER, cell_name, launches, measured, name, percent};
@@ -26,7 +27,7 @@ const ALWAYS: usize = 2;
 /// variant and the baseline differ by a percentage point or more and the repeated confidence interval of the within-block
 /// differences excludes zero (launches are the unit, as for every other number). A tenth of the study's α is shared out
 /// over variants and cells for that: a false veto takes a good result away, whatever the numbers say. Invalid for a variant whose answers,
-/// looked at closely, mostly lack what the study expects.
+/// looked at closely, mostly lack what the study expects. What fails in a lead-in, where all users ask at once, has failed, too.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let mut all = Vec::new();
     // Simulated, so only where there is something to compare.
@@ -63,7 +64,7 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
     let failed = |trial: &&TrialRecord| {
         let own = trial.cells.iter().filter(|measured| measured.cell == cell);
         trial.outcome == Outcome::Completed
-            && own.flat_map(|measured| &measured.intervals).any(|interval| interval.tally.failed() > 0)
+            && own.flat_map(CellRecord::whole).any(|interval| interval.tally.failed() > 0)
     };
     Some(match launches(record, variant).find(failed) {
         Some(trial) => found.with_last_words(trial, ""),
@@ -105,7 +106,7 @@ fn both_sides(
     }
     let share = |trial: &TrialRecord| {
         let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
-        Some(interval::tally(&measured.intervals).failed_share())
+        Some(interval::tally(measured.whole()).failed_share())
     };
     let pairs = compare::pairs(record, &context.blocks, variant, share);
     let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, other])| other - baseline).collect();
@@ -167,7 +168,7 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
 fn total(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Tally {
     let mut sum = Tally::default();
     for of_launch in measured(record, variant, cell) {
-        sum.merge(&interval::tally(&of_launch.intervals));
+        sum.merge(&interval::tally(of_launch.whole()));
     }
     sum
 }
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
     use crate::boundaries::normal;
-    use crate::fixture;
+    use crate::{fixture, lead_in};
 
     /// Makes one in `every` answers of a variant's first cell fail.
     fn break_one_in(record: &mut StudyRecord, variant: usize, every: u64) {
@@ -221,6 +222,18 @@ mod tests {
         assert_eq!(gravest(rule, &record), None);
         record.trials[last].outcome = Outcome::Completed;
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn what_fails_before_it_is_measured_has_failed() {
+        let mut record = fixture::crowd(4);
+        for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
+            // 30 of 290.
+            cell.intervals[0].tally.failures.insert(Failure::TimedOut, 30);
+        }
+        let flowing = lead_in::flowing(&record);
+        let expected = ["off, pages@100", "on, pages@100"];
+        assert_eq!(found(rule, &flowing), expected.map(|subject| (Severity::Warning, subject.to_owned())));
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl RunningTrial<'_> {
         let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
         let after = before.filter(|_| ended.is_ok()).and_then(|_| server.jruby_counts());
         let jruby = after.zip(before).and_then(|(after, before)| after.since(before));
-        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, jruby });
+        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, lead_in: Vec::new(), jruby });
         ended
     }
 }
