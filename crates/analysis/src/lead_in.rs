@@ -8,23 +8,24 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use model::plan::Cell;
-use model::{CellRecord, Interval, StudyRecord, TrialRecord, interval};
+use model::{CellRecord, Interval, StudyRecord, TrialRecord};
+
+use crate::warm_up;
 
 /// The share of a measurement that may pass before each user has been answered once: half the default rope.
 const SHARE: f64 = 0.01;
 
 /// Whole seconds that a closed loop takes before it flows; none where they are at most a hundredth of the measurement, of `length`, or where
-/// the load is no closed loop of always as many users.
+/// the load [has none](has_one).
 ///
 /// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
-/// `warm_up`; at most the measurement's length: who hardly answers is measured as well.
+/// `warm_up`; at most the measurement's length: who hardly answers is measured as well. The warm-up mixes all workloads, with the users
+/// of the largest cell: a dearer workload, or fewer users of a server that serves many at once, take longer than this to flow.
 pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
     if !has_one(cell) {
         return 0;
     }
-    let late = &warm_up[warm_up.len() / 2..];
-    let good: u64 = late.iter().map(|interval| interval.tally.good).sum();
-    let response_s = f64::from(cell.shape.connections) * interval::seconds(late) / good as f64;
+    let response_s = f64::from(cell.shape.connections) / warm_up::late_rate(warm_up);
     if response_s > SHARE * length.as_secs_f64() { length.as_secs().min(response_s.ceil() as u64) } else { 0 }
 }
 
@@ -65,7 +66,7 @@ fn begins_s(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> f64
 
 #[cfg(test)]
 mod tests {
-    use model::Arrivals;
+    use model::{Arrivals, interval};
 
     use super::*;
     use crate::{fixture, metrics};

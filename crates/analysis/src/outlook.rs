@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use model::{Metric, Outlook, StudyRecord, TrialRecord, interval};
+use model::{Metric, Outlook, StudyRecord, TrialRecord};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -10,7 +10,7 @@ use crate::blocks::{self, BlockState};
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
-use crate::{lead_in, metrics};
+use crate::{lead_in, metrics, warm_up};
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;
@@ -93,9 +93,7 @@ fn of_pilots(record: &StudyRecord) -> Option<Noise> {
 
 /// Good answers per second of the last half of a launch's warm-up.
 fn late_rate(trial: &TrialRecord) -> Option<f64> {
-    let intervals = &trial.warm_up.as_ref()?.intervals;
-    let late = &intervals[intervals.len() / 2..];
-    let rate = interval::tally(late).good as f64 / interval::seconds(late);
+    let rate = warm_up::late_rate(&trial.warm_up.as_ref()?.intervals);
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{Outcome, StudyRecord, TrialRecord};
+use model::{CellRecord, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interval};
 
 use crate::blocks::{self, Fate};
-use crate::steady;
+use crate::{lead_in, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
@@ -71,16 +71,27 @@ impl Pace {
             }
         };
         let warm_up = record.warm_up_cut.map_or(warm_up, |cut| cut.seconds..cut.seconds);
-        let measuring = record.plan.cells.iter().map(|cell| cell.length(schedule.measure).as_secs_f64()).sum();
-        let over = |load: Range<f64>, more: f64| overhead.start + load.start + more..overhead.end + load.end + more;
-        Self { pilot: over(pilot, 0.0), trial: over(warm_up, measuring) }
+        let measuring = measuring(record, completed().filter_map(|trial| trial.warm_up.as_ref()));
+        let sum = |a: &Range<f64>, b: &Range<f64>| a.start + b.start..a.end + b.end;
+        Self { pilot: sum(&overhead, &pilot), trial: sum(&sum(&overhead, &warm_up), &measuring) }
     }
+}
+
+/// Least and most seconds that a trial measures: its cells, each after a lead-in, whose length the warm-ups that were `seen` tell.
+fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
+    let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
+    let lead_ins = |warm_up: &WarmUpRecord| -> f64 {
+        cells().map(|(cell, length)| lead_in(cell, &warm_up.intervals, length) as f64).sum()
+    };
+    let longest: f64 = cells().filter(|(cell, _)| lead_in::has_one(cell)).map(|(_, length)| length.as_secs_f64()).sum();
+    let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
+    mean(seen.map(lead_ins)).map_or(length..length + longest, |lead_ins| length + lead_ins..length + lead_ins)
 }
 
 /// Seconds of a trial that were load.
 fn loaded_s(trial: &TrialRecord) -> f64 {
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
-    warm_up.chain(trial.cells.iter().flat_map(|cell| &cell.intervals)).map(|interval| interval.length_s).sum()
+    interval::seconds(warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -90,7 +101,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Mode, WarmUpCut};
+    use model::{Arrivals, Mode, Profile, WarmUpCut};
 
     use super::*;
     use crate::fixture;
@@ -115,7 +126,8 @@ mod tests {
             let mut trial = fixture::trial(planned.variant, record.trials.len());
             trial.key = planned.key;
             let load = if planned.key.pilot { 60.0 } else { record.warm_up_cut.unwrap().seconds };
-            trial.warm_up.as_mut().unwrap().intervals[0].length_s = load;
+            let warm_up = &mut trial.warm_up.as_mut().unwrap().intervals[0];
+            (warm_up.length_s, warm_up.tally.good) = (load, (1_000.0 * load) as u64);
             trial.cells = planned.cells.iter().map(|cell| fixture::cell(*cell, 100.0)).collect();
             trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|second| second.length_s = 5.0);
             trial.host.elapsed_s = overhead + loaded_s(&trial);
@@ -126,16 +138,16 @@ mod tests {
     #[test]
     fn a_fixed_warm_up_before_anything_ran() {
         let record = planned(WarmUp::Fixed(Duration::from_secs(60)));
-        // Launches of 0.5 to 10 + 60 + 2·20 s: 5 blocks of two, or 36.
-        assert_eq!(seconds(&time_left(&record)), [1_005, 72 * 110]);
+        // Launches of 0.5 to 10 + 60 + 2·20 s, or 4·20 s with the longest lead-ins: 5 blocks of two, or 36.
+        assert_eq!(seconds(&time_left(&record)), [1_005, 72 * 150]);
         assert_eq!(block_time(&record), Duration::from_secs(201));
     }
 
     #[test]
     fn pilots_before_anything_ran() {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
-        // 4 pilots of 0.5 + 30 to 10 + 120 s; 10 launches of 0.5 + 37.5 + 40 s, or 72 of 10 + 120 + 40 s.
-        assert_eq!(seconds(&time_left(&record)), [122 + 780, 520 + 72 * 170]);
+        // 4 pilots of 0.5 + 30 to 10 + 120 s; 10 launches of 0.5 + 37.5 + 40 s, or 72 of 10 + 120 + 80 s.
+        assert_eq!(seconds(&time_left(&record)), [122 + 780, 520 + 72 * 210]);
         assert_eq!(block_time(&record), Duration::from_secs(61));
         record.plan.mode = Mode::Quick;
         assert_eq!(seconds(&time_left(&record))[0], 42 + 530);
@@ -155,6 +167,35 @@ mod tests {
         // One block, and half of the next.
         run(&mut record, 3, 5.0);
         assert_eq!(seconds(&time_left(&record)), [7 * 120, 69 * 120]);
+    }
+
+    /// Of the 20 users of one cell ten are answered in a second.
+    #[test]
+    fn a_lead_in_takes_its_time() {
+        let slow = |record: &mut StudyRecord| {
+            for trial in &mut record.trials {
+                let warm_up = &mut trial.warm_up.as_mut().unwrap().intervals[0];
+                warm_up.tally.good = 10 * warm_up.length_s as u64;
+            }
+        };
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        run(&mut record, 4, 10.0);
+        slow(&mut record);
+        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: true });
+        // The pilots' 10/s foretell 2 s before the measurement of the one cell, and none before that of a single user.
+        assert_eq!(seconds(&time_left(&record)), [10 * 112, 72 * 112]);
+        assert_eq!(block_time(&record), Duration::from_secs(224));
+        run(&mut record, 2, 10.0);
+        slow(&mut record);
+        for trial in record.trials.iter_mut().skip(4) {
+            trial.cells.iter_mut().find(|cell| cell.cell == 1).unwrap().intervals[0].length_s += 2.0;
+            trial.host.elapsed_s += 2.0;
+        }
+        assert_eq!(seconds(&time_left(&record)), [8 * 112, 70 * 112]);
+        // Steps of users and open loops have none.
+        let stages = &mut record.plan.cells[1].shape.arrivals;
+        *stages = Arrivals::Open(Profile::constant(100.0));
+        assert_eq!(block_time(&record), Duration::from_secs(220));
     }
 
     #[test]

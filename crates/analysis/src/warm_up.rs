@@ -70,9 +70,16 @@ pub fn steady(warm_up: &WarmUpRecord) -> &[Interval] {
 
 /// Good answers per second in that window; `None` where there are none.
 pub fn steady_rate(warm_up: &WarmUpRecord) -> Option<f64> {
-    let steady = steady(warm_up);
-    let rate = interval::tally(steady).good as f64 / interval::seconds(steady);
-    (rate.is_finite() && rate > 0.0).then_some(rate)
+    Some(mean_rate(steady(warm_up))).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// Good answers per second of the later half of a warm-up's intervals; NaN where there are none.
+pub fn late_rate(warm_up: &[Interval]) -> f64 {
+    mean_rate(&warm_up[warm_up.len() / 2..])
+}
+
+fn mean_rate(intervals: &[Interval]) -> f64 {
+    interval::tally(intervals).good as f64 / interval::seconds(intervals)
 }
 
 fn rate(interval: &Interval) -> f64 {
@@ -117,7 +124,7 @@ fn cost(record: &StudyRecord, variant: VariantIndex) -> WarmUpCost {
 /// Speed in the first so many intervals as a part of the steady rate.
 fn share(warm_up: &WarmUpRecord, intervals: usize) -> Option<f64> {
     let first = warm_up.intervals.get(..intervals)?;
-    Some(interval::tally(first).good as f64 / interval::seconds(first) / steady_rate(warm_up)?)
+    Some(mean_rate(first) / steady_rate(warm_up)?)
 }
 
 /// Seconds at the steady rate that are missing until the launch was found steady.
