@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::design::SPARE;
-use crate::robust;
+use crate::{lead_in, robust};
 
 /// Departure of the canary's time from the run's median that is a disturbance, a fraction.
 pub const CANARY_MOVED: f64 = 0.03;
@@ -103,7 +103,7 @@ pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
 
 /// The blocks that were set aside so far: their indices in the plan, and what disturbed each.
 pub fn set_aside(record: &StudyRecord) -> Vec<(u32, String)> {
-    let aside = blocks(record).into_iter().filter(|block| block.fate == Fate::SetAside);
+    let aside = blocks(&lead_in::flowing(record)).into_iter().filter(|block| block.fate == Fate::SetAside);
     aside.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }
 
@@ -277,11 +277,10 @@ pub fn pressure_share(trial: &TrialRecord) -> Option<f64> {
 }
 
 /// The longest time under load that the client stood still, seconds. By its own clock: intervals are a second of the load's
-/// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody. The first of
-/// a load is left out, since it has the time in it that scenarios take to set up.
+/// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody.
 pub fn longest_pause_s(trial: &TrialRecord) -> f64 {
     let late = |interval: &Interval| Some(interval.host.as_ref()?.elapsed_s - interval.length_s);
-    loads(trial).flat_map(|load| load.iter().skip(1)).filter_map(late).fold(0.0, f64::max)
+    loads(trial).flatten().filter_map(late).fold(0.0, f64::max)
 }
 
 /// The intervals of each load of a trial, in the order they ran.
@@ -335,6 +334,27 @@ mod tests {
         let aside: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
         // The first of two blocks, the second of six; a third would be allowed from the eleventh on.
         assert_eq!(aside, [1, 5]);
+    }
+
+    #[test]
+    fn a_pause_in_what_is_not_counted_sets_nothing_aside() {
+        let aside = |interval: usize| {
+            let mut record = fixture::crowd(5);
+            let cells = record.trials.iter_mut().flat_map(|trial| &mut trial.cells);
+            for second in cells.flat_map(|cell| &mut cell.intervals) {
+                second.host = Some(HostUse { elapsed_s: second.length_s, ..HostUse::default() });
+            }
+            record.trials[first_trial(3)].cells[0].intervals[interval].host.as_mut().unwrap().elapsed_s += 3.0;
+            let told: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
+            let report = crate::analyse(&record, &crate::Boundaries::standard());
+            let counted: Vec<u32> =
+                report.blocks.iter().filter(|block| block.set_aside.is_some()).map(|block| block.block).collect();
+            assert_eq!(told, counted, "what is announced is what the report counts");
+            (told, crate::time_left(&record).start.is_zero())
+        };
+        assert_eq!(aside(1), (vec![], true));
+        // The first that is measured: it takes one more block.
+        assert_eq!(aside(2), (vec![3], false));
     }
 
     #[test]
