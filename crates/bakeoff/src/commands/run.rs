@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use analysis::Boundaries;
+use analysis::{Boundaries, Next};
 use miette::{Context as _, IntoDiagnostic as _};
 use model::{Study, StudyRecord};
 use server::Launcher;
@@ -18,7 +18,8 @@ use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
     let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
-    require_room(&record, typed.budget)?;
+    let boundaries = Boundaries::for_study(&record);
+    require_room(&record, &boundaries, typed.budget)?;
     for file in typed.html.iter().chain(&typed.xlsx) {
         output::require_writable(file)?;
     }
@@ -29,7 +30,6 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;
-    let boundaries = Boundaries::for_study(&record);
     let folder = store.run_folder(&record.run);
     let conducted = Conductor {
         store,
@@ -76,11 +76,12 @@ report: {}
     })
 }
 
-/// Refuses a budget that has no room for a single block.
-fn require_room(record: &StudyRecord, budget: Option<Duration>) -> Result<(), UsageError> {
+/// Refuses a budget that has no room for a single block, unless none is left to run.
+fn require_room(record: &StudyRecord, boundaries: &Boundaries, budget: Option<Duration>) -> Result<(), UsageError> {
     let block = analysis::block_time(record);
+    let is_over = || matches!(analysis::next_step(record, boundaries), Next::Stop(_));
     match budget {
-        Some(budget) if budget < block => Err(UsageError::SmallBudget { budget, block }),
+        Some(budget) if budget < block && !is_over() => Err(UsageError::SmallBudget { budget, block }),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! The launches after the verdict that show why the variants differ.
 
+use std::process::Command;
 use std::time::Duration;
 
 use crate::common::{Place, eventually, page, script};
@@ -97,6 +98,13 @@ fn evidence_is_resumed_and_can_be_declined() {
     started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --evidence");
     place.assert_nothing_is_left();
     assert_eq!(place.status(), "interrupted");
+
+    // No block is left that a budget could be too small for; what is left is.
+    let copy = place.path("copy");
+    assert!(Command::new("cp").arg("-r").arg(place.store_folder()).arg(&copy).status().unwrap().success());
+    let small = ["run", "study.toml", "--resume", "--evidence", "--budget", "1s"];
+    let ran = place.start(&mut place.bakeoff_with(&copy.join("store.db"), &small)).end().ends_with(0);
+    ran.complains("more than was left of the budget of 1 s");
 
     let resumed = place.run(&["run", "study.toml", "--resume", "--evidence"]).ends_with(0);
     resumed.complains("evidence, two: no recording: a server without a JVM keeps no record of itself");
