@@ -174,7 +174,7 @@ impl<'a> Pair<'a> {
         }
         match read {
             [Some(first), Some(second)] => {
-                let are_defaults = self.is_alone(asked) && self.is_default(first) && self.is_default(second);
+                let are_defaults = self.is_default(first) && self.is_default(second);
                 (is_same(first, second) || are_defaults).then(|| shown(first))
             }
             [Some(read), None] => self.is_unasked(asked, read, self.variants[1]).then(|| shown(read)),
@@ -185,7 +185,7 @@ impl<'a> Pair<'a> {
 
     /// Whether a variant that does not ask for a setting has what the other one has, as far as its launches show.
     fn is_unasked(&self, asked: &AskedSetting, read: &Setting, variant: VariantIndex) -> bool {
-        let is_default = self.is_default(read) && self.is_alone(asked);
+        let is_default = self.is_default(read);
         if asked.kind != SettingKind::Env {
             return is_default;
         }
@@ -199,20 +199,10 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Whether the process has what the same runtime has without the setting.
+    /// Whether the process has what the same runtime has without the setting, and without all else of its level.
     fn is_default(&self, read: &Setting) -> bool {
         let [first, second] = self.variants.map(|variant| self.launches(variant).next().map(|launch| &launch.versions));
         read.result == SettingResult::AlreadyDefault && first == second
-    }
-
-    /// Whether it is the only option of the JVM in its level: of several each may be the default only by what the others bring along.
-    fn is_alone(&self, asked: &AskedSetting) -> bool {
-        let of_jvm = |level: &Vec<&AskedSetting>| level.iter().filter(|one| one.kind == SettingKind::JvmFlag).count();
-        match asked.kind {
-            SettingKind::JvmFlag => self.asked.iter().all(|level| of_jvm(level) <= 1),
-            SettingKind::Env => !is_options(asked) || asked.value.split_whitespace().nth(1).is_none(),
-            _ => true,
-        }
     }
 
     /// Whether a variable's options are those of the process that serves: they are in effect there, and its runtime reads the variable,
@@ -444,13 +434,16 @@ mod tests {
         assert_eq!(of(None, true), None);
     }
 
-    /// `-XX:NewSize=40m -XX:MaxNewSize=40m`: without the one of them the other would give it this value.
+    /// `-XX:NewSize=40m -XX:MaxNewSize=40m`: each was held against what it is without both of them.
     #[test]
-    fn options_that_bring_each_other_along_are_no_default() {
+    fn a_level_of_several_options_is_the_default_where_each_of_them_is() {
         let flags = ["-XX:NewSize=40m", "-XX:MaxNewSize=40m"];
         let both = flags.map(|flag| (SettingKind::JvmFlag, flag, "", AlreadyDefault));
-        assert_eq!(gravest(rule, &levels([&[], &both[..1]])), Some(Severity::Invalid));
-        assert_eq!(gravest(rule, &levels([&[], &both])), None);
+        assert_eq!(gravest(rule, &levels([&[], &both])), Some(Severity::Invalid));
+        let text = flags.join(" ");
+        assert_eq!(gravest(rule, &options([None, Some((text.as_str(), AlreadyDefault))])), Some(Severity::Invalid));
+        let one = [both[0].clone(), (SettingKind::JvmFlag, flags[1], "", InEffect)];
+        assert_eq!(gravest(rule, &levels([&[], &one])), None);
         let of = |max: &str| {
             let mut record = levels([&[], &both]);
             for (flag, [first, second]) in flags.iter().zip([["40m", "40m"], [max, "40m"]]) {
