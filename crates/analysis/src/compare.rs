@@ -30,11 +30,10 @@ pub struct Primary {
 }
 
 impl Primary {
-    /// As the study says; a cell that the plan does not have is taken for "all".
+    /// As the study says.
     pub fn of(record: &StudyRecord) -> Self {
         let decide = &record.study.decide;
-        let cell = named_cell(record, decide.primary, decide.cell.as_ref());
-        Self { metric: decide.primary, cell, margin: sequential::margin(decide.rope) }
+        Self { metric: decide.primary, cell: record.deciding_cell(), margin: sequential::margin(decide.rope) }
     }
 
     /// Where the study stands for `variant`: the first look that decided, else the latest.
@@ -61,13 +60,6 @@ impl Primary {
         }
         sequential::settle(differences, boundaries, self.margin, record.plan.schedule.min_blocks)
     }
-}
-
-/// The cell of a metric that a study names; `None` for all together, which are that one where there is no other.
-fn named_cell(record: &StudyRecord, metric: Metric, name: Option<&String>) -> Option<CellIndex> {
-    let cells = &record.plan.cells;
-    let name = name.filter(|_| metric.is_per_cell() && cells.len() > 1)?;
-    cells.iter().position(|cell| cell.name(&record.study.workloads) == *name)
 }
 
 /// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
@@ -181,7 +173,7 @@ fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
             .decide
             .secondary
             .iter()
-            .map(|Secondary { metric, cell }| (Role::Secondary, *metric, named_cell(record, *metric, cell.as_ref()))),
+            .map(|Secondary { metric, cell }| (Role::Secondary, *metric, record.cell_of(*metric, cell.as_deref()))),
     );
     // A fixed warm-up ends whether a launch is warm or not: those that are would be a selection.
     let is_fixed = matches!(record.plan.schedule.warm_up, WarmUp::Fixed(_));

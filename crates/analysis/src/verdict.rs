@@ -157,8 +157,9 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, state: &State) -> Ver
 fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Option<&str>) -> String {
     let primary = Primary::of(record);
     let metric = primary.metric;
-    let cell = record.study.decide.cell.as_ref().filter(|_| metric.is_per_cell());
-    let at = cell.map_or_else(String::new, |cell| format!(" at {cell}"));
+    let at = primary
+        .cell
+        .map_or_else(String::new, |cell| format!(" at {}", record.plan.cells[cell].name(&record.study.workloads)));
     let rope = text::margin(record.study.decide.rope);
     let [name, baseline] = names;
     match verdict {

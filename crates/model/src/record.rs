@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, LiveOptions, Plan, RubyGc,
-    Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
+    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, LiveOptions, Metric, Plan,
+    RubyGc, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -41,6 +41,21 @@ pub struct StudyRecord {
     /// Why they were not made although they were wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+}
+
+impl StudyRecord {
+    /// The cell that decides; `None` where the primary metric is of all cells together, or of the launch.
+    pub fn deciding_cell(&self) -> Option<CellIndex> {
+        self.cell_of(self.study.decide.primary, self.study.decide.cell.as_deref())
+    }
+
+    /// The cell that a metric is taken of where the study names this one; `None` for all together, which are that one where there is
+    /// no other. A cell that the plan does not have is taken for all.
+    pub fn cell_of(&self, metric: Metric, name: Option<&str>) -> Option<CellIndex> {
+        let cells = &self.plan.cells;
+        let name = name.filter(|_| metric.is_per_cell() && cells.len() > 1)?;
+        cells.iter().position(|cell| cell.name(&self.study.workloads) == name)
+    }
 }
 
 /// One trial that ended, well or not.

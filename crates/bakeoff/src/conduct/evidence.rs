@@ -28,9 +28,7 @@ impl Prepared<'_> {
 
 /// What the server is asked while it is watched: the cell that decides, else all workloads mixed.
 fn decisive_cell(record: &StudyRecord) -> Option<CellIndex> {
-    let cells = &record.plan.cells;
-    let named = |name: &String| cells.iter().position(|cell| cell.name(&record.study.workloads) == *name);
-    record.study.decide.cell.as_ref().and_then(named).or((cells.len() == 1).then_some(0))
+    record.deciding_cell().or((record.plan.cells.len() == 1).then_some(0))
 }
 
 fn load_name(record: &StudyRecord) -> String {
