@@ -157,7 +157,7 @@ pub fn comparisons(
         .unzip();
         let (metric, cell) = (comparison.metric, comparison.cell);
         comparison.interpretation =
-            interpret(effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)), metric);
+            interpret(effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)), metric.polarity());
         comparison.effect = effect;
     }
     comparisons
@@ -229,19 +229,19 @@ fn cells(record: &StudyRecord, cell: Option<CellIndex>) -> impl Iterator<Item = 
         .map(|(_, cell)| cell)
 }
 
-/// How an effect and what was decided from it read, which direction is better being the metric's own.
-pub fn interpret(decided: Option<(&Effect, Decision)>, metric: Metric) -> Interpretation {
+/// How an effect and what was decided from it read.
+pub fn interpret(decided: Option<(&Effect, Decision)>, polarity: Polarity) -> Interpretation {
     match decided {
         None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
         Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
-        Some((effect, Decision::Different)) if improves(effect, metric) => Interpretation::Better,
+        Some((effect, Decision::Different)) if improves(effect, polarity) => Interpretation::Better,
         Some((_, Decision::Different)) => Interpretation::Worse,
     }
 }
 
 /// Whether the direction of an effect is the good one.
-fn improves(effect: &Effect, metric: Metric) -> bool {
-    (effect.estimate > 0.0) == (metric.polarity() == Polarity::HigherIsBetter)
+fn improves(effect: &Effect, polarity: Polarity) -> bool {
+    (effect.estimate > 0.0) == (polarity == Polarity::HigherIsBetter)
 }
 
 #[cfg(test)]

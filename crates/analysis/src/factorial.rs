@@ -263,7 +263,7 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
         let interval = sequential::interval(&numbers, boundaries)
             .filter(|_| compare::is_judged(record, primary.metric, primary.cell));
         let decided = interval.as_ref().map(|interval| (interval, sequential::decide(interval, primary.margin)));
-        let interpretation = compare::interpret(decided, primary.metric);
+        let interpretation = compare::interpret(decided, primary.metric.polarity());
         let variants = effect.weights.iter().enumerate().filter(|(_, weight)| weight.abs() > NOTHING);
         Contribution {
             variants: variants.map(|(index, _)| index).collect(),

@@ -9,13 +9,13 @@
 //! it like others.
 
 use model::warm_up::{BreakEven, Lifetime, Overtaking, TotalWork, WorkRatio};
-use model::{Effect, Interpretation, Mode, StudyRecord, TrialRecord, VariantIndex, interval, text};
+use model::{Effect, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
-use crate::compare::{BASELINE, Primary};
+use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
-use crate::sequential::{self, Decision};
+use crate::sequential;
 use crate::{robust, warm_up};
 
 /// Lives of a service, seconds: five minutes, a quarter of an hour, an hour, a day.
@@ -168,12 +168,8 @@ impl Pairs<'_> {
     fn lifetime(&self, seconds: f64, margin: f64) -> Option<Lifetime> {
         let served = [0, 1].map(|side| self.served(side, seconds));
         let effect = self.effect(seconds);
-        let reading = match effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin))) {
-            None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
-            Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
-            Some((effect, Decision::Different)) if effect.estimate > 0.0 => Interpretation::Better,
-            Some((_, Decision::Different)) => Interpretation::Worse,
-        };
+        let decided = effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin)));
+        let reading = compare::interpret(decided, Polarity::HigherIsBetter);
         let all_serve = served.iter().all(|served| *served > 0.0);
         all_serve.then(|| Lifetime { seconds, served, effect, reading, extrapolated: seconds > self.seen() })
     }
@@ -279,6 +275,7 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Interpretation;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
