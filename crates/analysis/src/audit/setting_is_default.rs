@@ -153,7 +153,7 @@ impl<'a> Pair<'a> {
 
     /// What both processes have of a setting, if they have the same.
     fn in_both(&self, asked: &AskedSetting) -> Option<String> {
-        let read = self.variants.map(|variant| settings::reading(self.record, variant, asked));
+        let read = self.variants.map(|variant| settings::read_back_of(self.record, variant, asked));
         let is_same = |first: &Setting, second: &Setting| {
             has_value(first) && has_value(second) && first.live.is_some() && first.live == second.live
         };

@@ -29,7 +29,7 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         let asked = variant.treatment.iter().filter(move |_| was_launched);
         asked
             .filter(|asked| asked.kind != SettingKind::Runtime)
-            .filter(move |asked| settings::reading(record, index, asked).is_none())
+            .filter(move |asked| settings::read_back_of(record, index, asked).is_none())
             .map(move |asked| ("nothing reads this kind of setting back", index, asked.name.as_str()))
     });
     let mut by_reason: Vec<(&str, Vec<Unread>)> = Vec::new();

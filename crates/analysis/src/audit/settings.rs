@@ -39,8 +39,8 @@ fn is_same(a: &Setting, b: &Setting) -> bool {
     a.kind == b.kind && a.name == b.name
 }
 
-/// The first reading of an asked setting in a variant's launches.
-pub fn reading<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a Setting> {
+/// What was read back first of an asked setting in a variant's launches.
+pub fn read_back_of<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a Setting> {
     launches(record, variant)
         .flat_map(|trial| &trial.settings)
         .find(|read| read.kind == asked.kind && read.kind.key(&read.name) == asked.kind.key(&asked.name))
