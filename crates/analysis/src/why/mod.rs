@@ -5,13 +5,12 @@
 //! share of the difference. What a recording counts (throwables, bytes, waits) has no CPU time of its own: it stands after
 //! those, by its ratio. One launch explains; it proves nothing.
 
+mod launch;
 mod topics;
-
-use std::mem;
 
 use model::evidence::{CpuUse, EvidenceRecord, Profile, Recording, Seen, Sum, Sums, ThrowableKind};
 use model::why::{Difference, Explanation, Unit, WatchedLaunch};
-use model::{Comparison, Metric, Outcome, Setting, SettingResult, StudyRecord, VariantIndex, Why, text};
+use model::{Comparison, Metric, StudyRecord, VariantIndex, Why, text};
 
 use crate::compare::{BASELINE, Primary};
 
@@ -28,7 +27,8 @@ const FEW: u64 = 200;
 pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     let variants = 0..record.study.variants.len();
     let made = |variant| record.evidence.iter().find(|made| made.variant == variant);
-    let launches: Vec<WatchedLaunch> = variants.clone().filter_map(made).map(|made| launch(record, made)).collect();
+    let launches: Vec<WatchedLaunch> =
+        variants.clone().filter_map(made).map(|made| launch::watched(record, made)).collect();
     let withheld = record.withheld.as_ref().map(|why| format!("No launches were made to see why: {why}."));
     if launches.is_empty() && withheld.is_none() {
         return None;
@@ -40,97 +40,6 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     };
     let explanations = variants.skip(BASELINE + 1).filter_map(explanation).collect();
     Some(Why { launches, explanations, topics: topics::topics(&watched), withheld })
-}
-
-fn launch(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
-    let seen = made.seen.as_ref();
-    let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
-        (Outcome::Failed(failed), recording) => {
-            let file = recording.and_then(|recording| match recording {
-                Recording::Jfr { file, .. } => Some(file.clone()),
-                Recording::None { .. } => None,
-            });
-            (file, Some(format!("The launch failed: {}.", failed.reason)))
-        }
-        (Outcome::Completed, Some(Recording::Jfr { file, profile })) => {
-            let lost = (profile.lost_bytes > 0).then(|| {
-                format!("{} of the recording were lost: counts are too low.", text::bytes(profile.lost_bytes as f64))
-            });
-            (Some(file.clone()), lost)
-        }
-        (Outcome::Completed, Some(Recording::None { reason })) => {
-            (None, Some(format!("There is no recording: {reason}.")))
-        }
-        (Outcome::Completed, None) => (None, Some("Nothing was seen.".to_owned())),
-    };
-    WatchedLaunch {
-        variant: made.variant,
-        load: made.load.clone(),
-        requests: seen.map_or(0, |seen| seen.requests),
-        elapsed_s: seen.map_or(0.0, |seen| seen.elapsed_s),
-        cpu_per_request: Watched::of(made).and_then(|watched| watched.cpu(CpuUse::without_recorder_s)),
-        recording,
-        missing,
-        deviations: made
-            .settings
-            .iter()
-            .filter_map(|setting| deviation(record, made.variant, setting))
-            .chain(kills(record, made))
-            .chain(left_behind(made))
-            .collect(),
-    }
-}
-
-/// What to say of a launch whose processes were killed for lack of memory as in none that was measured, or were not as in all of them; only
-/// launches that went well count.
-fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
-    let is_whole = |outcome: &Outcome| *outcome == Outcome::Completed;
-    let own = record.trials.iter().filter(|trial| trial.variant == made.variant);
-    let mut measured = own.filter(|trial| is_whole(&trial.outcome)).peekable();
-    measured.peek().filter(|_| is_whole(&made.outcome))?;
-    let told = |killed: bool| if killed { "some" } else { "none" };
-    let now = made.oom_kills > 0;
-    measured.all(|trial| (trial.oom_kills > 0) != now).then(|| {
-        format!(
-            "The kernel killed {} of its processes for lack of memory in this launch, and {} in those measured: it shows something else \
-             than they did.",
-            told(now),
-            told(!now)
-        )
-    })
-}
-
-/// What to say of users who left something behind as they ended: in `made` as in any other launch, only the progress tells it else.
-fn left_behind(made: &EvidenceRecord) -> Option<String> {
-    let failed = made.failed_tear_downs.as_ref()?;
-    Some(format!(
-        "{} did not get through the tear-down in this launch; the first: {}.",
-        text::plural(failed.users, "user"),
-        failed.first
-    ))
-}
-
-/// What to say of a setting that came out otherwise than in any launch of the variant that was measured.
-fn deviation(record: &StudyRecord, variant: VariantIndex, setting: &Setting) -> Option<String> {
-    let is_it = |other: &&Setting| other.kind == setting.kind && other.name == setting.name;
-    let measured = record.trials.iter().filter(|trial| trial.variant == variant);
-    let readings: Vec<&Setting> = measured.flat_map(|trial| &trial.settings).filter(is_it).collect();
-    let is_read = |setting: &Setting| !matches!(setting.result, SettingResult::Unverified { .. });
-    let is_alike = |other: &Setting| mem::discriminant(&other.result) == mem::discriminant(&setting.result);
-    if !is_read(setting) || readings.is_empty() || readings.iter().any(|other| is_alike(other)) {
-        return None;
-    }
-    let value = |setting: &Setting| setting.live.clone().unwrap_or_else(|| "absent".to_owned());
-    let (name, now) = (&setting.name, value(setting));
-    Some(match readings.into_iter().find(|other| is_read(other)) {
-        Some(other) => format!(
-            "{name} is {now} in this launch, and was {} in those measured: it shows something else than they did.",
-            value(other)
-        ),
-        None => format!(
-            "{name} is {now} in this launch, and was not read in those measured: whether it shows the same is not known."
-        ),
-    })
 }
 
 /// A launch of which something was seen.
@@ -426,7 +335,7 @@ fn ratio([baseline, variant]: [f64; 2]) -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use model::{Effect, FailedTearDowns, Interpretation, Role, Withheld};
+    use model::{Effect, Interpretation, Role, Withheld};
 
     use super::*;
     use crate::fixture;
@@ -556,64 +465,6 @@ mod tests {
             Some(
                 "No launches were made to see why: they would take about 40 s, more than was left of the budget of 2 min."
             )
-        );
-    }
-
-    #[test]
-    fn a_launch_that_alone_is_killed_or_spared_says_so() {
-        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
-        let deviations = |record: &StudyRecord| why(record, &[]).unwrap().launches[1].deviations.clone();
-        record.evidence[1].oom_kills = 2;
-        let alone =
-            "The kernel killed some of its processes for lack of memory in this launch, and none in those measured: ";
-        assert!(deviations(&record)[0].starts_with(alone), "{:?}", deviations(&record));
-        let own = record.trials.iter_mut().filter(|trial| trial.variant == 1);
-        own.skip(1).for_each(|trial| trial.oom_kills = 1);
-        assert_eq!(deviations(&record), [""; 0]);
-        record.evidence[1].oom_kills = 0;
-        assert_eq!(deviations(&record), [""; 0], "one that was measured was spared, too");
-        record.trials.iter_mut().for_each(|trial| trial.oom_kills = 1);
-        assert!(deviations(&record)[0].contains("killed none of its processes"), "{:?}", deviations(&record));
-        record.trials.iter_mut().for_each(fixture::fail);
-        assert_eq!(deviations(&record), [""; 0], "none was measured to its end");
-    }
-
-    #[test]
-    fn a_launch_whose_users_leave_something_behind_says_so() {
-        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
-        record.evidence[1].failed_tear_downs =
-            Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() });
-        let told = "2 users did not get through the tear-down in this launch; the first: step `log out` failed.";
-        assert_eq!(why(&record, &[]).unwrap().launches[1].deviations, [told]);
-    }
-
-    #[test]
-    fn a_launch_with_another_setting_says_so() {
-        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
-        assert!(why(&record, &[]).unwrap().launches.iter().all(|launch| launch.deviations.is_empty()));
-        let setting = &mut record.evidence[1].settings[0];
-        setting.result = SettingResult::Unverified { reason: "jcmd did not answer".into() };
-        assert!(why(&record, &[]).unwrap().launches[1].deviations.is_empty(), "not read is not another value");
-        let setting = &mut record.evidence[1].settings[0];
-        (setting.live, setting.result) = (Some("false".into()), SettingResult::Overridden);
-        assert_eq!(
-            why(&record, &[]).unwrap().launches[1].deviations,
-            [
-                "compile.invokedynamic is false in this launch, and was true in those measured: it shows something else than they \
-              did."
-            ]
-        );
-        let measured =
-            record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.settings);
-        measured.for_each(|setting| {
-            setting.result = SettingResult::Unverified { reason: "jcmd did not answer".into() };
-        });
-        assert_eq!(
-            why(&record, &[]).unwrap().launches[1].deviations,
-            [
-                "compile.invokedynamic is false in this launch, and was not read in those measured: whether it shows the \
-              same is not known."
-            ]
         );
     }
 }
