@@ -28,6 +28,7 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
         .collect();
     let schedule = Schedule {
         warm_up: timing.warm_up,
+        bursts: timing.bursts,
         measure: timing.measure,
         min_blocks: timing.min_blocks,
         max_blocks: timing.max_blocks,

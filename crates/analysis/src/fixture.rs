@@ -36,6 +36,7 @@ fn strings<const N: usize>(pairs: [(&str, &str); N]) -> IndexMap<String, String>
 pub fn study() -> Study {
     let timing = Timing {
         warm_up: WarmUp::Pilot { cap: Duration::from_secs(300) },
+        bursts: None,
         measure: Duration::from_secs(u64::from(MEASURED_S)),
         min_blocks: 5,
         max_blocks: 30,
@@ -208,7 +209,11 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         }),
         settings: vec![setting(value)],
         answers: vec![answer(number, 1), answer(number, 2)],
-        warm_up: Some(WarmUpRecord { intervals: vec![interval(0, 1_000.0)], steady_at_s: Some(40.0) }),
+        warm_up: Some(WarmUpRecord {
+            intervals: vec![interval(0, 1_000.0)],
+            rests: Vec::new(),
+            steady_at_s: Some(40.0),
+        }),
         cells: Vec::new(),
         host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
         canary_ns: [1_000_000, 1_002_000],
@@ -271,7 +276,7 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord { intervals: series(0, good).intervals, steady_at_s }
+    WarmUpRecord { intervals: series(0, good).intervals, rests: Vec::new(), steady_at_s }
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.

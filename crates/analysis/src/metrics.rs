@@ -6,7 +6,7 @@ use model::interval::Switches;
 use model::report::ServerTime;
 use model::{
     CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, READY_POLL, StudyRecord, TrialKey, TrialRecord,
-    interval,
+    WarmUpRecord, interval,
 };
 
 use crate::reading::{Reading, weighed};
@@ -207,7 +207,7 @@ fn per_good<'a>(amount: f64, intervals: impl IntoIterator<Item = &'a Interval>) 
 pub fn whole_launch(trial: &TrialRecord) -> ServerTime {
     let Some(gc) = &trial.ruby_gc else { return ServerTime::default() };
     let per_request = |amount: f64| {
-        let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
+        let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
         per_good(amount, warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
     };
     // A Ruby that does not count the time tells none.
@@ -256,7 +256,7 @@ pub fn client_cores(cell: &CellRecord) -> f64 {
 
 /// Highest resident memory seen in a launch, bytes.
 pub fn peak_memory(trial: &TrialRecord) -> Option<u64> {
-    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
+    let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
     let measured = trial.cells.iter().flat_map(CellRecord::whole);
     warm_up.chain(measured).filter_map(|interval| interval.server.as_ref()).map(|server| server.rss_bytes).max()
 }

@@ -66,7 +66,9 @@ impl Pace {
             WarmUp::Pilot { cap } => {
                 let longest = cap.as_secs_f64();
                 let seen = mean(completed().filter(|trial| trial.key.pilot).map(loaded_s));
-                let least = seen.unwrap_or(steady::least_seconds(record.plan.mode)).min(longest);
+                let least = steady::least_seconds(record.plan.mode);
+                let least = schedule.bursts.map_or(least, |bursts| bursts.elapsed_s(least));
+                let least = seen.unwrap_or(least).min(longest);
                 (least..seen.unwrap_or(longest), steady::cut(&[vec![Some(least)]], cap).seconds..longest)
             }
         };
@@ -90,7 +92,7 @@ fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpReco
 
 /// Seconds of a trial that were load.
 fn loaded_s(trial: &TrialRecord) -> f64 {
-    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.intervals);
+    let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
     interval::seconds(warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
 }
 
@@ -101,6 +103,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use model::study::Bursts;
     use model::{Arrivals, Mode, Profile, WarmUpCut};
 
     use super::*;
@@ -151,6 +154,14 @@ mod tests {
         assert_eq!(block_time(&record), Duration::from_secs(61));
         record.plan.mode = Mode::Quick;
         assert_eq!(seconds(&time_left(&record))[0], 42 + 530);
+    }
+
+    #[test]
+    fn rests_take_time() {
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        record.plan.schedule.bursts = Some(Bursts { burst: Duration::from_secs(10), rest: Duration::from_secs(5) });
+        // 30 s of load are steady after 40 s at the least: 4 pilots of 0.5 + 40 s, 10 launches of 0.5 + 50 + 40 s.
+        assert_eq!(seconds(&time_left(&record))[0], 162 + 905);
     }
 
     #[test]

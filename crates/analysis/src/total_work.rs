@@ -48,7 +48,7 @@ impl Work {
         let rate = warm_up::steady_rate(warm_up)?;
         let mut seen = vec![(ready_s, 0.0)];
         let mut total = 0.0;
-        for interval in &warm_up.intervals {
+        for interval in warm_up.whole() {
             total += interval.tally.good as f64;
             seen.push((ready_s + interval.start_s + interval.length_s, total));
         }

@@ -277,6 +277,12 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
             cut.seconds
         ));
     }
+    if let Some(bursts) = record.plan.schedule.bursts {
+        limits.push(format!(
+            "The warm-up's load came in {bursts}, for all variants alike. Its speeds and times are those of the bursts alone; the \
+             rests count in the cut, and in what is served in all."
+        ));
+    }
     let shown = |metric| comparisons.iter().any(|comparison| comparison.metric == metric);
     let shapes = || record.plan.cells.iter().map(|cell| &cell.shape.arrivals);
     if shapes().any(|shape| !shape.is_open()) && (shown(Metric::P90) || shown(Metric::P99) || shown(Metric::P99_9)) {

@@ -54,13 +54,13 @@ pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
     .filter(|warm| warm.requests > 0.0)
 }
 
-/// Index of the first interval of the window that was found steady: of the second half up to then, and all after. Where it never
-/// was, of the second half of all, or the last one.
+/// Index of the first interval of the window that was found steady: of the second half of the load up to then, and all after. Where
+/// it never was, of the second half of all, or the last one.
 fn window(warm_up: &WarmUpRecord) -> usize {
     let intervals = &warm_up.intervals;
-    let end = warm_up.steady_at_s.or_else(|| intervals.last().map(|last| last.start_s + last.length_s));
-    let half = end.unwrap_or_default() / 2.0;
-    intervals.partition_point(|interval| interval.start_s < half).min(intervals.len().saturating_sub(1))
+    let end = warm_up.steady_at_s.unwrap_or(f64::INFINITY);
+    let until = intervals.partition_point(|interval| interval.start_s < end);
+    until.div_ceil(2).min(intervals.len().saturating_sub(1))
 }
 
 /// The intervals of that window.
@@ -233,6 +233,27 @@ mod tests {
         let variant = record.trials.last().unwrap().variant;
         let cost = &result(&record).variants[variant];
         assert_eq!((cost.settled, cost.seconds.unwrap().launches), ([7, 8], 7));
+    }
+
+    /// A load in bursts of 10 s with rests of 2 s, in the first of which a last answer comes, tells what it tells without rests.
+    #[test]
+    fn rests_count_in_no_speed() {
+        let curve = step(20, 40, 100);
+        let whole = warm_up(&curve, Some(90.0));
+        let mut rested = whole.clone();
+        for (second, interval) in rested.intervals.iter_mut().enumerate() {
+            interval.start_s += (second / 10 * 2) as f64;
+        }
+        rested.steady_at_s = Some(106.0);
+        rested.rests = warm_up(&[1, 0], None).intervals;
+        for (second, interval) in rested.rests.iter_mut().enumerate() {
+            interval.start_s = (10 + second) as f64;
+        }
+        assert_eq!(warm(&rested), warm(&whole));
+        assert_eq!(steady_rate(&rested), steady_rate(&whole));
+        assert_eq!(lost(&rested), lost(&whole));
+        let seconds: Vec<f64> = rested.whole().iter().take(14).map(|interval| interval.start_s).collect();
+        assert_eq!(seconds, (0..14).map(f64::from).collect::<Vec<_>>());
     }
 
     #[test]

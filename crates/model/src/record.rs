@@ -320,10 +320,22 @@ pub struct AnswerSample {
 /// The warm-up of one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WarmUpRecord {
-    /// Per-second series, all workloads mixed.
+    /// Per-second series, all workloads mixed; of a load in bursts without the rests between them.
     pub intervals: Vec<Interval>,
-    /// When the half-window rule first found it steady, seconds since the load began; `None` if never.
+    /// What was seen in the rests: nothing is asked in them, but what was asked before is answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rests: Vec<Interval>,
+    /// When the half-window rule first found it steady, seconds since the load began, those of rests too; `None` if never.
     pub steady_at_s: Option<f64>,
+}
+
+impl WarmUpRecord {
+    /// All of it in the order of time, rests too.
+    pub fn whole(&self) -> Vec<&Interval> {
+        let mut whole: Vec<&Interval> = self.intervals.iter().chain(&self.rests).collect();
+        whole.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        whole
+    }
 }
 
 /// The measurement of one cell.

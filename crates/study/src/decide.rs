@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::histogram::LEAST_BEYOND;
-use model::study::{Decide, Timing, WarmUp, Workload};
+use model::study::{Bursts, Decide, Timing, WarmUp, Workload};
 use model::{Arrivals, Metric, Shape, text};
 
 use crate::file::{StudyFile, WarmUpKeys};
@@ -42,18 +42,20 @@ pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
     }
     Timing {
         warm_up: warm_up(&file.warmup, problems),
+        bursts: bursts(&file.warmup, problems),
         measure: length(file.measure.duration.as_ref(), MEASURE, problems),
         min_blocks,
         max_blocks,
     }
 }
 
-/// Lengths and limits of a quick run.
-pub(crate) fn quick(file: &StudyFile, problems: &mut Problems) -> Timing {
+/// Lengths and limits of a quick run, which warms up in the `bursts` of a full one.
+pub(crate) fn quick(file: &StudyFile, bursts: Option<Bursts>, problems: &mut Problems) -> Timing {
     let keys = &file.quick;
     let blocks = blocks(keys.blocks.as_ref(), FEWEST_BLOCKS, problems);
     Timing {
         warm_up: WarmUp::Fixed(keys.warmup.as_ref().map_or(QUICK_WARM_UP, |length| length.value.0)),
+        bursts,
         measure: length(keys.measure.as_ref(), QUICK_MEASURE, problems),
         min_blocks: blocks,
         max_blocks: blocks,
@@ -74,6 +76,42 @@ fn warm_up(keys: &WarmUpKeys, problems: &mut Problems) -> WarmUp {
         (None, Some(fixed)) => WarmUp::Fixed(fixed.value.0),
         (cap, None) => WarmUp::Pilot { cap: length(cap.as_ref(), PILOT_CAP, problems) },
     }
+}
+
+/// Whether the warm-up's load comes in bursts.
+fn bursts(keys: &WarmUpKeys, problems: &mut Problems) -> Option<Bursts> {
+    let (burst, rest) = match (&keys.burst, &keys.rest) {
+        (None, None) => return None,
+        (Some(burst), Some(rest)) => (burst, rest),
+        (Some(alone), None) | (None, Some(alone)) => {
+            problems.add(
+                Problem::new("`burst` and `rest` take turns")
+                    .at(alone.place, "without the other")
+                    .help("write both, such as `burst = \"10s\"` and `rest = \"2s\"`, or neither"),
+            );
+            return None;
+        }
+    };
+    for written in [burst, rest] {
+        if written.value.0 < ONE_INTERVAL || written.value.0.subsec_nanos() > 0 {
+            problems.add(
+                Problem::new("bursts and rests are whole seconds")
+                    .at(written.place, "a warm-up is seen second by second")
+                    .help("write \"1s\" or more of them"),
+            );
+        }
+    }
+    let end = keys.fixed.as_ref().or(keys.cap.as_ref());
+    if burst.value.0 >= end.map_or(PILOT_CAP, |end| end.value.0) {
+        let problem = Problem::new("the warm-up ends before its first rest")
+            .at(burst.place, "the first burst takes this long")
+            .help("write a shorter `burst`, or neither `burst` nor `rest`");
+        problems.add(match end {
+            Some(end) => problem.at(end.place, "the whole warm-up"),
+            None => problem,
+        });
+    }
+    Some(Bursts { burst: burst.value.0, rest: rest.value.0 })
 }
 
 fn length(written: Option<&At<Length>>, default: Duration, problems: &mut Problems) -> Duration {

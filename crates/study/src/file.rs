@@ -463,7 +463,7 @@ pub(crate) struct HookKeys {
     pub cleanup: Option<At<Text>>,
 }
 
-/// How a server is warmed up: one of `cap` and `fixed`.
+/// How a server is warmed up: one of `cap` and `fixed`; `burst` and `rest` both or not at all.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct WarmUpKeys {
@@ -471,6 +471,11 @@ pub(crate) struct WarmUpKeys {
     pub cap: Option<At<Length>>,
     /// Warm up for this long, steady or not.
     pub fixed: Option<At<Length>>,
+    /// The load comes in bursts of this length, in whole seconds, with `rest` after each, for all variants alike and with `--quick`
+    /// too: on few cores a saturating load leaves a JIT compiler's threads little time. Default: no rests.
+    pub burst: Option<At<Length>>,
+    /// How long nothing is asked after a `burst`, in whole seconds.
+    pub rest: Option<At<Length>>,
 }
 
 /// How long is measured.

@@ -115,6 +115,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     let workloads = workload::workloads(&file.workload, &files, problems);
     let decide = decide::decide(file, &workloads, problems);
     let hooks = hooks(file, &launches.placeholders, problems);
+    let timing = decide::full(file, problems);
     Study {
         name: file.name.value.clone(),
         question: file.question.clone(),
@@ -126,8 +127,8 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         services,
         workloads,
         hooks,
-        timing: decide::full(file, problems),
-        quick: decide::quick(file, problems),
+        quick: decide::quick(file, timing.bursts, problems),
+        timing,
         decide,
         evidence: file.evidence.launch,
         host: host::isolation(&file.host, problems),

@@ -144,6 +144,7 @@ fn everything_else_has_a_default() {
         study.timing,
         words::Timing {
             warm_up: WarmUp::Pilot { cap: seconds(180) },
+            bursts: None,
             measure: seconds(20),
             min_blocks: 5,
             max_blocks: 30
@@ -151,7 +152,13 @@ fn everything_else_has_a_default() {
     );
     assert_eq!(
         study.quick,
-        words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 5, max_blocks: 5 }
+        words::Timing {
+            warm_up: WarmUp::Fixed(seconds(12)),
+            bursts: None,
+            measure: seconds(3),
+            min_blocks: 5,
+            max_blocks: 5
+        }
     );
     assert_eq!(
         study.decide,
@@ -189,6 +196,15 @@ blocks = { max = 10 }
     assert_eq!(study.quick.warm_up, WarmUp::Fixed(Duration::from_secs(5)));
     assert_eq!((study.decide.primary, study.decide.cell.as_deref()), (Metric::P50, Some("front@20")));
     assert!((study.decide.rope - 0.005).abs() < 1e-12);
+}
+
+#[test]
+fn a_warm_up_may_rest() {
+    let study = parse(&format!("{SMALL}[warmup]\nburst = \"10s\"\nrest = \"2s\"\n"));
+    let bursts = words::Bursts { burst: Duration::from_secs(10), rest: Duration::from_secs(2) };
+    assert_eq!(study.timing.warm_up, WarmUp::Pilot { cap: Duration::from_secs(180) });
+    assert_eq!([study.timing.bursts, study.quick.bursts], [Some(bursts); 2]);
+    assert_eq!(bursts.to_string(), "bursts of 10 s with rests of 2 s");
 }
 
 #[test]

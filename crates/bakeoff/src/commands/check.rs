@@ -179,7 +179,8 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
             exactly(cap)
         ),
     };
-    writeln!(out, "\nwarm-up  {warm_up}")?;
+    let bursts = schedule.bursts.map_or_else(String::new, |bursts| format!("; in {bursts}"));
+    writeln!(out, "\nwarm-up  {warm_up}{bursts}")?;
     let cell = decide.cell.as_deref().unwrap_or("all cells together");
     let rope = decide.rope * 100.0;
     writeln!(out, "decides  {}, {cell}; differences within ±{rope} % do not matter", decide.primary)?;

@@ -73,7 +73,8 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
     }
     if let Some(warm_up) = &trial.warm_up {
         let steady = warm_up.steady_at_s.map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
-        writeln!(out, "  warm-up {:.0} s, {steady}", interval::seconds(&warm_up.intervals))?;
+        let seconds: f64 = warm_up.whole().iter().map(|interval| interval.length_s).sum();
+        writeln!(out, "  warm-up {seconds:.0} s, {steady}")?;
     }
     for cell in &trial.cells {
         let (seconds, tally) = (interval::seconds(&cell.intervals), interval::tally(&cell.intervals));

@@ -9,7 +9,7 @@ use load::{Flow, LengthRule, Load, Stop, Target};
 use model::plan::Trial;
 use model::proof::Proof;
 use model::study::WarmUp;
-use model::{CellIndex, CellRecord, HostUse, Phase, TrialRecord, WarmUpRecord};
+use model::{Arrivals, CellIndex, CellRecord, HostUse, Interval, Phase, TrialRecord, WarmUpRecord};
 use server::{HostSampler, Others, Running, Site};
 
 use super::asking::Asking;
@@ -117,8 +117,8 @@ impl RunningTrial<'_> {
         self.go_on()
     }
 
-    /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, whatever the
-    /// measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
+    /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, in bursts where the
+    /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
     /// when the server is.
     fn warm_up(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
         self.enter(Phase::WarmUp, None);
@@ -129,14 +129,21 @@ impl RunningTrial<'_> {
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
-        let load = self.mixed_load(target, asks, Stop::After(longest))?;
-        let mut window = HalfWindow::new(plan.mode);
-        let intervals = self.load(&load, server, &mut |interval| match window.push(&interval.bins) {
-            Some(_) if pilot => Flow::Stop,
-            _ => Flow::Continue,
+        let (mode, bursts) = (plan.mode, plan.schedule.bursts);
+        let mut load = self.mixed_load(target, asks, Stop::After(longest))?;
+        if let Some(bursts) = bursts {
+            load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
+        }
+        let is_rest = |interval: &Interval| bursts.is_some_and(|bursts| bursts.is_rest(interval.start_s));
+        let mut window = HalfWindow::new(mode);
+        let (seen, ended) = self.load(&load, server, &mut |interval| {
+            // Rests tell nothing of how fast the server is.
+            let steady = !is_rest(interval) && window.push(&interval.bins).is_some();
+            if steady && pilot { Flow::Stop } else { Flow::Continue }
         });
-        let (intervals, ended) = intervals;
-        self.measured.warm_up = Some(WarmUpRecord { intervals, steady_at_s: window.steady_at() });
+        let (rests, intervals) = seen.into_iter().partition(is_rest);
+        let steady_at_s = window.steady_at().map(|at| bursts.map_or(at, |bursts| bursts.elapsed_s(at)));
+        self.measured.warm_up = Some(WarmUpRecord { intervals, rests, steady_at_s });
         ended
     }
 

@@ -7,6 +7,7 @@ use std::thread;
 use crate::common::{Place, Ran, findings, page, script, told};
 use model::warm_up::Overtaking;
 use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
+use serde_json::Value;
 
 #[test]
 fn a_difference_is_found_told_and_kept() {
@@ -176,6 +177,47 @@ fn what_users_do_to_set_up_is_in_no_figure() {
         let cpu_s: f64 = seconds.iter().map(|second| second["server"]["cpu_s"].as_f64().unwrap()).sum();
         assert!(cpu_s < 0.5, "two users logged in with a second of CPU: {seconds:#?}");
     }
+}
+
+/// The server's own count of what it was asked has no room for a request in the rests.
+#[test]
+fn a_warm_up_in_bursts_rests_between_them() {
+    const PROOF: &str = r#"[[proof]]
+name = "asked"
+http = { get = "/known/record", json = "$.paths['/page'].received" }
+when = "after"
+expect = ">= 1"
+
+[warmup]"#;
+    let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("5ms"))]);
+    place.change("[warmup]", PROOF);
+    place.change("fixed = \"200ms\"", "fixed = \"5s\"\nburst = \"1s\"\nrest = \"1s\"");
+    place.run(&["check", "study.toml"]).ends_with(0).says("all workloads mixed; in bursts of 1 s with rests of 1 s");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(1);
+    started.signal("INT");
+    started.end().ends_with(130);
+
+    let trial = &place.trials()[0];
+    let good = |intervals: &Value| -> Vec<u64> {
+        intervals.as_array().unwrap().iter().map(|second| second["tally"]["good"].as_u64().unwrap()).collect()
+    };
+    let [bursts, rests] = ["intervals", "rests"].map(|part| &trial["warm_up"][part]);
+    let begin = |intervals: &Value| -> Vec<f64> {
+        intervals.as_array().unwrap().iter().map(|second| second["start_s"].as_f64().unwrap()).collect()
+    };
+    assert_eq!((begin(bursts), begin(rests)), (vec![0.0, 2.0, 4.0], vec![1.0, 3.0]));
+    // Two users end what they have begun.
+    assert!(good(rests).iter().all(|good| *good <= 2) && good(bursts).iter().all(|good| *good > 2), "{trial:#}");
+    let looked_at = 2;
+    let counted: u64 = [bursts, rests, &trial["cells"][0]["intervals"]].into_iter().flat_map(good).sum();
+    let proof = trial["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == "asked").unwrap();
+    let asked: u64 = proof["live"].as_str().unwrap().parse().unwrap();
+    // What was under way when each of the two loads ended is in no count of ours.
+    let under_way = 2 * 2;
+    assert!((looked_at + counted..=looked_at + counted + under_way).contains(&asked), "{asked}: {trial:#}");
+    let limits = place.report().limits;
+    assert!(limits.iter().any(|limit| limit.contains("bursts of 1 s with rests of 1 s")), "{limits:#?}");
 }
 
 /// A workload of steps beside one of a single request.

@@ -15,6 +15,7 @@ use model::{
 pub fn run(name: &str, started: &str) -> StudyRecord {
     let timing = Timing {
         warm_up: WarmUp::Fixed(Duration::ZERO),
+        bursts: None,
         measure: Duration::from_secs(1),
         min_blocks: 5,
         max_blocks: 30,
@@ -69,6 +70,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             blocks: Vec::new(),
             schedule: Schedule {
                 warm_up: WarmUp::Fixed(Duration::ZERO),
+                bursts: None,
                 measure: Duration::from_secs(1),
                 min_blocks: 5,
                 max_blocks: 30,
@@ -110,7 +112,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         launch: None,
         settings: Vec::new(),
         answers: Vec::new(),
-        warm_up: Some(WarmUpRecord { intervals: vec![interval.clone()], steady_at_s: None }),
+        warm_up: Some(WarmUpRecord { intervals: vec![interval.clone()], rests: Vec::new(), steady_at_s: None }),
         cells: vec![CellRecord {
             cell: 0,
             since_ready_s: 12.5,
