@@ -192,7 +192,7 @@ fn cores(cores: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Failure, JvmCounters, JvmUse, ServerUse};
+    use model::{CollectorUse, Failure, JvmCounters, JvmUse, ServerUse};
 
     use super::*;
     use crate::fixture;
@@ -264,6 +264,14 @@ mod tests {
             interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
         }
         assert_eq!(told(&record), pair("JIT compilation", "0.00 cores → 0.80 cores"));
+        let mut record = slowed();
+        for (second, interval) in record.trials.last_mut().unwrap().cells[0].intervals.iter_mut().enumerate() {
+            let time_s = if second < AT { 0.01 } else { 0.16 };
+            let pauses = CollectorUse { name: "G1 pauses".to_owned(), count: 1, time_s };
+            let counters = JvmCounters { collectors: vec![pauses], ..JvmCounters::default() };
+            interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
+        }
+        assert_eq!(told(&record), pair("paused for garbage collection", "1.0 % → 16.0 %"));
         let mut record = slowed();
         later(&mut record, |interval| interval.tally.failures = [(Failure::Status, 150)].into());
         assert_eq!(told(&record), pair("failed", "0.0 % → 15.0 %"));

@@ -222,14 +222,18 @@ pub fn total_work(
     })
 }
 
-/// "on has served more in all than off from 4 min 10 s after launch on [2 min 5 s, 11 min], after 96,000 requests, 9 blocks".
+/// "on has served more in all than off from 4 min 10 s after launch on [2 min 5 s, 11 min], after 96,000 requests [48,000, 260,000],
+/// 9 blocks".
 fn sentence(break_even: &BreakEven, names: [&str; 2]) -> String {
     let lead = names[break_even.leader];
     let other = names[1 - break_even.leader];
-    let told = |moment: Overtaking| match moment {
-        Overtaking::AtOnce => "at once".to_owned(),
-        Overtaking::Never => "never".to_owned(),
-        Overtaking::After { seconds, .. } => time(seconds),
+    let span = |told: fn(f64, f64) -> String| {
+        let end = |moment: Overtaking| match moment {
+            Overtaking::AtOnce => "at once".to_owned(),
+            Overtaking::Never => "never".to_owned(),
+            Overtaking::After { seconds, requests } => told(seconds, requests),
+        };
+        format!("[{}, {}]", end(break_even.low), end(break_even.high))
     };
     let blocks = text::plural(break_even.blocks.into(), "block");
     match break_even.estimate {
@@ -243,13 +247,17 @@ fn sentence(break_even: &BreakEven, names: [&str; 2]) -> String {
             format!("{lead} has served more in all than {other} from the first requests on{surely}, {blocks}")
         }
         Overtaking::After { seconds, requests } => format!(
-            "{lead} has served more in all than {other} from {} after launch on [{}, {}], after {} requests, {blocks}",
+            "{lead} has served more in all than {other} from {} after launch on {}, after {} requests {}, {blocks}",
             time(seconds),
-            told(break_even.low),
-            told(break_even.high),
-            text::count(requests.round() as u64)
+            span(|seconds, _| time(seconds)),
+            count(requests),
+            span(|_, requests| count(requests))
         ),
     }
+}
+
+fn count(requests: f64) -> String {
+    text::count(requests.round() as u64)
 }
 
 /// What an extrapolation must not be read without.
@@ -313,7 +321,7 @@ mod tests {
         assert_eq!(
             work.sentence,
             "on has served more in all than off from 2 min 28 s after launch on [2 min 28 s, 2 min 28 s], after 14,000 \
-             requests, 6 blocks"
+             requests [13,990, 14,010], 6 blocks"
         );
         assert!((work.seen_s - 108.0).abs() < 1e-9);
 

@@ -1,5 +1,7 @@
 //! The whole analysis of a record, and its judgement in words.
 
+use std::time::Duration;
+
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
     Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, Role, StudyRecord,
@@ -8,6 +10,7 @@ use model::{
 
 use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK};
+use crate::changepoint::SHORTEST;
 use crate::compare::{self, BASELINE, Primary};
 use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
@@ -299,6 +302,13 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let two_levels = Duration::from_secs(2 * SHORTEST as u64);
+    if record.plan.cells.iter().all(|cell| cell.length(record.plan.schedule.measure) < two_levels) {
+        limits.push(format!(
+            "Each measurement takes less than {} s: whether a launch's speed changed meanwhile (regime-change) cannot be seen.",
+            two_levels.as_secs()
+        ));
+    }
     let asks_at_once = |shape: &Arrivals| matches!(shape, Arrivals::Closed { think: None, .. });
     if shapes().any(asks_at_once) && shown(Metric::Throughput) && shown(Metric::P50) {
         limits.push(
@@ -322,8 +332,8 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::boundaries::Looks;
-    use std::time::Duration;
 
+    use model::study::Bursts;
     use model::{Setting, SettingResult, Severity};
 
     use super::*;
@@ -379,6 +389,24 @@ mod tests {
     }
 
     #[test]
+    fn some_limits_are_those_of_the_plan() {
+        let mut record = fixture::record(9, 0.05);
+        let are_told = |record: &StudyRecord| {
+            let limits = analyse(record).limits;
+            [
+                "Each measurement takes less than 20 s",
+                "came in bursts of 10 s with rests of 2 s, for all variants alike",
+            ]
+            .map(|part| limits.iter().any(|limit| limit.contains(part)))
+        };
+        assert_eq!(are_told(&record), [true, false]);
+        let seconds = Duration::from_secs;
+        record.plan.schedule.measure = seconds(20);
+        record.plan.schedule.bursts = Some(Bursts { burst: seconds(10), rest: seconds(2) });
+        assert_eq!(are_told(&record), [false, true]);
+    }
+
+    #[test]
     fn a_rate_that_all_keep_up_with() {
         let report = analyse(&fixture::open(9, 0.05));
         let judgement = &report.judgements[0];
@@ -425,7 +453,7 @@ mod tests {
         record.study.timing.measure = Duration::from_secs(60);
         let judgement = &analyse(&record).judgements[0];
         assert!(matches!(judgement.verdict, Verdict::Inconclusive { effect: Some(_), .. }), "{judgement:?}");
-        for part in ["All 5 blocks were used", "To settle it would take about ", "without --quick"] {
+        for part in ["All 5 blocks were used", "If the estimate stays as it is, about ", "without --quick"] {
             assert!(judgement.sentence.contains(part), "{}", judgement.sentence);
         }
         assert!(!judgement.sentence.contains("--resume"), "{}", judgement.sentence);

@@ -33,7 +33,7 @@ fn more_blocks(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     // What a launch tells once does not become surer by measuring its cells for longer.
     let longer_helps = record.study.decide.primary.is_per_cell();
     let allowed = full.max_blocks;
-    let about = format!("To settle it would take about {} blocks", text::count(blocks.into()));
+    let about = format!("If the estimate stays as it is, about {} blocks settle it", text::count(blocks.into()));
     if blocks <= schedule.max_blocks {
         return format!(
             "{about}{}.",
@@ -74,13 +74,13 @@ mod tests {
         let way = |record: &StudyRecord, blocks| more_blocks(record, blocks, true);
         assert_eq!(
             way(&quick, 14),
-            "To settle it would take about 14 blocks: run without --quick, which allows up to 30."
+            "If the estimate stays as it is, about 14 blocks settle it: run without --quick, which allows up to 30."
         );
         quick.study.timing.measure = Duration::from_secs(60);
         assert_eq!(
             way(&quick, 1_493),
-            "To settle it would take about 1,493 blocks, far more than the 30 the study allows: the difference is too small, or \
-             the launches too different, for this design. A run without --quick measures for longer and may need fewer."
+            "If the estimate stays as it is, about 1,493 blocks settle it, far more than the 30 the study allows: the difference is \
+             too small, or the launches too different, for this design. A run without --quick measures for longer and may need fewer."
         );
         quick.study.timing.max_blocks = 10;
         assert!(way(&quick, 14).contains("more than the 10 the study allows: run without --quick and raise"));
@@ -88,16 +88,19 @@ mod tests {
         let mut full = fixture::empty(fixture::study(), Mode::Full);
         assert_eq!(
             more_blocks(&full, 21, false),
-            "To settle it would take about 21 blocks: go on with this run (the command is at the report's end)."
+            "If the estimate stays as it is, about 21 blocks settle it: go on with this run (the command is at the report's end)."
         );
-        assert_eq!(way(&full, 21), "To settle it would take about 21 blocks.");
-        assert!(way(&full, 31).contains("31 blocks, more than the 30 the study allows: the difference is too small"));
+        assert_eq!(way(&full, 21), "If the estimate stays as it is, about 21 blocks settle it.");
+        assert!(
+            way(&full, 31)
+                .contains("31 blocks settle it, more than the 30 the study allows: the difference is too small")
+        );
         assert!(way(&full, 31).ends_with("Measure for longer (`[measure] duration`), or use a quieter host."));
         full.study.timing.max_blocks = 10;
         full.plan.schedule.max_blocks = 10;
         assert_eq!(
             way(&full, 14),
-            "To settle it would take about 14 blocks, more than the 10 the study allows: raise `[decide] blocks.max` \
+            "If the estimate stays as it is, about 14 blocks settle it, more than the 10 the study allows: raise `[decide] blocks.max` \
              (30 at most), measure for longer, or use a quieter host."
         );
         // Nothing of a launch is known better for measuring longer.

@@ -78,10 +78,10 @@ pub fn with_percent(number: String) -> String {
     if number == NONE { number } else { number + " %" }
 }
 
-/// What it takes to see a difference: `to tell a difference of 3 % from none takes about 9 blocks (6 to 24)`.
+/// What it takes to see a difference: `to tell a difference of 3 % from none, in four of five studies, takes about 9 blocks (6 to 24)`.
 pub fn outlook(outlook: &Outlook) -> String {
     let most = |blocks: Option<u32>| blocks.map_or_else(|| "more than a study can have".to_owned(), |n| n.to_string());
-    let what = format!("to tell a difference of {} from none takes", margin(outlook.detect));
+    let what = format!("to tell a difference of {} from none, in four of five studies, takes", margin(outlook.detect));
     match (outlook.blocks, outlook.range) {
         (Some(blocks), [Some(few), Some(many)]) if few == many => format!("{what} about {blocks} blocks"),
         (Some(blocks), [few, many]) => format!("{what} about {blocks} blocks ({} to {})", most(few), most(many)),

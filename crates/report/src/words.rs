@@ -176,8 +176,11 @@ pub fn comparison_groups(report: &Report) -> Vec<(String, Vec<&Comparison>)> {
 
 /// What the numbers of the decision's table are.
 pub fn decision_note(report: &Report) -> String {
-    let mut values =
-        format!("Changes against {}; values are medians over the launches compared.", variant_name(report, 0));
+    let mut values = format!(
+        "Changes against {} are of the differences within blocks, values are medians over the launches compared: two values \
+             need not differ by just the change beside them.",
+        variant_name(report, 0)
+    );
     if report.comparisons.iter().any(|comparison| comparison.role == Role::Secondary) {
         values.push_str(SECONDARY_NOTE);
     }

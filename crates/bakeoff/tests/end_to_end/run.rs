@@ -20,6 +20,8 @@ fn a_difference_is_found_told_and_kept() {
     place.assert_nothing_is_left();
     ran.says("▼ WORSE slow is").says("slower than fast").says("out/run.html");
     ran.complains("block 1 of 5").complains("the question is answered");
+    // Without a pilot the third block is the first to show the noise.
+    ran.complains("to tell a difference of 5 % from none, in four of five studies, takes");
     assert!(fs::read_to_string(place.path("out/run.html")).unwrap().starts_with("<!DOCTYPE html>"));
 
     let report = place.report();
@@ -177,6 +179,19 @@ fn what_users_do_to_set_up_is_in_no_figure() {
         let cpu_s: f64 = seconds.iter().map(|second| second["server"]["cpu_s"].as_f64().unwrap()).sum();
         assert!(cpu_s < 0.5, "two users logged in with a second of CPU: {seconds:#?}");
     }
+}
+
+/// Two users of a server that takes 300 ms for an answer: until each has one, a second of its own passes that is not counted.
+#[test]
+fn a_lead_in_comes_on_top_of_what_is_measured() {
+    let place = Place::with_study(&[("one", &page("300ms")), ("two", &page("300ms"))]);
+    place.change("fixed = \"200ms\"", "fixed = \"3s\"").change("duration = \"1s\"", "duration = \"2s\"");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    place.wait_for_mid_trial(1);
+    started.signal("INT");
+    started.end().ends_with(130);
+    let cell = &place.trials()[0]["cells"][0];
+    assert_eq!(cell["intervals"].as_array().unwrap().len(), 1 + 2, "{cell:#}");
 }
 
 /// The server's own count of what it was asked has no room for a request in the rests.

@@ -145,7 +145,12 @@ fn every_shipped_study_is_valid() {
     let found: Vec<PathBuf> = files.filter(is_study).collect();
     assert!(found.len() >= 10, "{found:?}");
     for study in found {
-        place.run(&["check", &study.to_string_lossy()]).ends_with(0).says("(baseline)");
+        let ran = place.run(&["check", &study.to_string_lossy()]).ends_with(0);
+        ran.says("(baseline)");
+        if study.ends_with("cloud-controller/study.toml") {
+            // Before a minute is spent.
+            ran.says("! The interaction ruby × server cannot be told from");
+        }
     }
 }
 
