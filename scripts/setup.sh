@@ -72,7 +72,8 @@ need_cloud_controller() {
     need "PostgreSQL's server" postgresql postgres_present
     need "Ruby" ruby command -v ruby
     local library
-    for library in thin:thin puma:puma webrick:ruby-webrick sinatra/base:ruby-sinatra sequel:ruby-sequel pg:ruby-pg; do
+    for library in thin:thin puma:puma webrick:ruby-webrick sinatra/base:ruby-sinatra sequel:ruby-sequel pg:ruby-pg \
+        stackprof:ruby-stackprof; do
         need "Ruby's ${library%:*}" "${library#*:}" ruby -e "require '${library%:*}'"
     done
 }

@@ -241,8 +241,8 @@ fn watched(evidence: &EvidenceRecord) -> String {
     match (&evidence.outcome, &evidence.seen) {
         (Outcome::Failed(failed), _) => format!("FAILED: {}", failed.reason),
         (Outcome::Completed, Some(seen)) => match &seen.recording {
-            Recording::Jfr { .. } => format!("{} requests of {} recorded", text::count(seen.requests), evidence.load),
             Recording::None { reason } => format!("no recording: {reason}"),
+            _ => format!("{} requests of {} recorded", text::count(seen.requests), evidence.load),
         },
         (Outcome::Completed, None) => "nothing seen".to_owned(),
     }

@@ -1,7 +1,7 @@
 //! What one more launch of a variant showed, made after the verdict to explain it: no part of any verdict.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -123,6 +123,13 @@ pub enum Recording {
         /// What it adds up to.
         profile: Box<Profile>,
     },
+    /// Samples that MRI took of itself by the gem `stackprof`.
+    Stackprof {
+        /// Those of the process that has the most of them, as the gem's own program reads them; those of others lie beside it.
+        file: PathBuf,
+        /// What those of all processes add up to.
+        samples: Box<Samples>,
+    },
     /// There is none.
     None {
         /// Why.
@@ -130,7 +137,26 @@ pub enum Recording {
     },
 }
 
-/// What a recording adds up to.
+impl Recording {
+    /// Where it is, if there is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Jfr { file, .. } | Self::Stackprof { file, .. } => Some(file),
+            Self::None { .. } => None,
+        }
+    }
+}
+
+/// What samples of MRI add up to. Each is of the thread that used the CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// By the method at the top, be it Ruby's or C's; `(marking)` and `(sweeping)` are garbage collection.
+    pub methods: Sums,
+    /// Those with a Ruby method, by the one nearest to the top.
+    pub ruby_methods: Sums,
+}
+
+/// What a recording of a JVM adds up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Throwables made, by class, `walk` where it only served to look at a stack and was never thrown (else empty), and place.

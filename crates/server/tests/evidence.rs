@@ -6,12 +6,13 @@ mod common;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::thread;
 
 use common::{get, launcher, packages_of, ruby, skip, spec, study, toolbox};
 use model::evidence::{Recording, ThrowableKind};
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec};
-use server::{RuntimeError, install};
+use server::{Running, RuntimeError, install};
 
 const RAISES: &str = include_str!("common/raises.rb");
 /// Users who ask at the same time, and requests of each.
@@ -40,7 +41,7 @@ fn all_ask(address: SocketAddr) {
     }
 }
 
-fn jruby(version: &str, jdk: &str, dir: &std::path::Path) -> ServerSpec {
+fn jruby(version: &str, jdk: &str, dir: &Path) -> ServerSpec {
     let java = JavaSpec {
         jdk: Some(jdk.into()),
         jvm: ["-Xmx300m", "-XX:TieredStopAtLevel=1"].map(str::to_owned).to_vec(),
@@ -192,17 +193,88 @@ fn throwables_of_many_places_are_all_counted() {
     assert!(told < gone.count && profile.throwables.count == thrown.count, "the places are not all told");
 }
 
+/// Uses most of its CPU time in one method.
+const HOT: &str = r"
+    require 'socket'
+    def spin(times)
+      times -= 1 while times > 0
+    end
+    def hot = spin(100_000)
+    def cold = [3, 1, 2].sort!
+    def serve(server)
+      loop do
+        Thread.new(server.accept) do |client|
+          while (line = client.gets)
+            nil until (line = client.gets).nil? || line == %(\r\n)
+            cold
+            hot
+            client.write %(HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok)
+          end
+        end
+      end
+    end
+    server = TCPServer.new('127.0.0.1', Integer(ARGV[0]))
+    ARGV[1].to_i.times { fork { serve(server) } }
+    ARGV[1] == '0' ? serve(server) : Process.waitall
+";
+
+fn launch_ruby(script: &str, args: &[&str], gems: Option<&str>, dir: &Path) -> Running {
+    fs::write(dir.join("server.rb"), script).unwrap();
+    let mut spec = spec(ruby("server.rb"), args, dir);
+    spec.env.extend(gems.map(|path| ("GEM_PATH".to_owned(), path.to_owned())));
+    let launcher = launcher();
+    let installed = install(&spec, dir, &toolbox(dir)).unwrap();
+    launcher.recordable_server(&installed, &launcher.site(dir, &dir.join("trial"), &[]).unwrap()).unwrap()
+}
+
+/// In one process, whose bundle hides what it does not name, and in workers that a master has forked, which do all of the work.
+#[test]
+fn the_hot_method_of_a_ruby_is_found() {
+    for (first, workers) in [("require 'bundler/setup'; ", "0"), ("", "2")] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("Gemfile"), "").unwrap();
+        let script = [first, HOT].concat();
+        let running = launch_ruby(&script, &["{port}", workers], None, dir.path());
+        let recorder = running.record().unwrap();
+        let cpu = running.watch_cpu();
+        all_ask(running.address());
+        let cpu = cpu.end().unwrap();
+        let Recording::Stackprof { file, samples } = recorder.end() else { panic!("no recording") };
+        for sums in [&samples.methods, &samples.ruby_methods] {
+            let first = &sums.top[0];
+            assert!(
+                first.key[0].starts_with("Object#spin (") && first.key[0].contains("/server.rb:3)"),
+                "{samples:#?}"
+            );
+            assert!(first.count * 2 > samples.methods.count, "{samples:#?}");
+        }
+        assert!(samples.methods.count >= samples.ruby_methods.count, "{samples:#?}");
+        assert!(fs::metadata(&file).unwrap().len() > 0, "the recording stays");
+        assert!(cpu.total_s > 0.0 && cpu.program_s() > 0.0, "{cpu:?}");
+    }
+}
+
 #[test]
 fn a_ruby_without_a_recorder_says_so() {
-    let dir = study("server.rb", RAISES);
-    let spec = spec(ruby("server.rb"), &["{port}"], dir.path());
-    let launcher = launcher();
-    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
-    let running =
-        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let none = dir.path().join("no gems").display().to_string();
+    let running = launch_ruby(RAISES, &["{port}"], Some(&none), dir.path());
     let cpu = running.watch_cpu();
     all_ask(running.address());
-    assert!(running.record().unwrap_err().contains("this Ruby keeps no record of itself"));
+    let told = running.record().unwrap_err();
+    assert!(told.contains("gem stackprof") && told.contains("apt-get install ruby-stackprof"), "{told}");
     let cpu = cpu.end().unwrap();
     assert!(cpu.total_s > 0.0 && (cpu.jit_s - 0.0).abs() < 1e-9, "{cpu:?}");
+}
+
+/// Those of the master alone would tell of a server that does nothing.
+#[test]
+fn a_master_without_its_workers_is_no_recording() {
+    // As in a Ruby before 3.1, which tells nobody of its forks.
+    let unseen = "original = Process.method(:_fork).super_method\n\
+                  Process.singleton_class.prepend(Module.new { define_method(:_fork) { original.call } })\n";
+    let dir = tempfile::tempdir().unwrap();
+    let running = launch_ruby(&[unseen, HOT].concat(), &["{port}", "2"], None, dir.path());
+    let told = running.record().unwrap_err();
+    assert!(told.contains("takes no samples of itself") && told.contains("forked by a Ruby before 3.1"), "{told}");
 }

@@ -1,6 +1,7 @@
 //! What is to be said of a watched launch by itself: what it was, what is missing of it, and where it differs from those measured.
 
 use std::mem;
+use std::path::Path;
 
 use model::evidence::{CpuUse, EvidenceRecord, Recording};
 use model::why::WatchedLaunch;
@@ -8,15 +9,15 @@ use model::{Outcome, Setting, SettingResult, StudyRecord, VariantIndex, text};
 
 use super::Watched;
 
+/// What MRI's launches lack.
+const ONLY_SAMPLES: &str = "MRI counts no exceptions, allocation or locks: there are samples of its methods.";
+
 /// A launch as it is told, with what there is to say of it.
 pub fn watched(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
     let seen = made.seen.as_ref();
     let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
         (Outcome::Failed(failed), recording) => {
-            let file = recording.and_then(|recording| match recording {
-                Recording::Jfr { file, .. } => Some(file.clone()),
-                Recording::None { .. } => None,
-            });
+            let file = recording.and_then(Recording::file).map(Path::to_owned);
             (file, Some(format!("The launch failed: {}.", failed.reason)))
         }
         (Outcome::Completed, Some(Recording::Jfr { file, profile })) => {
@@ -24,6 +25,9 @@ pub fn watched(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
                 format!("{} of the recording were lost: counts are too low.", text::bytes(profile.lost_bytes as f64))
             });
             (Some(file.clone()), lost)
+        }
+        (Outcome::Completed, Some(Recording::Stackprof { file, .. })) => {
+            (Some(file.clone()), Some(ONLY_SAMPLES.to_owned()))
         }
         (Outcome::Completed, Some(Recording::None { reason })) => {
             (None, Some(format!("There is no recording: {reason}.")))

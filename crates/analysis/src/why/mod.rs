@@ -42,6 +42,23 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     Some(Why { launches, explanations, topics: topics::topics(&watched), withheld })
 }
 
+/// Who took samples: each calls the same places by other names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sampler {
+    Jfr,
+    Stackprof,
+}
+
+/// Samples of what used the CPU.
+#[derive(Clone, Copy)]
+struct Sampled<'a> {
+    by: Sampler,
+    packages: Option<&'a Sums>,
+    /// By the method at the top: all samples there are.
+    methods: &'a Sums,
+    ruby_methods: &'a Sums,
+}
+
 /// A launch of which something was seen.
 #[derive(Clone, Copy)]
 struct Watched<'a> {
@@ -65,13 +82,28 @@ impl<'a> Watched<'a> {
     fn profile(self) -> Option<&'a Profile> {
         match &self.seen.recording {
             Recording::Jfr { profile, .. } => Some(profile),
-            Recording::None { .. } => None,
+            _ => None,
         }
     }
 
-    /// Samples of running threads, where there are enough of them to say anything.
-    fn samples(self) -> Option<&'a Sums> {
-        self.profile().map(|profile| &profile.samples).filter(|samples| samples.count >= FEW)
+    /// Samples of what used the CPU, where there are enough of them to say anything.
+    fn samples(self) -> Option<Sampled<'a>> {
+        let sampled = match &self.seen.recording {
+            Recording::Jfr { profile, .. } => Sampled {
+                by: Sampler::Jfr,
+                packages: Some(&profile.packages),
+                methods: &profile.samples,
+                ruby_methods: profile.ruby_methods(),
+            },
+            Recording::Stackprof { samples, .. } => Sampled {
+                by: Sampler::Stackprof,
+                packages: None,
+                methods: &samples.methods,
+                ruby_methods: &samples.ruby_methods,
+            },
+            Recording::None { .. } => return None,
+        };
+        (sampled.methods.count >= FEW).then_some(sampled)
     }
 
     /// Throwables of a kind.
@@ -201,15 +233,19 @@ impl Pair<'_> {
             return Vec::new();
         };
         let Some(cpu) = self.both(|watched| watched.cpu(CpuUse::program_s)) else { return Vec::new() };
+        if baseline.by != variant.by {
+            return Vec::new();
+        }
         let samples = [baseline, variant];
-        let packages = self.profiles().map(|profiles| profiles.map(|profile| &profile.packages));
         let share = |index: usize| {
-            let all = samples[index].count as f64;
+            let all = samples[index].methods.count as f64;
             move |sum: &Sum| sum.count as f64 / all * cpu[index]
         };
-        let ruby = self.profiles().map(|profiles| profiles.map(Profile::ruby_methods));
+        let packages = baseline.packages.zip(variant.packages).map(<[&Sums; 2]>::from);
+        let methods = Some(samples.map(|sampled| sampled.methods));
+        let ruby = Some(samples.map(|sampled| sampled.ruby_methods));
         let places: [(&str, Option<[&Sums; 2]>, Key); 3] =
-            [("package", packages, first), ("method", Some(samples), first), ("Ruby method", ruby, last)];
+            [("package", packages, first), ("method", methods, first), ("Ruby method", ruby, last)];
         let told = |(what, sums, key): (&str, Option<[&Sums; 2]>, Key)| {
             let sums = sums?;
             let grouped = [0, 1].map(|index| topics::grouped(sums[index], share(index), key));
@@ -335,6 +371,7 @@ fn ratio([baseline, variant]: [f64; 2]) -> f64 {
 mod tests {
     use std::time::Duration;
 
+    use model::evidence::Samples;
     use model::{Effect, Interpretation, Role, Withheld};
 
     use super::*;
@@ -443,6 +480,55 @@ mod tests {
             caution.starts_with("In these launches CPU per request differs by +90.9 %, in the measured ones by 0.0 %"),
             "{caution}"
         );
+    }
+
+    fn sampled(mut evidence: EvidenceRecord, spinning: u64) -> EvidenceRecord {
+        let methods =
+            fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0), (&["(marking)"], 1_000 - spinning, 0.0)]);
+        let ruby_methods = fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0)]);
+        let samples = Box::new(Samples { methods, ruby_methods });
+        evidence.seen.as_mut().unwrap().recording =
+            Recording::Stackprof { file: "/run/probe.7.stackprof".into(), samples };
+        evidence
+    }
+
+    #[test]
+    fn samples_of_mri_tell_its_methods_and_nothing_else() {
+        let mut record = fixture::record(5, 0.0);
+        let mut on = sampled(fixture::evidence(1, 5_000, 0.0), 900);
+        on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 10.0, ..CpuUse::default() });
+        record.evidence = vec![sampled(fixture::evidence(0, 10_000, 0.0), 500), on];
+        let why = why(&record, &[]).unwrap();
+        let [program] = &why.explanations[0].differences[..] else { panic!("{why:#?}") };
+        // Of 2 ms 90 %, of 1 ms 50 %.
+        let method = "method that differs most, by samples: Object#spin (app:3) (1.80 ms against 500 µs)";
+        assert!(program.sentence.ends_with(&format!("; {method}; Ruby {method}")), "{program:#?}");
+        let titles: Vec<_> = why.topics.iter().map(|topic| topic.title.as_str()).collect();
+        assert_eq!(titles, ["CPU time", "Hottest methods of MRI", "Hottest Ruby methods of MRI"]);
+        let rows: Vec<_> = why.topics[1].rows.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(rows, ["Object#spin (app:3)", "(marking)"]);
+        assert_eq!(why.launches[1].recording.as_deref(), Some(Path::new("/run/probe.7.stackprof")));
+        assert_eq!(why.launches[1].missing.as_deref(), Some(ONLY_SAMPLES));
+    }
+
+    /// What one of them does not count is not zero, and the other calls the same places by other names.
+    #[test]
+    fn a_jvm_and_mri_are_not_compared_by_what_they_recorded() {
+        let mut record = fixture::record(5, 0.0);
+        record.evidence = vec![fixture::evidence(0, 10_000, 100.0), sampled(fixture::evidence(1, 5_000, 8_400.0), 900)];
+        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.evidence[0].seen else {
+            panic!()
+        };
+        profile.samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);
+        profile.throwables =
+            fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0)]);
+        let why = why(&record, &[]).unwrap();
+        let told: Vec<_> = why.explanations[0].differences.iter().map(|told| told.sentence.as_str()).collect();
+        assert!(told.iter().all(|sentence| !sentence.contains("raises") && !sentence.contains("spin")), "{told:#?}");
+        let of = |title: &str| why.topics.iter().find(|topic| topic.title == title).unwrap().rows[0].values.clone();
+        assert!(matches!(of("Hottest methods")[..], [Some(_), None]), "{why:#?}");
+        assert!(matches!(of("Hottest methods of MRI")[..], [None, Some(_)]), "{why:#?}");
+        assert!(matches!(of("Exceptions")[..], [Some(_), None]), "{why:#?}");
     }
 
     #[test]

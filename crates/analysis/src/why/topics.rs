@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::evidence::{CpuUse, Profile, Sum, Sums, ThrowableKind};
 use model::why::{Row, Topic, Unit};
 
-use super::{Watched, first, last};
+use super::{Sampled, Sampler, Watched, first, last};
 
 /// Rows of one kind in a table.
 const MOST_ROWS: usize = 6;
@@ -18,9 +18,11 @@ pub fn topics(watched: &[Option<Watched>]) -> Vec<Topic> {
         table.throwables(),
         table.allocation(),
         table.locks(),
-        table.hottest("Hottest packages", |profile| &profile.packages, first),
-        table.hottest("Hottest methods", |profile| &profile.samples, first),
-        table.hottest("Hottest Ruby methods", Profile::ruby_methods, last),
+        table.hottest("Hottest packages", Sampler::Jfr, |sampled| sampled.packages, first),
+        table.hottest("Hottest methods", Sampler::Jfr, |sampled| Some(sampled.methods), first),
+        table.hottest("Hottest Ruby methods", Sampler::Jfr, |sampled| Some(sampled.ruby_methods), last),
+        table.hottest("Hottest methods of MRI", Sampler::Stackprof, |sampled| Some(sampled.methods), first),
+        table.hottest("Hottest Ruby methods of MRI", Sampler::Stackprof, |sampled| Some(sampled.ruby_methods), last),
         table.collections(),
     ];
     all.into_iter().filter(|topic| !topic.rows.is_empty()).collect()
@@ -45,7 +47,7 @@ struct Tables<'a> {
     watched: &'a [Option<Watched<'a>>],
 }
 
-impl Tables<'_> {
+impl<'a> Tables<'a> {
     fn cpu(&self) -> Topic {
         let row = |what: &str, of: fn(&CpuUse) -> f64| {
             let values: Vec<_> = self.watched.iter().map(|watched| watched.as_ref()?.cpu(of)).collect();
@@ -121,15 +123,29 @@ impl Tables<'_> {
         topic("Waiting for locks", "Time in which a thread waited for a lock that another one held.", rows)
     }
 
-    fn hottest(&self, title: &str, of: fn(&Profile) -> &Sums, key: fn(&Sum) -> Option<&str>) -> Topic {
+    /// Of the launches that were sampled that way.
+    fn hottest(
+        &self,
+        title: &str,
+        by: Sampler,
+        of: fn(&Sampled<'a>) -> Option<&'a Sums>,
+        key: fn(&Sum) -> Option<&str>,
+    ) -> Topic {
         let groups = self.watched.iter().map(|watched| {
             let watched = watched.as_ref()?;
-            let (samples, cpu) = (watched.samples()?, watched.cpu(CpuUse::program_s)?);
-            let all = samples.count.max(1) as f64;
-            Some(grouped(of(watched.profile()?), |sum| sum.count as f64 / all * cpu, key))
+            let sampled = watched.samples().filter(|sampled| sampled.by == by)?;
+            let cpu = watched.cpu(CpuUse::program_s)?;
+            let all = sampled.methods.count.max(1) as f64;
+            Some(grouped(of(&sampled)?, |sum| sum.count as f64 / all * cpu, key))
         });
         let rows = Self::largest("", Unit::Micros, &groups.collect::<Vec<_>>());
-        topic(title, "The program's CPU time by samples of its running Java threads, 100 a second.", rows)
+        let note = match by {
+            Sampler::Jfr => "The program's CPU time by samples of its running Java threads, 100 a second.",
+            Sampler::Stackprof => {
+                "The program's CPU time by samples, one for each millisecond of it or as often as the kernel's clock ticks."
+            }
+        };
+        topic(title, note, rows)
     }
 
     fn collections(&self) -> Topic {

@@ -81,7 +81,7 @@ impl RunningTrial<'_> {
         let mask = |reason: &str| self.prepared.launcher.mask(reason);
         let recording = match recording {
             Recording::None { reason } => Recording::None { reason: mask(&reason) },
-            made @ Recording::Jfr { .. } => made,
+            made => made,
         };
         self.measured.seen = Some(Seen { requests, elapsed_s, cpu, recording });
         ended

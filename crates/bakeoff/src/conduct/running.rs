@@ -211,7 +211,11 @@ impl<'a> RunningTrial<'a> {
         }
         self.enter(Phase::Launch, None);
         let installed = &installed[self.variant];
-        let server = match launcher.server(installed, site) {
+        let launched = match self.purpose {
+            Purpose::Trial(_) => launcher.server(installed, site),
+            Purpose::Evidence => launcher.recordable_server(installed, site),
+        };
+        let server = match launched {
             Ok(server) => server,
             Err(error) => {
                 self.measured.oom_kills = error.oom_kills();

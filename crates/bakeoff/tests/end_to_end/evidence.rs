@@ -88,6 +88,68 @@ fn a_full_run_of_java_programs_ends_with_why() {
     place.assert_nothing_is_left();
 }
 
+const RUBY: &str = r#"name = "a Ruby program"
+
+[server]
+runtime = "ruby"
+script = "server.rb"
+ready = { get = "/", within = "60s" }
+
+[factor.rounds]
+few = { args = ["{port}", "10000"] }
+many = { args = ["{port}", "40000"] }
+
+[[workload]]
+name = "page"
+get = "/"
+concurrency = 2
+
+[warmup]
+fixed = "200ms"
+
+[measure]
+duration = "1s"
+
+[decide]
+blocks = { min = 5, max = 5 }
+"#;
+
+/// Spends its time in one method.
+const SPINNING: &str = r"
+require 'socket'
+
+def spin(rounds)
+  rounds -= 1 while rounds > 0
+end
+
+server = TCPServer.new('127.0.0.1', Integer(ARGV[0]))
+loop do
+  Thread.new(server.accept) do |client|
+    while client.gets
+      nil until (line = client.gets).nil? || line.strip.empty?
+      spin(ARGV[1].to_i)
+      client.write %(HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok)
+    end
+  end
+end
+";
+
+#[test]
+fn a_full_run_of_ruby_programs_ends_with_samples_of_them() {
+    let place = Place::new();
+    place.write("study.toml", RUBY);
+    place.write("server.rb", SPINNING);
+    place.run(&["run", "study.toml", "--seed", "1"]).ends_with(0);
+    let why = place.report().why.unwrap();
+    for launch in &why.launches {
+        assert!(launch.missing.as_ref().unwrap().contains("samples of its methods"), "{launch:#?}");
+        assert!(fs::metadata(launch.recording.as_ref().unwrap()).unwrap().len() > 0);
+    }
+    // Few samples, as of a processor that others use, are not told.
+    let methods: Vec<_> = why.topics.iter().filter(|topic| topic.title.ends_with(" methods of MRI")).collect();
+    assert!(methods.iter().all(|topic| topic.rows[0].what.starts_with("Object#spin (")), "{methods:#?}");
+}
+
 #[test]
 fn evidence_is_resumed_and_can_be_declined() {
     let place = Place::with_study(&[("one", &page("1ms")), ("two", &page("2ms"))]);

@@ -46,7 +46,7 @@ const EVENTS: [&str; 15] = [
 
 /// A recording of a running JVM that has begun. It ends with the JVM at the latest.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct FlightRecorder {
     jvm: LiveJvm,
     file: PathBuf,
     folder: PathBuf,
@@ -54,7 +54,7 @@ pub struct Recorder {
     interrupted: Arc<AtomicBool>,
 }
 
-impl Recorder {
+impl FlightRecorder {
     /// Begins; the reason in words where that cannot be.
     pub(crate) fn start(jvm: LiveJvm, folder: &Path, interrupted: Arc<AtomicBool>) -> Result<Self, String> {
         let jdk = jvm.jdk()?;
@@ -77,7 +77,7 @@ impl Recorder {
     }
 
     /// Ends it and adds it up. The file stays.
-    pub fn end(self) -> Recording {
+    pub(super) fn end(self) -> Recording {
         match self.ask(&["JFR.stop".to_owned(), format!("name={NAME}")]).and_then(|()| self.read()) {
             Ok(profile) => Recording::Jfr { file: self.file, profile: Box::new(profile) },
             Err(reason) => Recording::None { reason },

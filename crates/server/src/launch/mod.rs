@@ -17,8 +17,9 @@ use indexmap::IndexMap;
 use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
+use crate::evidence::STACKPROF_PROBE;
 use crate::isolation::{Group, Pinned};
-use crate::probe::{self, Watched, gc_log};
+use crate::probe::{self, RUBY_GC_PROBE, Watched, gc_log};
 use crate::runtime::{self, Installed, Toolbox};
 use crate::serving::Inside;
 use crate::settings;
@@ -113,12 +114,22 @@ impl Launcher {
         let installed = runtime::install_service(service, &site.dir)
             .map_err(|source| LaunchError::Service { name: service.name.clone(), source: Box::new(source) })?;
         let port = site.ports.get(&service.name).copied().unwrap_or_default();
-        self.start(&format!("service-{}", service.name), &installed, site, port)
+        self.start(&format!("service-{}", service.name), "", &installed, site, port)
     }
 
     /// Starts the server, waits until it is ready, and has its JVM log its collections if it does not do so yet.
     pub fn server(&self, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
-        let running = self.start("server", installed, site, site.port)?;
+        self.server_with(RUBY_GC_PROBE, installed, site)
+    }
+
+    /// The same for [`Running::record`], which MRI has to be prepared for: no launch to measure.
+    pub fn recordable_server(&self, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
+        self.server_with(&[RUBY_GC_PROBE, STACKPROF_PROBE].concat(), installed, site)
+    }
+
+    /// `probe` is what each Ruby runs as it starts, beside what tells of itself.
+    fn server_with(&self, probe: &str, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
+        let running = self.start("server", probe, installed, site, site.port)?;
         running.log_collections();
         Ok(running)
     }
@@ -176,9 +187,16 @@ impl Launcher {
         }
     }
 
-    fn start(&self, name: &str, installed: &Installed, site: &Site, port: u16) -> Result<Running, LaunchError> {
+    fn start(
+        &self,
+        name: &str,
+        probe: &str,
+        installed: &Installed,
+        site: &Site,
+        port: u16,
+    ) -> Result<Running, LaunchError> {
         go_on(name, &self.interrupted)?;
-        let mut launch = Launch::prepare(name, installed, site, port)?;
+        let mut launch = Launch::prepare(name, probe, installed, site, port)?;
         let group = Group::new(&installed.limits)?;
         // The kernel would take a set of which it has a part.
         drop(Pinned::to(&self.cpus)?);
@@ -224,7 +242,7 @@ struct Launch {
 }
 
 impl Launch {
-    fn prepare(name: &str, installed: &Installed, site: &Site, port: u16) -> Result<Self, LaunchError> {
+    fn prepare(name: &str, probe: &str, installed: &Installed, site: &Site, port: u16) -> Result<Self, LaunchError> {
         let all = |texts: &[String]| {
             texts.iter().map(|text| site.complete(text)).collect::<Result<Vec<_>, PlaceholderError>>()
         };
@@ -242,7 +260,7 @@ impl Launch {
         // Before the study's own options, which decide.
         args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
         if installed.is_probed {
-            Inside::prepare(&site.trial_dir, probe::RUBY_GC_PROBE, &mut env)
+            Inside::prepare(&site.trial_dir, probe, &mut env)
                 .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
         }
         let log = site.trial_dir.join(format!("{name}.log"));

@@ -14,7 +14,7 @@ use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 use super::Launch;
 use super::error::Log;
 use super::hint::{self, FOREGROUND};
-use crate::evidence::{CpuWatch, Recorder};
+use crate::evidence::{CpuWatch, FlightRecorder, Recorder, Sampling};
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
@@ -22,7 +22,7 @@ use crate::probe::{self, ProcessTree, ServerSampler, gc_log};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
-use crate::serving::{Inside, RuntimeKind, Serving};
+use crate::serving::{Inside, Serving};
 use crate::settings::{self, Target};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
@@ -183,15 +183,19 @@ impl Running {
         CpuWatch::new(self.tree(), self.serving.processes())
     }
 
-    /// Begins to record what its virtual machine does, into the trial's folder. It costs the server CPU, some of it before
-    /// and after: not to be called while measuring. An error says in words why there is no recording.
+    /// Begins to record what its virtual machine does, into the trial's folder: MRI once, and only where it was launched for that. It costs
+    /// the server CPU, some of it before and after: not to be called while measuring. An error says in words why there is no recording.
     pub fn record(&self) -> Result<Recorder, String> {
-        let Some(jvm) = self.serving.jvm()? else {
-            let is_ruby = self.serving.runtime(self.inside().as_ref(), |_| false) == RuntimeKind::Ruby;
-            let who = if is_ruby { "this Ruby" } else { "a server without a JVM" };
-            return Err(format!("{who} keeps no record of itself, and bakeoff takes no samples from outside"));
-        };
-        Recorder::start(jvm, &self.launch.site.trial_dir, Arc::clone(&self.launch.interrupted))
+        let (folder, interrupted) = (&self.launch.site.trial_dir, Arc::clone(&self.launch.interrupted));
+        if let Some(jvm) = self.serving.jvm()? {
+            return FlightRecorder::start(jvm, folder, interrupted).map(Recorder::Jfr);
+        }
+        let rubies = self.serving.mris();
+        if rubies.is_empty() {
+            return Err("a server without a JVM keeps no record of itself, and bakeoff takes no samples from outside"
+                .to_owned());
+        }
+        Sampling::start(rubies, folder, interrupted).map(Recorder::Stackprof)
     }
 
     /// What is known of it once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes

@@ -116,6 +116,12 @@ impl Serving {
         Inside::yjit_by_then(&self.trial_dir, &self.rubies())
     }
 
+    /// Those of its processes that answer and are MRI.
+    pub fn mris(&self) -> Vec<u32> {
+        let is_one = |pid: &u32| proc::program(*pid).is_some_and(|program| is_mri(&program));
+        self.rubies().into_iter().filter(is_one).collect()
+    }
+
     /// All that hold its socket, and the Ruby behind it with its workers.
     fn rubies(&self) -> Vec<u32> {
         let mut asked: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();

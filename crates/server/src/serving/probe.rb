@@ -65,15 +65,20 @@ begin
     tell.()
 
     # A forked process is without its parent's threads, and may load gems of its own. Once the parent has told, so has whoever
-    # it forks.
+    # it forks. What else a fork has to do, later parts of this file add.
+    when_forked = [lambda do
+      unless has_told
+        write.('', json + ',"forked":true')
+        tell.()
+      end
+    end]
     if RUBY_ENGINE == 'ruby' && Process.respond_to?(:_fork)
       forked = Module.new do
         define_method(:_fork) do
           pid = super()
-          if pid.zero? && !has_told
+          if pid.zero?
             begin
-              write.('', json + ',"forked":true')
-              tell.()
+              when_forked.each(&:call)
             rescue Exception # rubocop:disable Lint/RescueException: as below
               nil
             end
