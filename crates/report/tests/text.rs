@@ -83,7 +83,8 @@ fn where_nothing_could_be_compared_there_is_no_number() {
 #[test]
 fn tables_say_what_their_numbers_are() {
     let report = fixture::better();
-    let decision = "Changes against off are of the differences within blocks, values are medians over the launches compared:";
+    let decision =
+        "Changes against off are of the differences within blocks, values are medians over the launches compared:";
     let measurements = "Medians over launches; percentiles over all requests of all launches together.";
     let terminal = report::terminal(&report, Style { colour: false, width: 120 });
     for (text, lead) in [(terminal, "\n  "), (report::markdown(&report), "\n\n"), (report::html(&report), "<caption>")]

@@ -10,7 +10,8 @@ use model::{Outcome, Setting, SettingResult, StudyRecord, VariantIndex, text};
 use super::Watched;
 
 /// What MRI's launches lack.
-const ONLY_SAMPLES: &str = "MRI counts no exceptions, allocation or locks: there are samples of its methods.";
+pub(super) const ONLY_SAMPLES: &str =
+    "MRI counts no exceptions, allocation or locks: there are samples of its methods.";
 
 /// A launch as it is told, with what there is to say of it.
 pub fn watched(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {

@@ -369,6 +369,7 @@ fn ratio([baseline, variant]: [f64; 2]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Duration;
 
     use model::evidence::Samples;
@@ -508,7 +509,7 @@ mod tests {
         let rows: Vec<_> = why.topics[1].rows.iter().map(|row| row.what.as_str()).collect();
         assert_eq!(rows, ["Object#spin (app:3)", "(marking)"]);
         assert_eq!(why.launches[1].recording.as_deref(), Some(Path::new("/run/probe.7.stackprof")));
-        assert_eq!(why.launches[1].missing.as_deref(), Some(ONLY_SAMPLES));
+        assert_eq!(why.launches[1].missing.as_deref(), Some(launch::ONLY_SAMPLES));
     }
 
     /// What one of them does not count is not zero, and the other calls the same places by other names.

@@ -72,10 +72,9 @@ fn a_difference_is_found_told_and_kept() {
 
 /// Of a run that was exported and then changed by hand.
 fn parts_that_are_not_there_are_refused(place: &Place) {
-    let exported: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(place.path("run.json")).unwrap()).unwrap();
+    let exported: Value = serde_json::from_str(&fs::read_to_string(place.path("run.json")).unwrap()).unwrap();
     let store = place.path("refused.db");
-    let refused = |changed: &serde_json::Value, told: &str| {
+    let refused = |changed: &Value, told: &str| {
         place.write("changed.json", &changed.to_string());
         let ran = place.start(&mut place.bakeoff_with(&store, &["import", "changed.json"])).end().ends_with(1);
         ran.complains("changed.json is no whole run").complains(told).complains("export it anew");
