@@ -24,7 +24,7 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web servers and libraries, PostgreSQL, a JDK and Maven.
 	scripts/setup.sh studies
 
-calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 7 minutes on 2 processors.
+calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 12 minutes on 2 processors.
 	cargo run --release --locked --bin calibrate figures
 
 calibrate-live: ## The same on real JRuby: 62 campaigns, about two hours. Interrupt it and go on whenever you like.

@@ -7,8 +7,8 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, what it reads and Holm's steps are open to their
-//! calibration (`crates/calibration`), the rest is private.
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, what it reads, Holm's steps, changes of level, the
+//! warm-up's rule and curves over concurrency are open to their calibration (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
 
@@ -56,5 +56,6 @@ pub use lead_in::lead_in;
 pub use next::{Next, Stop, next_step};
 pub use outlook::outlook;
 pub use pace::{block_time, time_left};
-pub use steady::HalfWindow;
+pub use scalability::curves;
+pub use steady::{HalfWindow, cut};
 pub use verdict::analyse;

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use analysis::Boundaries;
-use calibration::record::record;
+use calibration::record::{record, study};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const CELLS: usize = 6;
@@ -14,7 +14,7 @@ fn analyse(criterion: &mut Criterion) {
     group.sample_size(10);
     let boundaries = Boundaries::standard();
     for blocks in [5, 10, 20, 30] {
-        let record = record(blocks, CELLS, 1);
+        let record = record(&study(2, CELLS), blocks, 1);
         group.throughput(Throughput::Elements(blocks as u64));
         group.bench_function(BenchmarkId::new("whole report", blocks), |bench| {
             bench.iter(|| analysis::analyse(black_box(&record), &boundaries));

@@ -1,10 +1,13 @@
 //! What each part of the method is for: the rate of false "different" verdicts between equal variants without it.
 
+use std::sync::LazyLock;
+
 use analysis::Boundaries;
+use analysis::boundaries::{STUDY_ALPHA, Spending};
 use analysis::sequential::{Decision, decide, interval, settle};
 use model::{Effect, Study};
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::noise::{Noise, normal};
@@ -19,8 +22,14 @@ const MIN_BLOCKS: usize = 5;
 const MEASURED_S: usize = 60;
 /// How much the seconds of one launch differ, a log ratio (standard deviation).
 const SECONDS_SIGMA: f64 = 0.03;
+/// Requests that a launch answers meanwhile.
+const REQUESTS: f64 = 100_000.0;
+/// How much the requests of one launch differ, a log ratio (standard deviation).
+const REQUESTS_SIGMA: f64 = 0.3;
+/// |t| or |z| that 5 % exceed where there are very many replicates.
+const MANY: f64 = 1.96;
 
-/// How two equal variants are compared.
+/// How two variants are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// As bakeoff does it.
@@ -31,11 +40,13 @@ pub enum Method {
     WithoutBlocks,
     /// Randomised blocks, and after each from the fifth on the ordinary 95 % t interval.
     WithoutTable,
+    /// Student's t at every look, with critical values that spend α as bakeoff's do.
+    OnlyT,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Whole, Self::InPairs, Self::WithoutBlocks, Self::WithoutTable];
+    pub const ALL: [Self; 5] = [Self::Whole, Self::InPairs, Self::WithoutBlocks, Self::WithoutTable, Self::OnlyT];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -44,13 +55,22 @@ impl Method {
             Self::InPairs => "blocks in pairs, AB and BA",
             Self::WithoutBlocks => "without blocks: all of A, then all of B",
             Self::WithoutTable => "without the table: an ordinary 95 % interval after each block",
+            Self::OnlyT => "without ranks: Student's t at every look",
         }
     }
 
-    /// Whether it calls two equal variants different.
-    fn errs(self, study: &Study, noise: &Noise, boundaries: &Boundaries, rng: &mut ChaCha8Rng) -> bool {
-        let decision = match self {
-            Self::Whole => settled(&differences(study, noise, rng), boundaries),
+    /// What it makes of two variants of which B is faster by `effect`, a log ratio.
+    fn settled(
+        self,
+        study: &Study,
+        noise: &Noise,
+        effect: f64,
+        boundaries: &Boundaries,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<(Effect, Decision)> {
+        let shifted = |differences: &[f64]| differences.iter().map(|d| d + effect).collect::<Vec<f64>>();
+        match self {
+            Self::Whole => settle(&shifted(&differences(study, noise, rng)), boundaries, rho(), MIN_BLOCKS as u32),
             Self::InPairs => {
                 let speeds = noise.launches(2 * BLOCKS, rng);
                 // The launches of two blocks: A, B, B, A, or the other way round.
@@ -58,41 +78,90 @@ impl Method {
                     let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
                     [sign * (four[1] - four[0]), sign * (four[2] - four[3])]
                 });
-                settled(&in_pairs.collect::<Vec<f64>>(), boundaries)
+                settle(&shifted(&in_pairs.collect::<Vec<f64>>()), boundaries, rho(), MIN_BLOCKS as u32)
             }
             Self::WithoutBlocks => {
                 let speeds = noise.launches(2 * BLOCKS, rng);
                 let (a, b) = speeds.split_at(BLOCKS);
                 let pairs: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-                interval(&pairs, boundaries).map(|effect| decide(&effect, rho()))
+                interval(&shifted(&pairs), boundaries).map(|effect| (effect, decide(&effect, rho())))
             }
-            Self::WithoutTable => {
-                let differences = differences(study, noise, rng);
-                let mut looks = (MIN_BLOCKS..=BLOCKS).map(|n| decide(&ordinary(&differences[..n]), rho()));
-                looks.find(|decision| *decision != Decision::GoOn)
-            }
-        };
-        decision == Some(Decision::Different)
+            Self::WithoutTable => first_told(&shifted(&differences(study, noise, rng)), &ORDINARY),
+            Self::OnlyT => first_told(&shifted(&differences(study, noise, rng)), &ONLY_T),
+        }
     }
 }
 
-/// What the study's looks decide.
-fn settled(differences: &[f64], boundaries: &Boundaries) -> Option<Decision> {
-    settle(differences, boundaries, rho(), MIN_BLOCKS as u32).map(|(_, decision)| decision)
+/// Student's t, two-sided 95 %, of 5 to 30 differences.
+const ORDINARY: [f64; BLOCKS - MIN_BLOCKS + 1] = [
+    2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+    2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
+];
+
+/// Critical |t| of [`Method::OnlyT`] with 5 to 30 differences.
+static ONLY_T: LazyLock<Vec<f64>> = LazyLock::new(only_t);
+
+/// Those that spend α on the looks at 5 to 30 blocks as [`Spending::STANDARD`] does, with normal differences: simulated.
+fn only_t() -> Vec<f64> {
+    const PATHS: usize = 100_000;
+    /// Looks at which bakeoff, too, uses t.
+    const EARLY_LOOKS: usize = 3;
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    // Of each path that was never rejected: sum and sum of squares.
+    let mut alive = vec![[0.0; 2]; PATHS];
+    let mut add_one = |paths: &mut Vec<[f64; 2]>| {
+        for [sum, squares] in paths {
+            let value = normal(&mut rng);
+            *sum += value;
+            *squares += value * value;
+        }
+    };
+    for _ in 1..MIN_BLOCKS {
+        add_one(&mut alive);
+    }
+    let look = |n: usize| {
+        add_one(&mut alive);
+        let t = |[sum, squares]: [f64; 2]| {
+            let (n, mean) = (n as f64, sum / n as f64);
+            mean.abs() * (n / ((squares - n * mean * mean) / (n - 1.0))).sqrt()
+        };
+        let looks = n + 1 - MIN_BLOCKS;
+        let Spending { early, .. } = Spending::STANDARD;
+        let late = if looks > EARLY_LOOKS { (1.0 - early) * n as f64 / BLOCKS as f64 } else { 0.0 };
+        let spent = early * looks.min(EARLY_LOOKS) as f64 / EARLY_LOOKS as f64 + late;
+        let rejected = (STUDY_ALPHA * spent * PATHS as f64) as usize - (PATHS - alive.len());
+        alive.sort_by(|a, b| t(*b).total_cmp(&t(*a)));
+        let critical = t(alive[rejected]);
+        alive.drain(..rejected);
+        critical
+    };
+    (MIN_BLOCKS..=BLOCKS).map(look).collect()
+}
+
+/// What the first look decides that decides anything, by Student's t with these critical values from [`MIN_BLOCKS`] on; else the last.
+fn first_told(differences: &[f64], critical: &[f64]) -> Option<(Effect, Decision)> {
+    let told = |(n, critical): (usize, &f64)| {
+        let effect = student(&differences[..n], *critical);
+        (effect, decide(&effect, rho()))
+    };
+    let mut looks = (MIN_BLOCKS..).zip(critical).map(told);
+    let decides = |(_, is): &(Effect, Decision)| *is != Decision::GoOn;
+    looks.find(decides).or_else(|| (MIN_BLOCKS..).zip(critical).last().map(told))
+}
+
+/// Mean ± `critical` · sd / √n.
+fn student(differences: &[f64], critical: f64) -> Effect {
+    let n = differences.len();
+    let estimate = differences.iter().sum::<f64>() / n as f64;
+    let variance = differences.iter().map(|d| (d - estimate).powi(2)).sum::<f64>() / (n - 1) as f64;
+    let half = critical * (variance / n as f64).sqrt();
+    let (low, high) = (estimate - half, estimate + half);
+    Effect { estimate, low, high, resolution: 0.0, blocks: n as u32, confidence: 0.95 }
 }
 
 /// Student's interval of 95 %, as if nobody had looked before; of 5 to 30 differences.
 pub(crate) fn ordinary(differences: &[f64]) -> Effect {
-    const CRITICAL: [f64; 26] = [
-        2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
-        2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
-    ];
-    let n = differences.len();
-    let estimate = differences.iter().sum::<f64>() / n as f64;
-    let variance = differences.iter().map(|d| (d - estimate).powi(2)).sum::<f64>() / (n - 1) as f64;
-    let half = CRITICAL[n - MIN_BLOCKS] * (variance / n as f64).sqrt();
-    let (low, high) = (estimate - half, estimate + half);
-    Effect { estimate, low, high, resolution: 0.0, blocks: n as u32, confidence: 0.95 }
+    student(differences, ORDINARY[differences.len() - MIN_BLOCKS])
 }
 
 /// How often `method` calls equal variants different.
@@ -103,7 +172,27 @@ pub fn false_differences(
     boundaries: &Boundaries,
     studies: Studies,
 ) -> Rate {
-    count(studies, |rng| method.errs(study, noise, boundaries, rng))
+    count(studies, |rng| {
+        method.settled(study, noise, 0.0, boundaries, rng).is_some_and(|(_, is)| is == Decision::Different)
+    })
+}
+
+/// How often `method` finds that B is faster by `effect` (a log ratio above 0), and after how many blocks in the mean it ends.
+pub fn found(
+    method: Method,
+    study: &Study,
+    noise: &Noise,
+    effect: f64,
+    boundaries: &Boundaries,
+    studies: Studies,
+) -> (Rate, f64) {
+    let mut blocks = 0;
+    let found = count(studies, |rng| {
+        let told = method.settled(study, noise, effect, boundaries, rng);
+        blocks += told.map_or(0, |(effect, _)| effect.blocks);
+        told.is_some_and(|(effect, is)| is == Decision::Different && effect.low > 0.0)
+    });
+    (found, f64::from(blocks) / found.of.max(1) as f64)
 }
 
 /// How often the seconds of `launches` launches a side, taken for replicates of each other, make equal variants different:
@@ -119,6 +208,26 @@ pub fn seconds_as_replicates(launches: usize, noise: &Noise, studies: Studies) -
         let side = |side: usize| speeds.iter().skip(side).step_by(2).copied().collect::<Vec<f64>>();
         let (a, b) = (seconds(&side(0)), seconds(&side(1)));
         welch(&a, &b) > 1.98
+    })
+}
+
+/// The same of their requests: 100,000 a launch, whose service times differ by 30 % within a launch (log-normal).
+///
+/// Of so many the mean's chance is normal and the variance within a launch is known: no request need be drawn.
+pub fn requests_as_replicates(launches: usize, noise: &Noise, studies: Studies) -> Rate {
+    let variance = REQUESTS_SIGMA * REQUESTS_SIGMA;
+    count(studies, |rng| {
+        let speeds = noise.launches(2 * launches, rng);
+        let means: Vec<f64> = speeds.iter().map(|speed| speed + (variance / REQUESTS).sqrt() * normal(rng)).collect();
+        // In turns: A and B meet the same host.
+        let side = |side: usize| {
+            let of_side = || means.iter().skip(side).step_by(2);
+            let mean = of_side().sum::<f64>() / launches as f64;
+            let between = of_side().map(|launch| (launch - mean).powi(2)).sum::<f64>() / launches as f64;
+            (mean, (variance + between) / (REQUESTS * launches as f64))
+        };
+        let ((mean_a, error_a), (mean_b, error_b)) = (side(0), side(1));
+        (mean_a - mean_b).abs() > MANY * (error_a + error_b).sqrt()
     })
 }
 
@@ -159,7 +268,7 @@ pub fn slower_warm_up(cut: bool, study: &Study, noise: &Noise, boundaries: &Boun
             .into_iter()
             .map(|difference| difference + logarithm(tau(1, rng)) - logarithm(tau(0, rng)))
             .collect();
-        settled(&observed, boundaries) == Some(Decision::Different)
+        settle(&observed, boundaries, rho(), MIN_BLOCKS as u32).is_some_and(|(_, is)| is == Decision::Different)
     })
 }
 
@@ -169,4 +278,22 @@ fn count(studies: Studies, mut errs: impl FnMut(&mut ChaCha8Rng) -> bool) -> Rat
         rate.count(errs(&mut rng));
     }
     rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::{Disturbance, Shape};
+    use crate::record;
+
+    /// What is compared with bakeoff keeps the same promise where it can: on normal noise.
+    #[test]
+    fn t_at_every_look_keeps_to_its_rate_on_normal_noise() {
+        let noise = Noise { shape: Shape::Normal, disturbance: Disturbance::None, scale: 0.1 };
+        let studies = Studies { count: 20_000, seed: 6, kind: 0 };
+        let rate = false_differences(Method::OnlyT, &record::study(2, 1), &noise, &Boundaries::standard(), studies);
+        // Four standard errors.
+        assert!((rate.share() - 0.05).abs() < 0.006, "{rate}");
+        assert_eq!(ONLY_T.len(), BLOCKS - MIN_BLOCKS + 1);
+    }
 }

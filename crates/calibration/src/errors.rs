@@ -2,11 +2,11 @@
 
 use analysis::Boundaries;
 use analysis::sequential::{Decision, settle};
-use model::Study;
+use model::{Effect, Study};
 
 use crate::noise::{Disturbance, Noise, Shape};
 use crate::rate::Rate;
-use crate::{Studies, differences, rho};
+use crate::{Studies, comparisons, rho};
 
 /// Effects that are simulated, beside 0, ρ/2 and ρ: 3, 5 and 10 % faster.
 const FASTER: [f64; 3] = [0.03, 0.05, 0.10];
@@ -17,7 +17,8 @@ pub fn effects() -> [f64; 6] {
     [0.0, rho() / 2.0, rho(), three, five, ten]
 }
 
-/// What became of the studies of one true effect.
+/// What became of the studies of one true effect, which every variant but the baseline has. Of several comparisons in a study, one
+/// that errs is an error of the study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcomes {
     /// The true effect, a log ratio, not below 0.
@@ -26,6 +27,8 @@ pub struct Outcomes {
     pub different: Rate,
     /// Verdicts of the wrong direction; of no effect every direction is wrong.
     pub wrong: Rate,
+    /// Verdicts "better" of the first comparison.
+    pub found: Rate,
     /// Verdicts "equivalent".
     pub equivalent: Rate,
     /// Intervals at the end that do not hold the true effect.
@@ -37,25 +40,27 @@ pub struct Outcomes {
 impl Outcomes {
     fn none_yet(effect: f64) -> Self {
         let none = Rate::default();
-        Self { effect, different: none, wrong: none, equivalent: none, missed: none, blocks: 0 }
+        Self { effect, different: none, wrong: none, found: none, equivalent: none, missed: none, blocks: 0 }
     }
 
-    /// One more study, whose launches differ by chance and disturbance as `noise` has it; it takes as many blocks as it has looks for.
-    fn add(&mut self, noise: &[f64], boundaries: &Boundaries) {
-        let looks = boundaries.looks();
-        let observed: Vec<f64> = noise.iter().take(looks.last()).map(|difference| difference + self.effect).collect();
-        let Some((interval, decision)) = settle(&observed, boundaries, rho(), looks.first() as u32) else { return };
-        let is_different = decision == Decision::Different;
-        self.different.count(is_different);
-        self.wrong.count(is_different && (self.effect == 0.0 || interval.high < 0.0));
-        self.equivalent.count(decision == Decision::Equivalent);
-        self.missed.count(interval.low > self.effect || interval.high < self.effect);
-        self.blocks += u64::from(interval.blocks);
-    }
-
-    /// Verdicts of the right direction.
-    pub fn power(&self) -> Rate {
-        Rate { events: self.different.events - self.wrong.events, of: self.different.of }
+    /// One more study, whose launches differ by chance and disturbance as `noise` has it, by comparison; it takes as many blocks as it
+    /// has looks for.
+    fn add(&mut self, noise: &[Vec<f64>], boundaries: &Boundaries) {
+        let (looks, effect) = (boundaries.looks(), self.effect);
+        let settled = |noise: &Vec<f64>| {
+            let observed: Vec<f64> = noise.iter().take(looks.last()).map(|difference| difference + effect).collect();
+            settle(&observed, boundaries, rho(), looks.first() as u32)
+        };
+        let Some(told) = noise.iter().map(settled).collect::<Option<Vec<(Effect, Decision)>>>() else { return };
+        let some =
+            |told_so: &dyn Fn(&Effect, Decision) -> bool| told.iter().any(|(interval, is)| told_so(interval, *is));
+        let different = |decision| decision == Decision::Different;
+        self.different.count(some(&|_, is| different(is)));
+        self.wrong.count(some(&|interval, is| different(is) && (effect == 0.0 || interval.high < 0.0)));
+        self.found.count(told.first().is_some_and(|(interval, is)| different(*is) && interval.low > 0.0));
+        self.equivalent.count(some(&|_, is| is == Decision::Equivalent));
+        self.missed.count(some(&|interval, _| interval.low > effect || interval.high < effect));
+        self.blocks += told.iter().map(|(interval, _)| u64::from(interval.blocks)).max().unwrap_or_default();
     }
 
     /// Blocks used in the mean.
@@ -117,7 +122,7 @@ pub fn hosts(scale: impl Fn(Shape) -> f64) -> Vec<(Level, Noise)> {
     Level::ALL.into_iter().flat_map(of_level).collect()
 }
 
-/// Simulates studies with each of `effects`; the noise is the same for all effects.
+/// Simulates studies with each of `effects`, of as many variants as `study` has; the noise is the same for all effects.
 pub fn simulate(
     study: &Study,
     noise: &Noise,
@@ -127,7 +132,7 @@ pub fn simulate(
 ) -> Vec<Outcomes> {
     let mut outcomes: Vec<Outcomes> = effects.iter().map(|effect| Outcomes::none_yet(*effect)).collect();
     for mut rng in studies.generators() {
-        let noise = differences(study, noise, &mut rng);
+        let noise = comparisons(study, noise, &mut rng);
         for of_effect in &mut outcomes {
             of_effect.add(&noise, boundaries);
         }

@@ -2,12 +2,14 @@
 //! plans, and go through the code that verdicts go through.
 //!
 //! ```text
-//! Noise ─ launches ─► Setting::differences ─► analysis::sequential::settle ─► Outcomes ─► tables ─► docs/calibration.md
+//! Noise ─ launches ─► comparisons ─► analysis::sequential::settle ─► Outcomes ─► tables ─► docs/calibration.md
 //! ```
 //!
 //! Pure: the same seed and number of studies give the same figures; the binary `calibrate` adds threads and files.
 
 pub mod ablation;
+pub mod change_points;
+pub mod curves;
 pub mod errors;
 pub mod noise;
 pub mod rate;
@@ -15,6 +17,7 @@ pub mod record;
 pub mod secondary;
 pub mod speed;
 pub mod tables;
+pub mod warming;
 
 use analysis::sequential::margin;
 use model::{Mode, Study};
@@ -59,17 +62,25 @@ impl Studies {
     }
 }
 
-/// Within-block differences ln B − ln A of all blocks that a study may use, of two variants that are the same: each launch
-/// draws its noise in the order in which the plan has the launches run.
-pub fn differences(study: &Study, noise: &Noise, rng: &mut ChaCha8Rng) -> Vec<f64> {
+/// Within-block differences ln B − ln A of each variant B against the first, A, in all blocks that a study may use, of variants
+/// that are the same: each launch draws its noise in the order in which the plan has the launches run.
+pub fn comparisons(study: &Study, noise: &Noise, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
     let plan = analysis::plan(study, Mode::Full, rng.random());
     let blocks = &plan.blocks[..plan.schedule.max_blocks as usize];
-    let speeds = noise.launches(2 * blocks.len(), rng);
-    let difference = |(block, speeds): (&model::Block, &[f64])| match block.trials[0].variant {
-        0 => speeds[1] - speeds[0],
-        _ => speeds[0] - speeds[1],
+    let variants = study.variants.len();
+    let launches = noise.launches(variants * blocks.len(), rng);
+    let by_variant = |(block, launches): (&model::Block, &[f64])| {
+        let mut speeds = vec![0.0; variants];
+        block.trials.iter().zip(launches).for_each(|(trial, speed)| speeds[trial.variant] = *speed);
+        speeds
     };
-    blocks.iter().zip(speeds.chunks_exact(2)).map(difference).collect()
+    let speeds: Vec<Vec<f64>> = blocks.iter().zip(launches.chunks_exact(variants)).map(by_variant).collect();
+    (1..variants).map(|variant| speeds.iter().map(|speeds| speeds[variant] - speeds[0]).collect()).collect()
+}
+
+/// The [`comparisons`] of two variants, which are one.
+pub fn differences(study: &Study, noise: &Noise, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    comparisons(study, noise, rng).swap_remove(0)
 }
 
 #[cfg(test)]
@@ -80,7 +91,7 @@ mod tests {
     #[test]
     fn a_drift_falls_on_both_variants_alike() {
         let noise = Noise { shape: Shape::Normal, disturbance: Disturbance::Drift, scale: 0.0 };
-        let study = record::study(1);
+        let study = record::study(2, 1);
         for mut rng in (Studies { count: 20, seed: 1, kind: 0 }).generators() {
             let differences = differences(&study, &noise, &mut rng);
             assert_eq!(differences.len(), 30);

@@ -1,6 +1,7 @@
 //! How often something happened, and how sure that is.
 
 use std::fmt;
+use std::iter::Sum;
 
 /// Standard errors to each side of a two-sided interval of 95 %.
 const Z: f64 = 1.959_964;
@@ -40,6 +41,12 @@ impl Rate {
     /// The interval's upper end.
     pub fn at_most(&self) -> f64 {
         self.interval()[1]
+    }
+}
+
+impl Sum for Rate {
+    fn sum<I: Iterator<Item = Self>>(rates: I) -> Self {
+        rates.fold(Self::default(), |all, rate| Self { events: all.events + rate.events, of: all.of + rate.of })
     }
 }
 

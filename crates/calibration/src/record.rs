@@ -17,12 +17,12 @@ const RATE: f64 = 2_000.0;
 /// Their median service time, µs.
 const MEDIAN_US: f64 = 8_000.0;
 
-/// Two variants of one server that are the same, in so many cells: 5 to 30 blocks, 60 s a cell.
+/// So many variants of one server, two at least, that are the same, in so many cells: 5 to 30 blocks, 60 s a cell.
 ///
 /// # Panics
 ///
 /// Where `model` no longer reads what it used to store.
-pub fn study(cells: usize) -> Study {
+pub fn study(variants: usize, cells: usize) -> Study {
     let seconds = |secs: u64| json!(Duration::from_secs(secs));
     let timing = |max_blocks: u32| {
         json!({ "warm_up": { "pilot": { "cap": seconds(300) } }, "measure": seconds(60), "min_blocks": 5,
@@ -38,10 +38,12 @@ pub fn study(cells: usize) -> Study {
             "treatment": [{ "factor": "speed", "kind": "env", "name": "SPEED", "value": name }],
         })
     };
+    let names: Vec<String> = (1..=variants).map(|number| format!("v{number}")).collect();
+    let variants: Vec<Value> = names.iter().map(|name| variant(name)).collect();
     let shapes: Vec<usize> = (1..=cells).collect();
     stored(json!({
         "name": "calibration", "question": null, "dir": "/study", "file": "study.toml", "source": "",
-        "factors": [{ "name": "speed", "levels": ["a", "b"] }], "variants": [variant("a"), variant("b")], "services": [],
+        "factors": [{ "name": "speed", "levels": names }], "variants": variants, "services": [],
         "workloads": [{
             "name": "pages", "shapes": shapes,
             "request": { "method": "GET", "path": "/", "headers": [], "body": null },
@@ -52,15 +54,14 @@ pub fn study(cells: usize) -> Study {
     }))
 }
 
-/// A run of [`study`] with pilots and so many blocks: closed loops, 60 one-second intervals a cell and in each warm-up, each
+/// A run of such a [`study`] with pilots and so many blocks: closed loops, 60 one-second intervals a cell and in each warm-up, each
 /// with a histogram of 2,000 answers, answers and settings of each launch.
 ///
 /// # Panics
 ///
 /// As [`study`].
-pub fn record(blocks: usize, cells: usize, seed: u64) -> StudyRecord {
-    let study = study(cells);
-    let plan = analysis::plan(&study, Mode::Full, seed);
+pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
+    let plan = analysis::plan(study, Mode::Full, seed);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let noise = Noise { shape: Shape::Normal, disturbance: Disturbance::None, scale: 0.03 };
     let planned: Vec<_> = plan.pilot.iter().chain(&plan.blocks[..blocks]).flat_map(|block| &block.trials).collect();
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_record_is_one_that_analysis_has_work_with() {
-        let report = analysis::analyse(&record(6, 2, 1), &Boundaries::standard());
+        let report = analysis::analyse(&record(&study(2, 2), 6, 1), &Boundaries::standard());
         assert_eq!((report.blocks.len(), report.cells.len()), (6, 2));
         assert!(report.comparisons.len() > 7, "{}", report.comparisons.len());
         let vetoes = report.findings.iter().filter(|finding| finding.severity == model::Severity::Invalid);

@@ -14,7 +14,7 @@ pub const EFFECT: f64 = 0.05;
 pub const FIRST_KIND: u64 = 1_000;
 
 /// Most blocks of a fixed design that is looked at.
-const MOST_BLOCKS: usize = 40;
+pub const MOST_BLOCKS: usize = 40;
 
 /// How a fixed design decides, at 5 %, two-sided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

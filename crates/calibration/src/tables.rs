@@ -5,14 +5,24 @@ use std::fmt::Write as _;
 use analysis::Boundaries;
 use analysis::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, Looks, Spending};
 
+use crate::change_points::{Found, STEPS};
 use crate::errors::{Cell, Level, Outcomes};
 use crate::noise::{Disturbance, Shape};
 use crate::rate::Rate;
-use crate::speed;
+use crate::speed::{self, Test};
+use crate::warming::{Roughness, Rule, Told};
 
-/// What is wanted of every cell; the last two of bounds of 95 %.
-const WRONG_DIRECTION: f64 = 0.005;
+/// The largest part of a fixed design's blocks that is wanted in the mean.
+const BLOCKS: f64 = 0.6;
+/// What is wanted of changes in launches of so many seconds: steps of 10 and of 20 % found, alarms in steady launches.
+const CHANGES_S: usize = 150;
+const STEPS_FOUND: [f64; 2] = [0.95, 0.99];
+const ALARMS: f64 = 0.15;
+/// Largest noise from second to second of which changes are told apart in the summary.
+const CALM: f64 = 0.02;
+/// What is wanted of every cell of simulated verdicts; the second of [`FALSE_DIFFERENCE`] of the bound of 95 %.
 const FALSE_DIFFERENCE: [f64; 2] = [0.05, 0.06];
+const WRONG_DIRECTION: f64 = 0.005;
 const MISSED: f64 = 0.05;
 const EQUIVALENT_AT_MARGIN: f64 = 0.05;
 
@@ -21,7 +31,13 @@ fn percent(share: f64) -> String {
     format!("{:.2}", share * 100.0)
 }
 
-/// The rates of one cell that are to be small.
+/// A rate in per cent with its interval, for columns that say "%".
+fn bounds(rate: Rate) -> String {
+    let [low, high] = rate.interval().map(percent);
+    format!("{} [{low}, {high}]", percent(rate.share()))
+}
+
+/// The rates of one cell that are to be small, and the power.
 struct Errors {
     false_difference: Rate,
     /// The worst of the effects from 3 % on.
@@ -29,116 +45,180 @@ struct Errors {
     /// The worst of all effects.
     missed: Rate,
     at_margin: Rate,
+    /// At 3, 5 and 10 %.
+    power: [Rate; 3],
 }
 
 impl Errors {
     fn of(cell: &Cell) -> Self {
-        let worst = |rates: &mut dyn Iterator<Item = Rate>| {
-            rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default()
-        };
-        let [none, _, margin, large @ ..] = &cell.outcomes[..] else {
-            return Self {
-                false_difference: Rate::default(),
-                wrong_direction: Rate::default(),
-                missed: Rate::default(),
-                at_margin: Rate::default(),
-            };
-        };
+        let of = |effect: usize, rate: fn(&Outcomes) -> Rate| cell.outcomes.get(effect).map(rate).unwrap_or_default();
+        let effects = 0..cell.outcomes.len();
         Self {
-            false_difference: none.different,
-            wrong_direction: worst(&mut large.iter().map(|outcomes| outcomes.wrong)),
-            missed: worst(&mut cell.outcomes.iter().map(|outcomes| outcomes.missed)),
-            at_margin: margin.equivalent,
+            false_difference: of(0, |outcomes| outcomes.different),
+            wrong_direction: worst(effects.clone().skip(3).map(|effect| of(effect, |outcomes| outcomes.wrong))),
+            missed: worst(effects.map(|effect| of(effect, |outcomes| outcomes.missed))),
+            at_margin: of(2, |outcomes| outcomes.equivalent),
+            power: [3, 4, 5].map(|effect| of(effect, |outcomes| outcomes.found)),
         }
     }
 }
 
-/// What was wanted, and the worst cell of each.
-pub fn summary(cells: &[Cell]) -> String {
-    let worst = |rate: fn(&Errors) -> Rate| {
-        let of = |cell| (rate(&Errors::of(cell)), cell);
-        cells.iter().map(of).max_by(|(a, _), (b, _)| a.share().total_cmp(&b.share()))
-    };
-    let mut text = "| of every cell | wanted | the worst cell | |\n|---|---|---|---|\n".to_owned();
-    let mut row = |what: &str, wanted: &str, rate: fn(&Errors) -> Rate, is_met: &dyn Fn(Rate) -> bool| {
-        if let Some((rate, cell)) = worst(rate) {
-            let word = if is_met(rate) { "met" } else { "**missed**" };
-            let Cell { level, noise, .. } = cell;
-            let place = format!("{}, {}, {}", noise.shape, noise.disturbance, level.name());
-            let _ = writeln!(text, "| {what} | {wanted} | {rate} ({place}) | {word} |");
-        }
-    };
-    let [share, bound] = FALSE_DIFFERENCE;
-    row("false \"different\" of equal variants", "≤ 5 %, bound ≤ 6 %", |errors| errors.false_difference, &|rate| {
-        rate.share() <= share && rate.at_most() <= bound
-    });
-    row("wrong direction, effects of 3 % and more", "≤ 0.5 %", |errors| errors.wrong_direction, &|rate| {
-        rate.share() <= WRONG_DIRECTION
-    });
-    row("intervals that miss the truth, all effects", "≤ 5 %", |errors| errors.missed, &|rate| {
-        rate.share() <= MISSED
-    });
-    row("\"equivalent\" at exactly the margin", "≤ 5 %", |errors| errors.at_margin, &|rate| {
-        rate.share() <= EQUIVALENT_AT_MARGIN
-    });
+fn worst(rates: impl Iterator<Item = Rate>) -> Rate {
+    rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default()
+}
+
+/// The worst of each column of several cells, with its bounds: false differences, wrong direction, missed, equivalent at the margin.
+fn worst_errors(cells: &[&Cell]) -> [String; 4] {
+    let of = |rate: fn(&Errors) -> Rate| bounds(worst(cells.iter().map(|cell| rate(&Errors::of(cell)))));
+    [
+        of(|errors| errors.false_difference),
+        of(|errors| errors.wrong_direction),
+        of(|errors| errors.missed),
+        of(|errors| errors.at_margin),
+    ]
+}
+
+/// One thing that was asked.
+struct Asked {
+    what: String,
+    wanted: &'static str,
+    /// What came out, and where.
+    came: String,
+    /// By how much it is missed; `None` where it is met.
+    missed_by: Option<String>,
+}
+
+fn asked(figure: &str, lines: &[Asked]) -> String {
+    let mut text = format!("| {figure} | wanted | the worst | |\n|---|---|---|---|\n");
+    for Asked { what, wanted, came, missed_by } in lines {
+        let word = missed_by.as_ref().map_or_else(|| "met".to_owned(), |by| format!("**missed** by {by}"));
+        let _ = writeln!(text, "| {what} | {wanted} | {came} | {word} |");
+    }
     text
 }
 
-/// The worst cell of each error of studies with few looks, and what they find of 5 and 10 % on JVM-shaped noise.
-pub fn short(studies: &[(Looks, Vec<Cell>)]) -> String {
-    let mut text = "| blocks | host | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the margin, % | \
-                    power at 5, 10 % on JVM-shaped noise, % |\n|---|---|---|---|---|---|---|\n"
-        .to_owned();
-    for (looks, cells) in studies {
-        let blocks = match (looks.first(), looks.last()) {
+/// By how many points a share lies above what it may be, beyond rounding.
+fn above(share: f64, most: f64) -> Option<String> {
+    (share > most).then(|| format!("{:.2} points", (share - most) * 100.0))
+}
+
+/// What is wanted of verdicts (figure 1), and the worst of all cells; `place` says of each which design it is of, where there are several.
+fn asked_of_verdicts(figure: &str, cells: &[(String, &Cell)]) -> String {
+    let line = |what: &str, wanted, rate: fn(&Errors) -> Rate, missed_by: &dyn Fn(Rate) -> Option<String>| {
+        let of = |(design, cell): &(String, &Cell)| {
+            let Cell { level, noise, .. } = cell;
+            let place = format!("{design}{}, {}, {}", noise.shape, noise.disturbance, level.name());
+            (rate(&Errors::of(cell)), place)
+        };
+        let worst = cells.iter().map(of).max_by(|(a, _), (b, _)| a.share().total_cmp(&b.share()));
+        let (rate, place) = worst.unwrap_or_default();
+        Asked { what: what.to_owned(), wanted, came: format!("{rate} ({place})"), missed_by: missed_by(rate) }
+    };
+    let [share, bound] = FALSE_DIFFERENCE;
+    asked(
+        figure,
+        &[
+            line(
+                "false \"different\" of equal variants",
+                "≤ 5 %, bound ≤ 6 %",
+                |errors| errors.false_difference,
+                &|rate| {
+                    let by_bound = || above(rate.at_most(), bound).map(|by| format!("{by} of the bound"));
+                    above(rate.share(), share).or_else(by_bound)
+                },
+            ),
+            line("wrong direction, effects of 3 % and more", "≤ 0.5 %", |errors| errors.wrong_direction, &|rate| {
+                above(rate.share(), WRONG_DIRECTION)
+            }),
+            line("intervals that miss the truth, all effects", "≤ 5 %", |errors| errors.missed, &|rate| {
+                above(rate.share(), MISSED)
+            }),
+            line("\"equivalent\" at exactly the margin", "≤ 5 %", |errors| errors.at_margin, &|rate| {
+                above(rate.share(), EQUIVALENT_AT_MARGIN)
+            }),
+        ],
+    )
+}
+
+/// Figure 1: the worst of all cells.
+pub fn summary(cells: &[Cell]) -> String {
+    asked_of_verdicts(
+        "1. verdicts on two variants after 5 to 30 blocks",
+        &cells.iter().map(|cell| (String::new(), cell)).collect::<Vec<_>>(),
+    )
+}
+
+/// Studies of one design, on every kind of noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    /// How many are compared, the baseline included.
+    pub variants: usize,
+    /// Blocks that it may take.
+    pub looks: Looks,
+    /// What became of it.
+    pub cells: Vec<Cell>,
+}
+
+impl Design {
+    fn blocks(&self) -> String {
+        match (self.looks.first(), self.looks.last()) {
             (first, last) if first == last => first.to_string(),
             (first, last) => format!("{first} to {last}"),
-        };
+        }
+    }
+}
+
+/// Figure 1, of other designs than two variants and 5 to 30 blocks.
+pub fn summary_of_designs(designs: &[Design]) -> String {
+    let place = |design: &Design| format!("{} variants, {} blocks, ", design.variants, design.blocks());
+    let cells = designs.iter().flat_map(|design| design.cells.iter().map(move |cell| (place(design), cell)));
+    asked_of_verdicts("1. verdicts of short studies and on several variants", &cells.collect::<Vec<_>>())
+}
+
+/// The worst cell of each error of other designs, and what they find of 5 and 10 % on JVM-shaped noise.
+pub fn designs(designs: &[Design]) -> String {
+    let mut text = "| variants | blocks | launches | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the \
+                    margin, % | power at 5 %, JVM-shaped, % | power at 10 %, JVM-shaped, % |\n|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for design in designs {
         for level in Level::ALL {
-            let of_level = || cells.iter().filter(|cell| cell.level == level);
-            let worst = |rate: fn(&Errors) -> Rate| {
-                let rates = of_level().map(|cell| rate(&Errors::of(cell)));
-                rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default()
-            };
-            let false_difference = worst(|errors| errors.false_difference);
-            let [low, high] = false_difference.interval().map(percent);
-            let jvm = of_level()
-                .filter(|cell| (cell.noise.shape, cell.noise.disturbance) == (Shape::Jvm, Disturbance::None))
-                .flat_map(|cell| cell.outcomes.iter().skip(4));
-            let power: Vec<String> = jvm.map(|of| format!("{:.1}", of.power().share() * 100.0)).collect();
+            let cells: Vec<&Cell> = design.cells.iter().filter(|cell| cell.level == level).collect();
+            let is_jvm = |cell: &Cell| (cell.noise.shape, cell.noise.disturbance) == (Shape::Jvm, Disturbance::None);
+            let power = cells.iter().find(|cell| is_jvm(cell)).map(|cell| Errors::of(cell).power).unwrap_or_default();
             let _ = writeln!(
                 text,
-                "| {blocks} | {} | {} [{low}, {high}] | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} |",
+                design.variants,
+                design.blocks(),
                 level.name(),
-                percent(false_difference.share()),
-                percent(worst(|errors| errors.wrong_direction).share()),
-                percent(worst(|errors| errors.missed).share()),
-                percent(worst(|errors| errors.at_margin).share()),
-                power.join(", ")
+                worst_errors(&cells).join(" | "),
+                bounds(power[1]),
+                bounds(power[2]),
             );
         }
     }
     text
 }
 
-/// Every cell of one level: errors, then what is found after how many blocks.
-pub fn errors<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> String {
+/// Every cell of one level: errors, then what is found after how many blocks; below, the worst of each, with its bounds.
+pub fn errors(cells: &[&Cell]) -> String {
     let mut text =
         "| noise | host | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the margin, % | \
                     power at 3, 5, 10 %, % | blocks at 0, 3, 5, 10 % |\n|---|---|---|---|---|---|---|---|\n"
             .to_owned();
     for cell in cells {
         let errors = Errors::of(cell);
-        let [none, _, _, large @ ..] = &cell.outcomes[..] else { continue };
-        let [low, high] = errors.false_difference.interval().map(percent);
-        let power: Vec<String> = large.iter().map(|o| format!("{:.1}", o.power().share() * 100.0)).collect();
-        let blocks: Vec<String> = [none].into_iter().chain(large).map(|o| format!("{:.1}", o.mean_blocks())).collect();
+        let power = errors.power.map(|power| format!("{:.1}", power.share() * 100.0));
+        let blocks: Vec<String> = [0, 3, 4, 5]
+            .iter()
+            .filter_map(|effect| Some(format!("{:.1}", cell.outcomes.get(*effect)?.mean_blocks())))
+            .collect();
         let _ = writeln!(
             text,
-            "| {} | {} | {} [{low}, {high}] | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
             cell.noise.shape,
             cell.noise.disturbance,
-            percent(errors.false_difference.share()),
+            bounds(errors.false_difference),
             percent(errors.wrong_direction.share()),
             percent(errors.missed.share()),
             percent(errors.at_margin.share()),
@@ -146,6 +226,16 @@ pub fn errors<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> String {
             blocks.join(", "),
         );
     }
+    let lowest = [0, 1, 2].map(|effect: usize| {
+        let powers = cells.iter().map(|cell| Errors::of(cell).power[effect]);
+        bounds(powers.min_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default())
+    });
+    let _ = writeln!(
+        text,
+        "| **the worst** | of each column | {} | {} | |",
+        worst_errors(cells).join(" | "),
+        lowest.join(", ")
+    );
     text
 }
 
@@ -164,6 +254,32 @@ pub struct Race {
     pub equal_power_blocks: Option<usize>,
 }
 
+impl Race {
+    /// The blocks it takes in the mean, as a part of those of a fixed design with its power; of 40 where that has more.
+    fn part(&self) -> f64 {
+        self.outcomes.mean_blocks() / self.equal_power_blocks.unwrap_or(speed::MOST_BLOCKS) as f64
+    }
+}
+
+/// Figure 2: JVM-shaped noise, against a fixed design that ranks.
+pub fn summary_of_races(races: &[Race]) -> String {
+    let is_asked = |race: &&Race| race.shape == Shape::Jvm.to_string() && race.test == Test::SignedRanks.name();
+    let line = |race: &Race| Asked {
+        what: format!("noise with which 20 fixed blocks have a power of {:.0} %", race.fixed_power * 100.0),
+        wanted: "≤ 60 %",
+        came: format!(
+            "{:.0} % ({:.1} blocks; {} fixed ones have the same power of {:.1} %)",
+            race.part() * 100.0,
+            race.outcomes.mean_blocks(),
+            race.equal_power_blocks.map_or_else(|| "more than 40".to_owned(), |blocks| blocks.to_string()),
+            race.outcomes.found.share() * 100.0
+        ),
+        missed_by: (race.part() > BLOCKS).then(|| format!("{:.0} points", (race.part() - BLOCKS) * 100.0)),
+    };
+    let lines: Vec<Asked> = races.iter().filter(is_asked).map(line).collect();
+    asked("2. blocks to a verdict at 5 %, part of a fixed design of equal power", &lines)
+}
+
 /// Blocks to a verdict against the fixed design.
 pub fn races(races: &[Race]) -> String {
     let mut text = format!(
@@ -180,7 +296,7 @@ pub fn races(races: &[Race]) -> String {
             race.shape,
             race.test,
             race.fixed_power * 100.0,
-            race.outcomes.power(),
+            race.outcomes.found,
             of(speed::FIXED_BLOCKS),
             race.equal_power_blocks.map_or_else(|| "more than 40".to_owned(), |blocks| blocks.to_string()),
             race.equal_power_blocks.map_or_else(String::new, of),
@@ -201,12 +317,111 @@ pub fn spendings(spendings: &[(Spending, Vec<Outcomes>)]) -> String {
             "| {:.0} % | {exponent} | {} | {} | {:.2} | {:.2} |",
             early * 100.0,
             none.different,
-            five.power(),
+            five.found,
             five.mean_blocks(),
             ten.mean_blocks()
         );
     }
     text
+}
+
+/// Figure 3, of launches of 150 s.
+pub fn summary_of_changes(found: &[Found]) -> String {
+    let asked_of = || found.iter().filter(|found| found.seconds == CHANGES_S);
+    let steps = |size: f64, is_calm: bool, wanted: f64| {
+        let hosts = asked_of().filter(move |found| (found.wander.sd <= CALM) == is_calm);
+        let rates = hosts.flat_map(|found| {
+            let steps = STEPS.iter().zip(&found.steps).filter(|(step, _)| (step.abs() - size).abs() < 1e-9);
+            steps.map(|(step, rate)| (*rate, *step, found.wander.sd))
+        });
+        let worst = rates.min_by(|(a, ..), (b, ..)| a.share().total_cmp(&b.share())).unwrap_or_default();
+        let (rate, step, sd) = worst;
+        Asked {
+            what: format!(
+                "steps of {:.0} % found within 5 s, noise of {}",
+                size * 100.0,
+                if is_calm { "2 % and less" } else { "3 and 4 %" }
+            ),
+            wanted: if size < 0.15 { "≥ 95 %" } else { "≥ 99 %" },
+            came: format!("{rate} ({:+.0} %, noise {:.1} %)", step * 100.0, sd * 100.0),
+            missed_by: above(wanted, rate.share()),
+        }
+    };
+    let [ten, twenty] = STEPS_FOUND;
+    let alarms = worst(asked_of().map(|found| found.alarms));
+    asked(
+        "3. change points, 150 s",
+        &[
+            steps(0.1, true, ten),
+            steps(0.1, false, ten),
+            steps(0.2, true, twenty),
+            steps(0.2, false, twenty),
+            Asked {
+                what: "steady launches with an alarm, any noise".to_owned(),
+                wanted: "≤ 15 %",
+                came: alarms.to_string(),
+                missed_by: above(alarms.share(), ALARMS),
+            },
+        ],
+    )
+}
+
+/// Changes of level that are found, by length and noise.
+pub fn changes(found: &[Found]) -> String {
+    let steps = STEPS.map(|step| format!("{:+.0} % found, %", step * 100.0).replace('-', "−"));
+    let mut text = format!(
+        "| seconds | noise: sd, φ | alarms, steady, % | {} |\n|---:|---|---:|{}\n",
+        steps.join(" | "),
+        "---:|".repeat(steps.len())
+    );
+    for Found { seconds, wander, alarms, steps } in found {
+        let steps = steps.map(bounds);
+        let _ = writeln!(
+            text,
+            "| {seconds} | {:.1} %, {} | {} | {} |",
+            wander.sd * 100.0,
+            wander.phi,
+            bounds(*alarms),
+            steps.join(" | ")
+        );
+    }
+    text
+}
+
+/// What rules of warming up make of known curves, by noise.
+pub fn warming(told: &[(Roughness, [Told; Rule::ALL.len()])]) -> String {
+    let mut text = "| launches | measured from | called steady within 300 s | of these still > 5 % off | median, s |\n\
+                    |---|---|---|---|---:|\n"
+        .to_owned();
+    for (noise, told) in told {
+        for (rule, Told { stopped, early, median_s }) in Rule::ALL.iter().zip(told) {
+            let median = median_s.map_or_else(|| "–".to_owned(), |at| format!("{at:.0}"));
+            let early = if early.of == 0 { "–".to_owned() } else { early.to_string() };
+            let _ = writeln!(text, "| {} | {} | {stopped} | {early} | {median} |", noise.name, rule.name());
+        }
+    }
+    text
+}
+
+/// What is found of 5 %, and after how many blocks in the mean: as it is, and without ranks.
+pub fn tails(rows: &[(String, [(Rate, f64); 2])]) -> String {
+    let mut text = "| launches, host | found | blocks | found with Student's t at every look | blocks |\n|---|---|---:|---|---:|\n"
+        .to_owned();
+    for (name, [(found, blocks), (found_by_t, blocks_of_t)]) in rows {
+        let _ = writeln!(text, "| {name} | {found} | {blocks:.1} | {found_by_t} | {blocks_of_t:.1} |");
+    }
+    text
+}
+
+/// Figure 5: each ablation's worst rate of false differences, of rows that name it.
+pub fn summary_of_ablations(rates: &[(&str, Rate)]) -> String {
+    let line = |(what, rate): &(&str, Rate)| Asked {
+        what: (*what).to_owned(),
+        wanted: "more than 5 %",
+        came: rate.to_string(),
+        missed_by: above(FALSE_DIFFERENCE[0], rate.share()),
+    };
+    asked("5. false \"different\" when a part is left out", &rates.iter().map(line).collect::<Vec<_>>())
 }
 
 /// Rates by row and column, in per cent, with their intervals.

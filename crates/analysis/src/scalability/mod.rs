@@ -25,6 +25,11 @@ const T: [f64; 26] = [
     2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
 ];
 
+/// The curves of a record's used blocks.
+pub fn curves(record: &StudyRecord) -> Vec<Scalability> {
+    scalability(record, &blocks::blocks(record))
+}
+
 /// Every workload that was measured in closed loops without think time, with at least [`LEAST_USERS`] numbers of users and in as
 /// many blocks as an interval needs.
 pub fn scalability(record: &StudyRecord, states: &[BlockState]) -> Vec<Scalability> {
@@ -270,7 +275,7 @@ mod tests {
     }
 
     fn fitted(record: &StudyRecord) -> Scalability {
-        scalability(record, &blocks::blocks(record)).remove(0)
+        curves(record).remove(0)
     }
 
     const FLAT: Usl = Usl { lambda: 300.0, sigma: 0.2, kappa: 0.0 };
@@ -373,8 +378,8 @@ mod tests {
 
     #[test]
     fn too_few_users_or_blocks_have_no_curve() {
-        assert!(scalability(&fixture::record(6, 0.0), &blocks::blocks(&fixture::record(6, 0.0))).is_empty());
+        assert!(curves(&fixture::record(6, 0.0)).is_empty());
         let short = record([FLAT, PEAKED], 0.01, 4);
-        assert!(scalability(&short, &blocks::blocks(&short)).is_empty());
+        assert!(curves(&short).is_empty());
     }
 }

@@ -1,0 +1,223 @@
+//! When is a launch taken for warm, and is it? Rules held against launches whose warm-up is known.
+//!
+//! A server's speed at t is (1 − c·e^(−t/τ))·(1 − g·[t < T]) of what it will be: it comes up from cold, and with some servers a
+//! hot method is compiled late, which one sees as a second step. Fitted to nobody's data.
+
+use std::time::Duration;
+
+use analysis::HalfWindow;
+use model::Mode;
+use model::interval::BIN_S;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::Studies;
+use crate::noise::normal;
+use crate::rate::Rate;
+
+/// Longest warm-up, seconds.
+const CAP_S: usize = 300;
+/// Bins of a second.
+const BINS: usize = (1.0 / BIN_S) as usize;
+/// Good answers per second of a warm launch.
+const RATE: f64 = 2_000.0;
+/// Nearer than this to its final speed a launch counts as warm, a fraction.
+const NEAR: f64 = 0.05;
+/// A fixed warm-up, seconds.
+const FIXED_S: f64 = 30.0;
+/// Seconds whose rates the coefficient of variation is of.
+const WINDOW_S: usize = 10;
+/// The coefficient below which that rule calls a launch steady.
+const STEADY_COV: f64 = 0.02;
+/// Variants of a study, and pilots of each.
+const PILOTS: [usize; 2] = [2, 2];
+
+/// When the measurement begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The study's cut: half windows of four pilots of the same server.
+    Cut,
+    /// The half window of the launch itself.
+    HalfWindow,
+    /// After 30 s.
+    Fixed,
+    /// Once the rates of the last ten seconds have a coefficient of variation of 2 % at most (Georges, Buytaert & Eeckhout 2007).
+    Variation,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cut, Self::HalfWindow, Self::Fixed, Self::Variation];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cut => "half window of the pilots, the study's cut",
+            Self::HalfWindow => "half window of the launch itself",
+            Self::Fixed => "fixed, 30 s",
+            Self::Variation => "coefficient of variation of ten seconds ≤ 2 %",
+        }
+    }
+}
+
+/// Noise of a warm-up, log ratios (standard deviations).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Roughness {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Of each second, which resembles the one before (AR(1), φ = 0.5).
+    second: f64,
+    /// Of each tenth of a second, beside that.
+    bin: f64,
+}
+
+impl Roughness {
+    /// Those that are simulated.
+    pub const ALL: [Self; 2] =
+        [Self { name: "quiet", second: 0.003, bin: 0.02 }, Self { name: "noisy", second: 0.02, bin: 0.10 }];
+}
+
+/// The curve of a server or of one launch of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Curve {
+    /// c: what is lacking at the start, a fraction.
+    cold: f64,
+    /// τ, seconds.
+    tau: f64,
+    /// g: what is lacking until `late`, a fraction.
+    gap: f64,
+    /// T, seconds.
+    late: f64,
+}
+
+impl Curve {
+    /// A server: c even in 0.3..0.9, ln τ in ln 2..ln 30; in 40 % of servers g in 0.05..0.3 and ln T in ln 10..ln 150.
+    fn of_server(rng: &mut ChaCha8Rng) -> Self {
+        let mut between = |low: f64, high: f64| rng.random_range(low..high);
+        let (cold, tau) = (between(0.3, 0.9), between(2.0_f64.ln(), 30.0_f64.ln()).exp());
+        let (gap, late) = (between(0.05, 0.3), between(10.0_f64.ln(), 150.0_f64.ln()).exp());
+        Self { cold, tau, gap: if rng.random_bool(0.4) { gap } else { 0.0 }, late }
+    }
+
+    /// One launch of that server: τ and T each times e^(0.2·z).
+    fn of_launch(self, rng: &mut ChaCha8Rng) -> Self {
+        let [tau, late] = [self.tau, self.late].map(|seconds| seconds * (0.2 * normal(rng)).exp());
+        Self { tau, late, ..self }
+    }
+
+    /// Speed at `t`, seconds, as a part of the final one.
+    fn at(self, t: f64) -> f64 {
+        let gap = if t < self.late { self.gap } else { 0.0 };
+        (1.0 - self.cold * (-t / self.tau).exp()) * (1.0 - gap)
+    }
+
+    /// Good answers in each tenth of each second.
+    fn bins(self, noise: Roughness, rng: &mut ChaCha8Rng) -> Vec<[u32; BINS]> {
+        const PHI: f64 = 0.5;
+        let (mut wander, mut carry) = (noise.second * normal(rng), 0.0);
+        let second = |second: usize| {
+            wander = PHI * wander + (1.0 - PHI * PHI).sqrt() * noise.second * normal(rng);
+            std::array::from_fn(|bin| {
+                let t = second as f64 + (bin as f64 + 0.5) * BIN_S;
+                let expected = RATE * BIN_S * self.at(t) * (wander + noise.bin * normal(rng)).exp() + carry;
+                carry = expected.fract();
+                expected as u32
+            })
+        };
+        (0..CAP_S).map(second).collect()
+    }
+}
+
+/// What a rule makes of launches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// Launches that it called steady within five minutes.
+    pub stopped: Rate,
+    /// Those of them that were still more than 5 % away from their final speed.
+    pub early: Rate,
+    /// When it did so, seconds, in the median; `None` of none.
+    pub median_s: Option<f64>,
+}
+
+/// What each of [`Rule::ALL`] makes of one launch of each of so many servers.
+pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
+    let mut stops: [Vec<Option<(f64, bool)>>; Rule::ALL.len()] = Default::default();
+    for mut rng in servers.generators() {
+        let server = Curve::of_server(&mut rng);
+        let cut = cut(server, noise, &mut rng);
+        let launch = server.of_launch(&mut rng);
+        let bins = launch.bins(noise, &mut rng);
+        for (stops, rule) in stops.iter_mut().zip(Rule::ALL) {
+            let at = match rule {
+                Rule::Cut => cut,
+                Rule::HalfWindow => half_window(&bins),
+                Rule::Fixed => Some(FIXED_S),
+                Rule::Variation => variation(&bins),
+            };
+            stops.push(at.map(|at| (at, launch.at(at) < 1.0 - NEAR)));
+        }
+    }
+    stops.map(|stops| {
+        let (mut stopped, mut early) = (Rate::default(), Rate::default());
+        for stop in &stops {
+            stopped.count(stop.is_some());
+            if let Some((_, is_early)) = stop {
+                early.count(*is_early);
+            }
+        }
+        let mut times: Vec<f64> = stops.iter().flatten().map(|(at, _)| *at).collect();
+        times.sort_by(f64::total_cmp);
+        Told { stopped, early, median_s: times.get(times.len() / 2).copied() }
+    })
+}
+
+/// When studies of this server begin to measure, by pilots; `None` where some pilot was never steady.
+fn cut(server: Curve, noise: Roughness, rng: &mut ChaCha8Rng) -> Option<f64> {
+    let mut pilot = || half_window(&server.of_launch(rng).bins(noise, rng));
+    let times = PILOTS.map(|pilots| (0..pilots).map(|_| pilot()).collect::<Vec<_>>());
+    let cut = analysis::cut(&times, Duration::from_secs(CAP_S as u64));
+    cut.established.then_some(cut.seconds)
+}
+
+fn half_window(bins: &[[u32; BINS]]) -> Option<f64> {
+    let mut rule = HalfWindow::new(Mode::Full);
+    bins.iter().find_map(|second| rule.push(second))
+}
+
+fn variation(bins: &[[u32; BINS]]) -> Option<f64> {
+    let rates: Vec<f64> = bins.iter().map(|second| second.iter().copied().map(f64::from).sum()).collect();
+    let is_steady = |window: &[f64]| {
+        let n = window.len() as f64;
+        let mean = window.iter().sum::<f64>() / n;
+        let variance = window.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        variance.sqrt() <= STEADY_COV * mean
+    };
+    rates.windows(WINDOW_S).position(is_steady).map(|first| (first + WINDOW_S) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn a_launch_has_the_curve_that_it_says() {
+        let curve = Curve { cold: 0.5, tau: 10.0, gap: 0.2, late: 60.0 };
+        assert!((curve.at(0.0) - 0.4).abs() < 1e-12 && (curve.at(60.0) - (1.0 - 0.5 * (-6.0_f64).exp())).abs() < 1e-12);
+        let silent = Roughness { name: "", second: 0.0, bin: 0.0 };
+        let bins = curve.bins(silent, &mut ChaCha8Rng::seed_from_u64(1));
+        let rate = |second: usize| f64::from(bins[second].iter().sum::<u32>()) / RATE;
+        assert!((rate(0) - curve.at(0.5)).abs() < 0.005 && (rate(250) - 1.0).abs() < 0.001, "{}", rate(0));
+    }
+
+    #[test]
+    fn steadiness_by_variation_is_seen_after_ten_steady_seconds() {
+        let second = |answers: u32| [answers; BINS];
+        let mut bins: Vec<_> = (1..=8).map(|n| second(n * 20)).collect();
+        assert_eq!(variation(&bins), None);
+        bins.extend([second(160); 20]);
+        // The eighth second is as the later ones.
+        assert_eq!(variation(&bins), Some(17.0));
+    }
+}
