@@ -1,7 +1,8 @@
 """The live calibration: many campaigns of `same-twice.toml` and some of `slower-by-5-percent.toml`, on real JRuby.
 
-    campaigns.py BAKEOFF [MINUTES]    runs campaigns until all are done, or no further one for so many minutes
-    campaigns.py --table              what came out so far
+    campaigns.py BAKEOFF [MINUTES]        runs campaigns until all are done, or no further one for so many minutes
+    campaigns.py --table [BAKEOFF]        what came out so far: as each was judged when it ended, or by this bakeoff, from what is stored
+    campaigns.py --covariates BAKEOFF     what the canary and CPU per request tell of the differences between equal launches
 
 Campaign n has seed n and a store of its own in `.work`, and what is done is never done again: interrupt it and go on whenever you like.
 Those of the same application twice run side by side, each bound to a processor: to every campaign the others are a neighbour who
@@ -12,6 +13,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import threading
@@ -20,10 +22,16 @@ import time
 HERE = pathlib.Path(__file__).parent
 WORK = HERE / ".work"
 CAMPAIGNS = {"same-twice": 60, "slower-by-5-percent": 2}
+RESAMPLES = 2000
 
 
 def result(study, seed):
     return WORK / study / f"{seed:03}.json"
+
+
+def done(study):
+    """The results that there are."""
+    return sorted((WORK / study).glob("*.json"))
 
 
 def run(bakeoff, study, seed, processors):
@@ -34,12 +42,12 @@ def run(bakeoff, study, seed, processors):
     begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
     command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-evidence",
                "--fail-on", "never", "--store", str(store), "--html", str(report.with_suffix(".html")), *begun]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     report.with_suffix(".html").unlink(missing_ok=True)
-    if done.returncode != 0:
-        print(f"campaigns.py: {study} {seed} ended with exit code {done.returncode}; run this again to go on with it", file=sys.stderr)
+    if ended.returncode != 0:
+        print(f"campaigns.py: {study} {seed} ended with exit code {ended.returncode}; run this again to go on with it", file=sys.stderr)
         return False
-    report.write_bytes(done.stdout)
+    report.write_bytes(ended.stdout)
     return True
 
 
@@ -50,6 +58,13 @@ def work_through(bakeoff, todo, until, processors, broken):
             break
         if not run(bakeoff, study, seed, processors):
             broken.append((study, seed))
+
+
+def read(bakeoff, command, path):
+    """What this bakeoff makes of the store beside a result."""
+    store = path.with_suffix(".db")
+    told = subprocess.run([bakeoff, command, "--json", "--store", str(store)], stdout=subprocess.PIPE, check=True)
+    return json.loads(told.stdout)
 
 
 def chance(at_most, n, p):
@@ -72,29 +87,83 @@ def interval(count, n):
     return low, high
 
 
-def table():
-    print("| study | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | told apart |")
-    print("|---|---|---|---|---|---|---|---|---|")
+def half_width(report):
+    """Half the interval of the primary metric, in per cent; None where there is none."""
+    effect = report["judgements"][0]["verdict"].get("effect")
+    return effect and 100 * math.expm1((effect["high"] - effect["low"]) / 2)
+
+
+def table(bakeoff=None):
+    print("| study | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | half an interval, median | "
+          "told apart |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for study in CAMPAIGNS:
-        reports = [json.loads(path.read_text()) for path in sorted((WORK / study).glob("*.json"))]
+        reports = [read(bakeoff, "report", path) if bakeoff else json.loads(path.read_text()) for path in done(study)]
         if not reports:
             continue
         kinds = [report["judgements"][0]["verdict"]["kind"] for report in reports]
         used = [sum(1 for block in report["blocks"] if not block["set_aside"] and None not in block["values"]) for report in reports]
+        halves = sorted(half for half in map(half_width, reports) if half is not None)
+        half = f"{halves[len(halves) // 2]:.0f} %" if halves else "–"
         told = sum(kind in ("better", "worse") for kind in kinds)
         low, high = interval(told, len(kinds))
         counts = " | ".join(str(kinds.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
-        print(f"| {study} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | "
+        print(f"| {study} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | {half} | "
               f"{told / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
 
 
+def differences(report, trials):
+    """Of each whole block: whether it is used, and the differences of ln throughput, of ln canary, of ln CPU per request."""
+    launches = {(trial["key"]["block"], trial["variant"]): trial for trial in trials if not trial["key"]["pilot"]}
+
+    def logs(trial):
+        seconds = [second for cell in trial["cells"] for second in cell["intervals"]]
+        cpu = sum(second["server"]["cpu_s"] for second in seconds) / sum(second["tally"]["good"] for second in seconds)
+        return math.log(sum(trial["canary_ns"])), math.log(cpu)
+
+    for block in report["blocks"]:
+        if None in block["values"]:
+            continue
+        one, other = (logs(launches[block["block"], variant]) for variant in (0, 1))
+        throughput = math.log(block["values"][1] / block["values"][0])
+        yield block["set_aside"] is None, throughput, other[0] - one[0], other[1] - one[1]
+
+
+def explained(pairs):
+    """Slope and R² of a regression of the second on the first, through their means (0 and 0 where nothing varies)."""
+    n = len(pairs)
+    mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
+    xx, yy = (sum((pair[i] - mean) ** 2 for pair in pairs) for i, mean in ((0, mean_x), (1, mean_y)))
+    xy = sum((x - mean_x) * (y - mean_y) for x, y in pairs)
+    return (xy / xx, xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
+
+
+def covariates(bakeoff):
+    campaigns = [list(differences(read(bakeoff, "report", path), read(bakeoff, "show", path))) for path in done("same-twice")]
+    print("| blocks | how many | what may explain ln throughput | slope | R² [95 %] | variance that is left |")
+    print("|---|---|---|---|---|---|")
+    for name, all_blocks in ("used", False), ("those set aside, too", True):
+        for what, column in ("canary", 2), ("CPU per request", 3):
+            pairs = [[(block[column], block[1]) for block in campaign if all_blocks or block[0]] for campaign in campaigns]
+            flat = [pair for campaign in pairs for pair in campaign]
+            slope, share = explained(flat)
+            # Whole campaigns are drawn anew: the blocks of one share their hour.
+            rng = random.Random(1)
+            drawn = sorted(explained(sum(rng.choices(pairs, k=len(pairs)), []))[1] for _ in range(RESAMPLES))
+            low, high = drawn[RESAMPLES // 40], drawn[-RESAMPLES // 40 - 1]
+            print(f"| {name} | {len(flat)} | {what} | {slope:.2f} | {share:.3f} [{low:.3f}, {high:.3f}] | {1 - share:.1%} |")
+
+
 def main():
-    if sys.argv[1:] == ["--table"]:
-        return table()
-    if len(sys.argv) not in (2, 3):
+    words = sys.argv[1:]
+    bakeoff = next((str(pathlib.Path(word).resolve()) for word in words if not word.startswith("--")), None)
+    if words[:1] == ["--table"] and len(words) <= 2:
+        return table(bakeoff)
+    if words[:1] == ["--covariates"] and len(words) == 2:
+        return covariates(bakeoff)
+    if len(words) not in (1, 2) or words[0].startswith("--"):
         sys.exit(__doc__)
-    bakeoff = str(pathlib.Path(sys.argv[1]).resolve())
-    minutes = float(sys.argv[2]) if len(sys.argv) == 3 else math.inf
+    minutes = float(words[1]) if len(words) == 2 else math.inf
     until = time.monotonic() + 60 * minutes
     processors = [str(processor) for processor in sorted(os.sched_getaffinity(0))]
     broken = []
