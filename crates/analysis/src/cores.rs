@@ -52,8 +52,8 @@ pub fn per_core(record: &StudyRecord, states: &[BlockState]) -> Vec<CoreSeries> 
 fn series(trial: &TrialRecord) -> Option<CoreSeries> {
     let cells = trial.cells.iter().map(|cell| (cell.cell, cell.since_ready_s)).collect();
     let seconds = trial.cells.iter().flat_map(|cell| {
-        let whole = cell.intervals.iter().filter(|interval| interval.length_s >= SHORTEST);
-        whole.filter_map(|interval| Some((cell.since_ready_s + interval.start_s, interval.host.as_ref()?)))
+        let shown = cell.whole().filter(|interval| interval.length_s >= SHORTEST);
+        shown.filter_map(|interval| Some((cell.since_ready_s + interval.start_s, interval.host.as_ref()?)))
     });
     let seconds: Vec<(f64, &HostUse)> = seconds.filter(|(_, host)| !host.per_core.is_empty()).collect();
     let count = seconds.iter().map(|(_, host)| host.per_core.len()).min()?;
@@ -110,5 +110,11 @@ mod tests {
         assert_eq!((first.cells.len(), first.busy.len(), first.from_s.len()), (2, 2, 8));
         assert_eq!(first.busy[1][..4], [1.0, 1.0, 0.5, 0.5]);
         assert!((first.from_s[0] - 50.0).abs() < 1e-9, "{:?}", first.from_s);
+
+        // A lead-in is seen, too.
+        for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
+            cell.lead_in = cell.intervals.drain(..1).collect();
+        }
+        assert_eq!(per_core(&record, &blocks::blocks(&record)), series);
     }
 }
