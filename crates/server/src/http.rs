@@ -75,7 +75,9 @@ impl Answer {
 fn exchange(address: SocketAddr, path: &str, deadline: Instant, interrupted: &AtomicBool) -> io::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_WITHIN)?;
     stream.set_write_timeout(Some(CONNECT_WITHIN))?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n")?;
+    // In one piece: a small server that answers the first of several, and closes, would reset the connection.
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = Answer::default();
     let mut chunk = [0; 4096];
     stream.set_read_timeout(Some(GLANCE))?;
