@@ -67,6 +67,7 @@ pub fn study() -> Study {
             secondary: Vec::new(),
             rope: 0.02,
             detect: Decide::DETECT,
+            redeploy_every: None,
         },
         evidence: None,
         host: Isolation::default(),

@@ -215,11 +215,20 @@ pub fn total_work(
             },
             |break_even| sentence(break_even, names) + &guess(record, &pairs),
         ),
-        lifetimes: LIVES.into_iter().filter_map(|seconds| pairs.lifetime(seconds, margin)).collect(),
+        lifetimes: lives(record).into_iter().filter_map(|seconds| pairs.lifetime(seconds, margin)).collect(),
         curve: pairs.curve(),
         break_even: by_side
             .map(|break_even| BreakEven { leader: [BASELINE, variant][break_even.leader], ..break_even }),
     })
+}
+
+/// [`LIVES`] and the study's own, seconds, rising.
+fn lives(record: &StudyRecord) -> Vec<f64> {
+    let own = record.study.decide.redeploy_every.map(|life| life.as_secs_f64());
+    let mut lives: Vec<f64> = LIVES.into_iter().chain(own).collect();
+    lives.sort_by(f64::total_cmp);
+    lives.dedup();
+    lives
 }
 
 /// "on has served more in all than off from 4 min 10 s after launch on [2 min 5 s, 11 min], after 96,000 requests [48,000, 260,000],
@@ -283,6 +292,8 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use model::Interpretation;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -331,6 +342,15 @@ mod tests {
         assert!((five.served[0] - 29_200.0).abs() < 1e-6 && (five.served[1] - 32_240.0).abs() < 1e-6, "{five:?}");
         assert!((five.effect.unwrap().estimate - (32_240.0_f64 / 29_200.0).ln()).abs() < 1e-9);
         assert_eq!(five.reading, Interpretation::Better);
+        // The study's own life, where both have served the same: on has made up for its start, and is not ahead.
+        let mut record = record;
+        record.study.decide.redeploy_every = Some(Duration::from_secs(148));
+        let lives = result(&record).lifetimes;
+        assert_eq!(lives.iter().map(|life| life.seconds).collect::<Vec<_>>(), [148.0, 300.0, 900.0, 3_600.0, 86_400.0]);
+        assert!(lives[0].extrapolated && (lives[0].served[0] - lives[0].served[1]).abs() < 1e-6, "{:?}", lives[0]);
+        assert_eq!(lives[0].reading, Interpretation::Equivalent);
+        record.study.decide.redeploy_every = Some(Duration::from_secs(900));
+        assert_eq!(result(&record).lifetimes.len(), 4);
         // Half as much while cold, and a fifth more in the long run.
         let curve = &work.curve;
         assert!((curve[0].estimate - 0.5_f64.ln()).abs() < 1e-9 && (curve[0].seconds - 9.0).abs() < 1e-9);

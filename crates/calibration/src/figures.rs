@@ -20,8 +20,9 @@ use calibration::warming::{self, Roughness};
 use calibration::{Studies, record};
 use clap::ValueEnum;
 
-/// Variants and blocks of designs beside two variants with 5 to 30 blocks: a quick run's, others with few looks, and six variants.
-const DESIGNS: [(usize, RangeInclusive<usize>); 5] = [(2, 5..=5), (2, 7..=7), (2, 5..=7), (2, 5..=12), (6, 6..=6)];
+/// Variants and blocks of designs beside two variants with 5 to 30 blocks: a quick run's, others with few looks, three variants, and six.
+const DESIGNS: [(usize, RangeInclusive<usize>); 6] =
+    [(2, 5..=5), (2, 7..=7), (2, 5..=7), (2, 5..=12), (3, 5..=30), (6, 6..=6)];
 /// Lengths of launches that are searched for changes, seconds.
 const SEARCHED_S: [usize; 3] = [20, 60, 150];
 /// Blocks of runs over concurrency.

@@ -4,6 +4,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 
+/// Variables of options of the JVM: read by itself, and by the `java` program.
+pub const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
+
+/// The variable of options of Ruby: read by itself.
+pub const OF_RUBY: &str = "RUBYOPT";
+
+/// Whether a runtime reads a variable of options by itself, whoever starts it.
+pub fn is_read_by_runtime(variable: &str) -> bool {
+    OF_JAVA.contains(&variable) || variable == OF_RUBY
+}
+
+/// Name and value of `-Xname=value`, an option of JRuby's own.
+pub fn of_jruby(word: &str) -> Option<(&str, &str)> {
+    word.strip_prefix("-X")?.split_once('=')
+}
+
+/// What JRuby's launcher makes of a word for the JVM, if it makes something: `-J-Xmx1g` and `-Xcompile.mode=OFF` become `-Xmx1g` and
+/// `-Djruby.compile.mode=OFF`.
+pub fn handed_to_jvm(word: &str) -> Option<String> {
+    let own = || of_jruby(word).map(|(name, value)| format!("-Djruby.{name}={value}"));
+    word.strip_prefix("-J").map(str::to_owned).or_else(own)
+}
+
 /// What a process has of a setting that some variant's treatment asks for, whether its own does or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveOptions {
@@ -57,6 +80,15 @@ pub fn without_probe(rubyopt: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jrubys_launcher_hands_on_its_own_options_and_the_jvms() {
+        let handed = |word: &str| handed_to_jvm(word).unwrap_or_else(|| "-".to_owned());
+        assert_eq!(handed("-J-Xmx1g"), "-Xmx1g");
+        assert_eq!(handed("-Xcompile.mode=OFF"), "-Djruby.compile.mode=OFF");
+        assert_eq!(handed("-Xmx1g"), "-", "neither JRuby's option nor the JVM's");
+        assert_eq!(handed("--dev"), "-");
+    }
 
     #[test]
     fn what_is_neither_in_the_variable_nor_in_the_command_is_lost() {

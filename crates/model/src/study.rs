@@ -488,6 +488,9 @@ pub struct Decide {
     /// The difference that the study cares to find, a fraction: it says how many blocks that takes, and decides nothing.
     #[serde(default = "usual_detect")]
     pub detect: f64,
+    /// How long a launch serves until the next deployment: of such a life, too, it is told who serves more. It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redeploy_every: Option<Duration>,
 }
 
 /// A metric that is judged beside the primary one.

@@ -412,7 +412,8 @@ pub fn life(seconds: f64) -> String {
     match seconds {
         s if s < 3_600.0 => number::seconds(s),
         s if s < 86_400.0 => format!("{} h", number::amount(s / 3_600.0)),
-        s => plural((s / 86_400.0).round() as u64, "day"),
+        86_400.0 => "1 day".into(),
+        s => format!("{} days", number::amount(s / 86_400.0)),
     }
 }
 

@@ -24,6 +24,8 @@ const MOST_BLOCKS: u32 = 30;
 const RESERVE: f64 = 0.05;
 /// Measurements and warm-ups are seen second by second.
 const ONE_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest time from one deployment to the next.
+const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// Lengths and limits of a full run.
 pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
@@ -164,7 +166,26 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
                 .help("write a larger `detect`, or a smaller `rope`"),
         );
     }
-    Decide { primary, cell: keys.cell.as_ref().map(|cell| cell.value.clone()), secondary, rope, detect }
+    Decide {
+        primary,
+        cell: keys.cell.as_ref().map(|cell| cell.value.clone()),
+        secondary,
+        rope,
+        detect,
+        redeploy_every: keys.redeploy_every.as_ref().map(|life| lifetime(life, problems)),
+    }
+}
+
+/// How long a launch serves until the next deployment.
+fn lifetime(written: &At<Length>, problems: &mut Problems) -> Duration {
+    if !(ONE_INTERVAL..=LONGEST_LIFE).contains(&written.value.0) {
+        problems.add(
+            Problem::new("a launch serves for a second at least, and for thirty days at most")
+                .at(written.place, "outside")
+                .help("write a length from \"1s\" to \"720h\""),
+        );
+    }
+    written.value.0
 }
 
 /// The cells of a study, by name.

@@ -162,7 +162,14 @@ fn everything_else_has_a_default() {
     );
     assert_eq!(
         study.decide,
-        words::Decide { primary: Metric::Throughput, cell: None, secondary: Vec::new(), rope: 0.02, detect: 0.05 }
+        words::Decide {
+            primary: Metric::Throughput,
+            cell: None,
+            secondary: Vec::new(),
+            rope: 0.02,
+            detect: 0.05,
+            redeploy_every: None
+        }
     );
     assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
     assert_eq!(*asked(&study).1, words::Expect::default());

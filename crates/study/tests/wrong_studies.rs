@@ -122,6 +122,8 @@ wrong! {
         underlines ["\"off\""], suggests "remove one of them";
     detect_within_the_rope: "rope = \"2%\"" => "rope = \"2%\"\ndetect = \"1%\"",
         underlines ["\"1%\""], suggests "larger `detect`";
+    a_life_of_no_time: "rope = \"2%\"" => "rope = \"2%\"\nredeploy_every = \"0s\"",
+        underlines ["\"0s\""], suggests "\"1s\" to \"720h\"";
     no_name: "name = \"Threads\"\n" => "",
         underlines [""], suggests "add `name";
     no_runtime: "runtime = \"jruby\"\n" => "",

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{FindingId, Severity, StudyRecord, TrialRecord};
+use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
 
-use super::{Context, Found, percent};
-use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
+use super::{Context, Found, name, percent};
+use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE, Trials};
 use crate::robust;
 
 /// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
@@ -17,15 +17,23 @@ const OTHERS: &str = "other processes, median launch";
 const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
-/// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
+/// spare ones were left, or when the hypervisor took more from one variant than from another; a note when disturbed blocks could
+/// be set aside. The evidence is what is beyond its floor.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
     let aside: Vec<_> = context.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
     let kept = context.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
-    if beyond.is_empty() && kept == 0 && aside.is_empty() {
+    let uneven = uneven_steal(record, context);
+    if beyond.is_empty() && kept == 0 && aside.is_empty() && uneven.is_none() {
         return Vec::new();
     }
-    let (severity, meaning) = if !beyond.is_empty() || kept > 0 {
+    let (severity, meaning) = if uneven.is_some() {
+        (
+            Severity::Warning,
+            "Others used the host during the run, and took more from some variants than from others. Blocks do not even that out: \
+             a part of what differs may be theirs.",
+        )
+    } else if !beyond.is_empty() || kept > 0 {
         (
             Severity::Warning,
             "Others used the host during the run. Randomised blocks keep the comparison fair, but the intervals are wider and the \
@@ -45,6 +53,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         "Stop what else runs, or use a machine of its own.",
     );
     let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
+    let found = uneven.into_iter().fold(found, |found, told| found.with("steal, mean of the used launches", told));
     let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
     let found = match competitor(record).filter(|_| is_others) {
         Some(competitor) => found.with("the busiest of them", competitor),
@@ -55,6 +64,22 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
     let reasons = aside.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
     vec![reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason))]
+}
+
+/// The variants from which the hypervisor took most and least in the used blocks, where that differs by more than the floor.
+fn uneven_steal(record: &StudyRecord, context: &Context) -> Option<String> {
+    let trials = Trials::of(record);
+    let used: Vec<u32> = blocks::used(&context.blocks).collect();
+    let stolen = |variant: VariantIndex| {
+        let launches = used.iter().filter_map(|block| trials.get(*block, variant));
+        let stolen: Vec<f64> = launches.map(|trial| trial.host.steal_cores).collect();
+        (stolen.iter().sum::<f64>() / stolen.len().max(1) as f64, variant)
+    };
+    let all = || (0..record.study.variants.len()).map(stolen);
+    let (most, from) = all().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (least, other) = all().min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let told = || format!("{} {}, {} {}", name(record, from), cores(most), name(record, other), cores(least));
+    (most - least > STEAL_CORES).then(told)
 }
 
 /// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
@@ -187,6 +212,20 @@ mod tests {
         let variant = &record.study.variants[record.trials[9].variant].name;
         let reason = pair("block 3", &format!("{variant}: other processes used 1.00 cores"));
         assert_eq!(evidence(&record), [pair("blocks set aside", "1"), reason]);
+    }
+
+    #[test]
+    fn steal_that_goes_with_a_variant_is_told() {
+        let stolen = |cores: f64| {
+            let mut record = fixture::record(6, 0.0);
+            let on = record.trials.iter_mut().filter(|trial| trial.variant == 1);
+            on.for_each(|trial| trial.host.steal_cores = cores);
+            record
+        };
+        assert_eq!(evidence(&stolen(0.02)), []);
+        let record = stolen(0.05);
+        assert_eq!(evidence(&record), [pair("steal, mean of the used launches", "on 0.05 cores, off 0.00 cores")]);
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
     }
 
     #[test]

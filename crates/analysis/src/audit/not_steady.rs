@@ -1,7 +1,9 @@
 //! A variant's speed had not settled.
 
 use model::study::WarmUp;
-use model::{Arrivals, CellRecord, FindingId, Interval, Outcome, Severity, StudyRecord, TrialRecord, interval, text};
+use model::{
+    Arrivals, CellRecord, FindingId, Interval, Mode, Outcome, Severity, StudyRecord, TrialRecord, interval, text,
+};
 
 use super::{Context, Found, launches, name, percent};
 use crate::{metrics, robust};
@@ -10,6 +12,8 @@ use crate::{metrics, robust};
 const TREND: f64 = 0.05;
 /// Fewest seconds of a measurement whose halves are compared.
 const FEWEST: usize = 4;
+/// Part that compiling has of the server's CPU time, from which on a launch is not warm.
+const COMPILING: f64 = 0.1;
 /// Fewest launches that show a trend.
 const FEWEST_LAUNCHES: usize = 3;
 /// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
@@ -18,13 +22,14 @@ const NEGLIGIBLE: f64 = 0.1;
 /// A warning for each variant that some pilot launch never saw steady (the cut is the cap then), and for each whose
 /// measured part still trends: in the median launch its speed changes by more than 5 % from the first to the second half
 /// of the measurements, so at least half of the launches change that much in the same direction.
+/// Also for each whose compilers still took more than a tenth of what the server used, in the median launch of a full run.
 /// Where the time or the requests until warm decide, also for each variant with measured launches that never became warm:
 /// they are left out, and are the slow ones. Invalid from more than a tenth of its launches on.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
     (0..record.study.variants.len())
         .flat_map(|variant| {
-            let found = [never_warm(record, variant), never_steady(record, variant), trending(record, variant)];
-            found.into_iter().flatten()
+            let rules = [never_warm, never_steady, trending, compiling];
+            rules.into_iter().filter_map(move |rule| rule(record, variant))
         })
         .collect()
 }
@@ -99,6 +104,43 @@ fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
     })
 }
 
+/// A quick run measures soon after the start, and says so itself.
+fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
+    let measured = launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
+    let used: Vec<[f64; 2]> = measured.filter_map(compiled).collect();
+    let typical = robust::median(&used.iter().map(|[compiling, cores]| compiling / cores).collect::<Vec<_>>())?;
+    let median = |of: usize| robust::median(&used.iter().map(|used| used[of]).collect::<Vec<_>>());
+    let is_warm = record.plan.mode == Mode::Quick || used.len() < FEWEST_LAUNCHES || typical <= COMPILING;
+    let (compiling, cores) = median(0).zip(median(1)).filter(|_| !is_warm)?;
+    let found = Found::new(
+        FindingId::NotSteady,
+        Severity::Warning,
+        name(record, variant),
+        "Its compilers were still at work while it was measured: what was measured is the speed of a server that is not warm \
+         yet, and a part of its CPU time is theirs.",
+        "Warm up for longer; where there are few processors in bursts with rests (`[warmup] burst`, `rest`), so that the compilers \
+         get some of them.",
+    );
+    Some(
+        found
+            .about(variant)
+            .with("compiling in each second, all compiler threads, median launch", text::seconds(compiling))
+            .with("processors that the server used", text::significant(cores, 3))
+            .with("launches", used.len().to_string()),
+    )
+}
+
+/// Seconds of compiling (by the clock, all compiler threads together) and of the server's CPU for each second that a launch was measured.
+fn compiled(trial: &TrialRecord) -> Option<[f64; 2]> {
+    let read = |interval: &Interval| {
+        let server = interval.server.as_ref()?;
+        Some([server.jvm.as_ref()?.counters.as_ref()?.jit_s, server.cpu_s, interval.length_s])
+    };
+    let measured = trial.cells.iter().flat_map(|cell| &cell.intervals).filter_map(read);
+    let [compiling, cpu, seconds] = measured.fold([0.0; 3], |sum, more| [0, 1, 2].map(|of| sum[of] + more[of]));
+    (cpu > 0.0 && seconds > 0.0).then_some([compiling / seconds, cpu / seconds])
+}
+
 /// Mean over its cells of ln(speed in the second half / in the first).
 fn trend(record: &StudyRecord, trial: &TrialRecord) -> Option<f64> {
     let of_cell = |cell: &CellRecord| cell_trend(&record.plan.cells.get(cell.cell)?.shape.arrivals, &cell.intervals);
@@ -124,7 +166,7 @@ fn cell_trend(arrivals: &Arrivals, intervals: &[Interval]) -> Option<f64> {
 mod tests {
     use std::time::Duration;
 
-    use model::{Histogram, Metric, Profile, Spacing, WarmUpCut};
+    use model::{Histogram, JvmCounters, JvmUse, Metric, Profile, ServerUse, Spacing, WarmUpCut};
 
     use super::*;
     use crate::audit::testing::found;
@@ -181,6 +223,29 @@ mod tests {
             }
         }
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+    }
+
+    #[test]
+    fn compilers_that_are_still_at_work() {
+        let compiling = |jit_s: f64| {
+            let mut record = fixture::record(5, 0.0);
+            for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
+                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                    let counters = Some(JvmCounters { jit_s: jit_s * interval.length_s, ..JvmCounters::default() });
+                    interval.server = Some(ServerUse {
+                        cpu_s: 1.6 * interval.length_s,
+                        jvm: Some(JvmUse { counters, gc: None }),
+                        ..ServerUse::default()
+                    });
+                }
+            }
+            record
+        };
+        assert_eq!(found(rule, &compiling(0.15)), []);
+        let mut record = compiling(0.17);
+        assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+        record.plan.mode = Mode::Quick;
+        assert_eq!(found(rule, &record), []);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! other level ends up with the same value. That is said only of what both processes show: a start script may have defaults
 //! of its own, and options may bring others along.
 
-use model::options::without_probe;
+use model::options::{self, without_probe};
 use model::report::EnvironmentDifference;
 use model::study::{AskedSetting, Runtime, SettingKind};
 use model::{FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
@@ -28,8 +28,6 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         .collect()
 }
 
-/// Variables of options that a runtime reads by itself, whoever starts it.
-const OF_RUNTIMES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "RUBYOPT"];
 /// Names of settings of what runs that are files.
 const FILES: [&str; 4] = ["jar", "jars", "main", "script"];
 /// The variable that tells start scripts which JDK to take.
@@ -209,12 +207,12 @@ impl<'a> Pair<'a> {
     /// or they stand on its command line. Another process may be the one that they are meant for.
     fn is_read(&self, variant: VariantIndex, read: &Setting) -> bool {
         let is_on = |launch: &LaunchFacts, word: &str| {
-            let handed_on = confounded::handed_on(word);
+            let handed_on = options::handed_to_jvm(word);
             launch.command.iter().any(|other| other == word || Some(other) == handed_on.as_ref())
         };
         let holds = matches!(read.result, SettingResult::InEffect | SettingResult::AlreadyDefault);
         let all_on = |launch: &LaunchFacts| read.asked.split_whitespace().all(|word| is_on(launch, word));
-        holds && (OF_RUNTIMES.contains(&read.name.as_str()) || self.launches(variant).next().is_some_and(all_on))
+        holds && (options::is_read_by_runtime(&read.name) || self.launches(variant).next().is_some_and(all_on))
     }
 
     fn launches(&self, variant: VariantIndex) -> impl Iterator<Item = &'a LaunchFacts> {

@@ -13,8 +13,8 @@ const MARK: f64 = 4.0;
 
 /// How a variant is told from others: by colour, by dash and by marker, so that colour is never alone.
 /// Okabe and Ito's colours, which people with any colour vision tell apart.
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#b5588f", "#a87400", "#3a93c4"];
-const DASHES: [&str; 5] = ["", "6 3", "2 3", "9 3 2 3", "4 2"];
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#b5588f", "#a87400", "#4d4d4d"];
+const DASHES: [&str; 6] = ["", "6 3", "2 3", "9 3 2 3", "4 2", "12 2 2 2 2 2"];
 
 /// Room around the plotted area, px.
 #[derive(Debug, Clone, Copy)]
@@ -422,13 +422,13 @@ fn path(points: &[(f64, f64)]) -> String {
     d
 }
 
-/// The outline of a variant's marker: circle, square, triangle, diamond, triangle upside down.
+/// The outline of a variant's marker: circle, square, triangle, diamond, triangle upside down, cross.
 fn outline(series: Series, x: f64, y: f64) -> String {
     let polygon = |corners: &[(f64, f64)]| {
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx * MARK, y + dy * MARK)).collect();
         path(&corners) + "Z"
     };
-    match series % 5 {
+    match series % 6 {
         0 => {
             let (left, size) = (fixed(x - MARK), fixed(MARK));
             let (there, back) = (fixed(2.0 * MARK), fixed(-2.0 * MARK));
@@ -437,7 +437,12 @@ fn outline(series: Series, x: f64, y: f64) -> String {
         1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         2 => polygon(&[(0.0, -1.15), (1.1, 0.9), (-1.1, 0.9)]),
         3 => polygon(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
-        _ => polygon(&[(0.0, 1.15), (1.1, -0.9), (-1.1, -0.9)]),
+        4 => polygon(&[(0.0, 1.15), (1.1, -0.9), (-1.1, -0.9)]),
+        _ => {
+            let arm = [(0.4, -1.15), (0.4, -0.4), (1.15, -0.4)];
+            let turned = |turns: usize| arm.map(|at| (0..turns).fold(at, |(x, y), _| (-y, x)));
+            polygon(&(0..4).flat_map(turned).collect::<Vec<_>>())
+        }
     }
 }
 

@@ -2,16 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{SettingResult, SettingSource};
+use model::{SettingResult, SettingSource, options};
 
 use super::beside::Beside;
 use super::together::{in_effect, together};
 use super::{Found, Reader, exactly, jruby, jvm, mri};
 use crate::proc;
 use crate::serving::RuntimeKind;
-
-/// Options of the JVM: read by itself, and by the `java` program.
-pub(super) const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// What only start scripts read, such as JRuby's launcher and those of application servers.
 const OF_SCRIPTS: [&str; 10] = [
@@ -30,9 +27,6 @@ const OF_SCRIPTS: [&str; 10] = [
 /// Options of JRuby, which its launcher reads.
 pub(super) const OF_JRUBY: &str = "JRUBY_OPTS";
 
-/// Options of Ruby: read by itself.
-pub(super) const OF_RUBY: &str = "RUBYOPT";
-
 /// Whether Ruby compiles: read by itself.
 const YJIT_ENABLE: &str = "RUBY_YJIT_ENABLE";
 
@@ -45,12 +39,12 @@ pub(super) fn has_options(name: &str, value: &str) -> bool {
 }
 
 fn is_named(name: &str) -> bool {
-    OF_JAVA.contains(&name) || OF_SCRIPTS.contains(&name) || name == OF_RUBY
+    options::is_read_by_runtime(name) || OF_SCRIPTS.contains(&name)
 }
 
 /// Whether all words are options of the JVM, and none of JRuby's own (`-Xname=value`).
 fn is_for_java(value: &str) -> bool {
-    let is_rubys = |word: &str| jruby::own_option(word).is_some_and(|(name, _)| !name.contains(':'));
+    let is_rubys = |word: &str| options::of_jruby(word).is_some_and(|(name, _)| !name.contains(':'));
     let is_javas = |word: &str| {
         !is_rubys(word)
             && ["-X", "-D", "--add-"].iter().any(|begin| word.len() > begin.len() && word.starts_with(begin))
@@ -68,7 +62,7 @@ impl Reader<'_> {
             // Some Rubies heed it though it is empty.
             _ if value.trim().is_empty() && name != YJIT_ENABLE => return found,
             OF_LINKER => Ok(self.preloaded(value, beside, found)),
-            OF_RUBY => self.rubyopt(value, beside, found),
+            options::OF_RUBY => self.rubyopt(value, beside, found),
             _ if name.starts_with("RUBY_") => self.read_by_ruby(name, value, found),
             _ if is_named(name) => self.read_by_java(name, value, beside, found),
             _ if is_javas() => self.maybe_read_by_java(value, beside, found),
@@ -105,7 +99,7 @@ impl Reader<'_> {
     }
 
     fn read_by_java(&self, name: &str, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        if OF_JAVA.contains(&name) {
+        if options::OF_JAVA.contains(&name) {
             return self.java_options(value, beside, found);
         }
         if self.target.installed.jvm.is_some() {
@@ -226,7 +220,7 @@ impl Reader<'_> {
 
     /// An option of JRuby's launcher: `-J` goes before those of the JVM.
     pub(super) fn launcher_option(&self, word: &str, beside: &Beside) -> Result<Found, String> {
-        match (word.strip_prefix("-J"), jruby::own_option(word)) {
+        match (word.strip_prefix("-J"), options::of_jruby(word)) {
             (Some(option), _) => self.jvm_option(option, beside),
             (None, Some((name, value))) => self.jruby_option(name, value),
             (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::study::AskedSetting;
-use model::{SettingResult, SettingSource};
+use model::{SettingResult, SettingSource, options};
 
 use super::beside::Beside;
 use super::together::{in_effect, together};
@@ -169,7 +169,7 @@ impl Reader<'_> {
         let is_shown = || option.split(' ').all(|word| self.is_shown(word));
         let as_shown = || if is_shown() { Ok(in_effect(option)) } else { unseen() };
         let is_jruby = || self.runtime_kind() == RuntimeKind::Jruby;
-        let for_jvm = jruby::handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
+        let for_jvm = options::handed_to_jvm(option).filter(|option| !option.contains(' ') && is_jruby());
         let is_handed_on = for_jvm.as_ref().is_some_and(|option| self.is_given_to_jvm(option));
         // What stands behind another program's name is that program's to hand on.
         let is_read = words.is_program && self.is_its_jvm();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use indexmap::IndexMap;
-use model::SettingSource;
+use model::{SettingSource, options};
 
 use super::Found;
 use super::jvm::{self, ASK_WITHIN};
@@ -34,21 +34,10 @@ pub(super) fn is_of_rack(name: &str) -> bool {
 
 /// Of options of JRuby's launcher that are given twice the later one.
 pub(super) fn last_of_each(words: Vec<String>) -> Vec<String> {
-    jvm::last_of_each(words, |word| match (word.strip_prefix("-J"), own_option(word)) {
+    jvm::last_of_each(words, |word| match (word.strip_prefix("-J"), options::of_jruby(word)) {
         (Some(option), _) => jvm::name(option),
         (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
     })
-}
-
-/// What JRuby's launcher makes of an option for the JVM, if it makes one.
-pub(super) fn handed_to_jvm(word: &str) -> Option<String> {
-    let own = || own_option(word).map(|(name, value)| format!("-Djruby.{name}={value}"));
-    word.strip_prefix("-J").map(str::to_owned).or_else(own)
-}
-
-/// Name and value of `-Xname=value`, an option of JRuby's own.
-pub(super) fn own_option(word: &str) -> Option<(&str, &str)> {
-    word.strip_prefix("-X")?.split_once('=')
 }
 
 /// From what JRuby itself has loaded.

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use model::options::without_probe;
+use model::options::{OF_JAVA, without_probe};
 use model::study::{AskedSetting, Limits, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
     fn is_read_by_java(&self, option: &str) -> Result<bool, String> {
         let jvm = self.jvm()?;
         // Which `java` does not do before 9.
-        let of_java = carriers::OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || jvm.major() != Some(8));
+        let of_java = OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || jvm.major() != Some(8));
         let environment = proc::environment(jvm.pid).ok_or(NO_ENVIRONMENT)?;
         let read = environment.iter().filter(|(name, _)| of_java.clone().any(|known| known == name));
         Ok(read.filter_map(|(_, text)| jvm::options(text).ok()).flatten().any(|word| word == option))

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use indexmap::IndexMap;
+use model::options::OF_JAVA;
 use model::study::{AskedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
@@ -20,7 +21,7 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
         let complete = |text: &str| site.complete(text).ok();
         match (asked.kind, &installed.jvm) {
             (SettingKind::JvmFlag, Some(jvm)) => jvm_option(jvm, site, &complete(&asked.name)?),
-            (SettingKind::Env, Some(jvm)) if carriers::OF_JAVA.contains(&asked.name.as_str()) => {
+            (SettingKind::Env, Some(jvm)) if OF_JAVA.contains(&asked.name.as_str()) => {
                 let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }

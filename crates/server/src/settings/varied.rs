@@ -1,10 +1,10 @@
 //! What a process has of the options that make variants differ, whether it was launched with them or not: two processes that have the
 //! same of all of them are one treatment, whatever words they were launched with.
 
-use model::LiveOptions;
 use model::study::{AskedSetting, SettingKind};
+use model::{LiveOptions, options};
 
-use super::{Reader, Target, carriers, jruby, jvm};
+use super::{Reader, Target, carriers, jvm};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not tell is left out.
 pub(crate) fn varied(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<LiveOptions> {
@@ -26,11 +26,11 @@ impl Reader<'_> {
             SettingKind::JvmFlag => self.has_option(&name),
             SettingKind::Property => self.has_property(&name),
             SettingKind::Jruby => self.has_of_jruby(&name),
-            SettingKind::Env if name == carriers::OF_RUBY => None,
+            SettingKind::Env if name == options::OF_RUBY => None,
             SettingKind::Env if name == carriers::OF_JRUBY => {
                 let has = |word: &String| match word.strip_prefix("-J") {
                     Some(option) => self.has_option(option),
-                    None => self.has_of_jruby(jruby::own_option(word)?.0),
+                    None => self.has_of_jruby(options::of_jruby(word)?.0),
                 };
                 all(shell_words::split(&value).ok()?.iter().map(has).collect())
             }

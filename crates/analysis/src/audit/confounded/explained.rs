@@ -1,7 +1,7 @@
 //! Which factor accounts for what differs.
 
 use model::study::{AskedSetting, SettingKind};
-use model::{StudyRecord, VariantIndex};
+use model::{StudyRecord, VariantIndex, options};
 
 use super::sides::{Subject, name_numbers};
 
@@ -26,17 +26,11 @@ fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
         return names_subject(asked, subject);
     }
     let has_value = value.is_empty() || word.contains(&value);
-    let stands_for = |part: &str| part == word || handed_on(part).is_some_and(|option| option == word);
+    let stands_for = |part: &str| part == word || options::handed_to_jvm(part).is_some_and(|option| option == word);
     let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
     // As a program below a folder that a variable names.
     let is_below = value.contains('/') && word.starts_with(&value);
     is_words || is_below || mentions(word, &name) && has_value
-}
-
-/// What stands on a command line for an option: JRuby's launcher hands those of `JRUBY_OPTS` on as the JVM's.
-pub fn handed_on(option: &str) -> Option<String> {
-    let property = || option.strip_prefix("-X").map(|property| format!("-Djruby.{property}"));
-    option.strip_prefix("-J").map(str::to_owned).or_else(property)
 }
 
 /// Whether a setting is about the subject as such: this variable, this library.

@@ -19,8 +19,6 @@ use explained::explaining_factor;
 use follows::may_follow;
 use sides::{Side, Subject, facts, inspected};
 
-pub(super) use explained::handed_on;
-
 /// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).
 const FEWEST: usize = 2;
 
