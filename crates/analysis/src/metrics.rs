@@ -182,7 +182,7 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
         gc_share: per_second(&gc_s),
         safepoint_share: per_second(&|interval| Some(jvm(interval)?.counters.as_ref()?.safepoint_s)),
         classes_loaded: classes().next().map(|_| classes().sum::<u64>() as f64),
-        jit_per_request: per_request(|interval| Some(jvm(interval)?.counters.as_ref()?.jit_s * 1e6)),
+        jit_per_request: per_request(|interval| Some(jit_s(interval)? * 1e6)),
         allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64))
             .filter(|_| collected_intervals(cell) >= 2),
         exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, cell.whole())),
@@ -234,6 +234,11 @@ fn switches(interval: &Interval) -> Option<&Switches> {
 
 fn jvm(interval: &Interval) -> Option<&JvmUse> {
     interval.server.as_ref()?.jvm.as_ref()
+}
+
+/// Seconds of compiling that an interval has, all compiler threads together; `None` where the server tells none.
+pub fn jit_s(interval: &Interval) -> Option<f64> {
+    Some(jvm(interval)?.counters.as_ref()?.jit_s)
 }
 
 /// Time that the JVM was paused for garbage collection in an interval, seconds: by its log, or, where it has none, by the

@@ -164,8 +164,7 @@ fn failed(interval: &Interval) -> Option<f64> {
 }
 
 fn jit(interval: &Interval) -> Option<f64> {
-    let counters = interval.server.as_ref()?.jvm.as_ref()?.counters.as_ref()?;
-    Some(counters.jit_s / interval.length_s)
+    Some(metrics::jit_s(interval)? / interval.length_s)
 }
 
 /// Processes of the server that ended near a moment: it, or a part of it, was replaced.

@@ -8,8 +8,8 @@
 //! difference's own interval holds zero: a test that is inverted (as Fieller's 1954 of a ratio). "At once" and "never" are ends of
 //! it like others.
 
-use model::warm_up::{BreakEven, Lifetime, Overtaking, TotalWork, WorkRatio};
-use model::{Effect, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
+use model::warm_up::{BreakEven, HORIZON_S, Lifetime, Overtaking, TotalWork, WorkRatio};
+use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
@@ -20,8 +20,6 @@ use crate::{robust, warm_up};
 
 /// Lives of a service, seconds: five minutes, a quarter of an hour, an hour, a day.
 const LIVES: [f64; 4] = [300.0, 900.0, 3_600.0, 86_400.0];
-/// After so long without overtaking it is "never", seconds: thirty days.
-const HORIZON: f64 = 30.0 * 86_400.0;
 /// From one time looked at to the next where nothing is seen any more.
 const GROWTH: f64 = 1.03;
 /// Times looked at while it is seen.
@@ -58,7 +56,7 @@ impl Work {
 
     /// When it had answered at all: the end of the first interval with a good answer.
     fn first(&self) -> f64 {
-        self.seen.iter().find(|(_, total)| *total > 0.0).map_or(HORIZON, |(at, _)| *at)
+        self.seen.iter().find(|(_, total)| *total > 0.0).map_or(HORIZON_S, |(at, _)| *at)
     }
 
     fn end(&self) -> f64 {
@@ -151,7 +149,7 @@ impl Pairs<'_> {
         let (first, end) = (self.first(), self.all().map(Work::end).fold(0.0, f64::max));
         let step = ((end - first) / LOOKS).max(1.0);
         let seen = (0..).map(|look| first + step * f64::from(look)).take_while(|t| *t < end);
-        let beyond = std::iter::successors(Some(end.max(first)), |t| Some(t * GROWTH)).take_while(|t| *t <= HORIZON);
+        let beyond = std::iter::successors(Some(end.max(first)), |t| Some(t * GROWTH)).take_while(|t| *t <= HORIZON_S);
         seen.chain(beyond).collect()
     }
 
@@ -165,13 +163,17 @@ impl Pairs<'_> {
         if first > 0.0 && first < day { (0..CURVE).filter_map(at).collect() } else { Vec::new() }
     }
 
-    fn lifetime(&self, seconds: f64, margin: f64) -> Option<Lifetime> {
+    /// Whoever has not served at all by then serves less.
+    fn lifetime(&self, seconds: f64, margin: f64) -> Lifetime {
         let served = [0, 1].map(|side| self.served(side, seconds));
         let effect = self.effect(seconds);
         let decided = effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin)));
-        let reading = compare::interpret(decided, Polarity::HigherIsBetter);
-        let all_serve = served.iter().all(|served| *served > 0.0);
-        all_serve.then(|| Lifetime { seconds, served, effect, reading, extrapolated: seconds > self.seen() })
+        let reading = match served.map(|served| served > 0.0) {
+            [true, false] => Interpretation::Worse,
+            [false, true] => Interpretation::Better,
+            _ => compare::interpret(decided, Polarity::HigherIsBetter),
+        };
+        Lifetime { seconds, served, effect, reading, extrapolated: seconds > self.seen() }
     }
 }
 
@@ -215,7 +217,7 @@ pub fn total_work(
             },
             |break_even| sentence(break_even, names) + &guess(record, &pairs),
         ),
-        lifetimes: lives(record).into_iter().filter_map(|seconds| pairs.lifetime(seconds, margin)).collect(),
+        lifetimes: lives(record).into_iter().map(|seconds| pairs.lifetime(seconds, margin)).collect(),
         curve: pairs.curve(),
         break_even: by_side
             .map(|break_even| BreakEven { leader: [BASELINE, variant][break_even.leader], ..break_even }),
@@ -294,7 +296,6 @@ fn time(seconds: f64) -> String {
 mod tests {
     use std::time::Duration;
 
-    use model::Interpretation;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -349,6 +350,13 @@ mod tests {
         assert_eq!(lives.iter().map(|life| life.seconds).collect::<Vec<_>>(), [148.0, 300.0, 900.0, 3_600.0, 86_400.0]);
         assert!(lives[0].extrapolated && (lives[0].served[0] - lives[0].served[1]).abs() < 1e-6, "{:?}", lives[0]);
         assert_eq!(lives[0].reading, Interpretation::Equivalent);
+        // Ready after eight seconds: none has served before.
+        record.study.decide.redeploy_every = Some(Duration::from_secs(5));
+        let cold = result(&record).lifetimes[0];
+        assert_eq!((cold.served, cold.effect, cold.reading), ([0.0; 2], None, Interpretation::Undecided));
+        let first = record.trials.iter_mut().filter(|trial| trial.variant == 0);
+        first.for_each(|trial| trial.launch.as_mut().unwrap().ready_s = 1.0);
+        assert_eq!(result(&record).lifetimes[0].reading, Interpretation::Worse);
         record.study.decide.redeploy_every = Some(Duration::from_secs(900));
         assert_eq!(result(&record).lifetimes.len(), 4);
         // Half as much while cold, and a fifth more in the long run.

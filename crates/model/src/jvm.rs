@@ -32,7 +32,8 @@ pub struct JvmCounters {
     pub collectors: Vec<CollectorUse>,
     /// Time in which all threads were stopped, for collections or anything else, seconds.
     pub safepoint_s: f64,
-    /// Time spent compiling, seconds, summed over the compiler threads.
+    /// Time of the compilations that ended in it and succeeded, seconds by the clock, summed over the compiler threads: where these wait
+    /// for a processor they use less of it (`java.ci.totalTime`).
     pub jit_s: f64,
     /// Java threads at its end.
     pub threads: u32,

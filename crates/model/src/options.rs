@@ -1,4 +1,4 @@
-//! Options of a server's runtime, and the variables that carry them, such as `JAVA_OPTS`.
+//! Options of a server's runtime: the variables that runtimes read them from, what JRuby's launcher makes of them, and what became of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +17,14 @@ pub fn is_read_by_runtime(variable: &str) -> bool {
 
 /// Name and value of `-Xname=value`, an option of JRuby's own.
 pub fn of_jruby(word: &str) -> Option<(&str, &str)> {
-    word.strip_prefix("-X")?.split_once('=')
+    word.strip_prefix("-X")?.split_once('=').filter(|(name, _)| !name.contains(':'))
 }
 
-/// What JRuby's launcher makes of a word for the JVM, if it makes something: `-J-Xmx1g` and `-Xcompile.mode=OFF` become `-Xmx1g` and
-/// `-Djruby.compile.mode=OFF`.
+/// What JRuby's launcher makes of a word for the JVM, if it makes something: `-J-Xmx1g`, `-Xcompile.mode=OFF` and `-Xjit.logging` become
+/// `-Xmx1g`, `-Djruby.compile.mode=OFF` and `-Djruby.jit.logging` (`-X` and a name with a dot in it: jruby.sh of 9.4 and 10.1).
 pub fn handed_to_jvm(word: &str) -> Option<String> {
-    let own = || of_jruby(word).map(|(name, value)| format!("-Djruby.{name}={value}"));
+    let is_own = |name: &&str| name.split('=').next().is_some_and(|name| name.contains('.') && !name.contains(':'));
+    let own = || word.strip_prefix("-X").filter(is_own).map(|own| format!("-Djruby.{own}"));
     word.strip_prefix("-J").map(str::to_owned).or_else(own)
 }
 
@@ -87,7 +88,12 @@ mod tests {
         assert_eq!(handed("-J-Xmx1g"), "-Xmx1g");
         assert_eq!(handed("-Xcompile.mode=OFF"), "-Djruby.compile.mode=OFF");
         assert_eq!(handed("-Xmx1g"), "-", "neither JRuby's option nor the JVM's");
+        assert_eq!(handed("-Xjit.logging"), "-Djruby.jit.logging");
+        assert_eq!(handed("-XX:HeapDumpPath=/a.b"), "-");
+        assert_eq!(handed("-Xlog:gc=debug:file=a.log"), "-");
         assert_eq!(handed("--dev"), "-");
+        assert_eq!(of_jruby("-Xcompile.mode=OFF"), Some(("compile.mode", "OFF")));
+        assert_eq!((of_jruby("-XX:MaxGCPauseMillis=50"), of_jruby("-Xlog:gc=debug")), (None, None));
     }
 
     #[test]

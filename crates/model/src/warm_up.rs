@@ -101,6 +101,9 @@ pub enum Overtaking {
     Never,
 }
 
+/// The longest life of a launch that is looked at, seconds: thirty days. What has not overtaken by then never does.
+pub const HORIZON_S: f64 = 30.0 * 86_400.0;
+
 /// A life of so many seconds from launch to the next deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {

@@ -407,14 +407,21 @@ pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> 
     }
 }
 
-/// A life from launch to launch: `5 min`, `1 h`, `1 day`.
+/// A life from launch to launch: `5 min`, `1 h`, `1 day 12 h`.
 pub fn life(seconds: f64) -> String {
-    match seconds {
-        s if s < 3_600.0 => number::seconds(s),
-        s if s < 86_400.0 => format!("{} h", number::amount(s / 3_600.0)),
-        86_400.0 => "1 day".into(),
-        s => format!("{} days", number::amount(s / 86_400.0)),
+    if seconds < 3_600.0 {
+        return number::seconds(seconds);
     }
+    let whole = seconds.round() as u64;
+    let part = |n: u64, unit: &str| (n > 0).then(|| format!("{n} {unit}"));
+    let days = whole / 86_400;
+    let parts = [
+        (days > 0).then(|| plural(days, "day")),
+        part(whole % 86_400 / 3_600, "h"),
+        part(whole % 3_600 / 60, "min"),
+        part(whole % 60, "s"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// What the table of changes is.
@@ -462,6 +469,12 @@ pub fn block_number(block: &BlockSummary) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lives_that_differ_have_names_that_differ() {
+        let told = [148.0, 300.0, 3_600.0, 3_601.0, 5_400.0, 86_400.0, 129_600.0, 30.0 * 86_400.0].map(life);
+        assert_eq!(told, ["2 min 28 s", "5 min", "1 h", "1 h 1 s", "1 h 30 min", "1 day", "1 day 12 h", "30 days"]);
+    }
 
     #[test]
     fn times_are_told_to_the_second() {

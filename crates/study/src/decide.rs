@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::histogram::LEAST_BEYOND;
 use model::study::{Bursts, Decide, Timing, WarmUp, Workload};
+use model::warm_up::HORIZON_S;
 use model::{Arrivals, Metric, Shape, text};
 
 use crate::file::{StudyFile, WarmUpKeys};
@@ -24,8 +25,6 @@ const MOST_BLOCKS: u32 = 30;
 const RESERVE: f64 = 0.05;
 /// Measurements and warm-ups are seen second by second.
 const ONE_INTERVAL: Duration = Duration::from_secs(1);
-/// Longest time from one deployment to the next.
-const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// Lengths and limits of a full run.
 pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
@@ -178,7 +177,7 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
 
 /// How long a launch serves until the next deployment.
 fn lifetime(written: &At<Length>, problems: &mut Problems) -> Duration {
-    if !(ONE_INTERVAL..=LONGEST_LIFE).contains(&written.value.0) {
+    if written.value.0 < ONE_INTERVAL || written.value.0.as_secs_f64() > HORIZON_S {
         problems.add(
             Problem::new("a launch serves for a second at least, and for thirty days at most")
                 .at(written.place, "outside")

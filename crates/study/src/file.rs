@@ -514,7 +514,7 @@ pub(crate) struct DecideKeys {
     pub rope: Option<At<Share>>,
     /// The difference that you care to find, larger than `rope`: a run says how many blocks that takes. It decides nothing. Default: 5%, or twice `rope` where that is more.
     pub detect: Option<At<Share>>,
-    /// How often the service is deployed anew, 1s to 720h: who serves more from one launch to the next is told for such a life,
+    /// How often the service is deployed anew, 1s to 720h: who serves more from one launch to the next is told of such a life,
     /// too. It decides nothing. Default: lives of 5 and 15 minutes, an hour and a day alone.
     pub redeploy_every: Option<At<Length>>,
     /// How often every variant is launched.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
 
 use super::{Context, Found, name, percent};
-use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE, Trials};
-use crate::robust;
+use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
+use crate::compare::{self, BASELINE};
+use crate::{robust, sequential};
 
 /// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
 /// apart would already make a scatter.
@@ -17,23 +18,55 @@ const OTHERS: &str = "other processes, median launch";
 const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
-/// spare ones were left, or when the hypervisor took more from one variant than from another; a note when disturbed blocks could
-/// be set aside. The evidence is what is beyond its floor.
+/// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
+/// And a warning for each variant from which the hypervisor took more, or less, than from the baseline, block by block.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+    let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
+    disturbed(record, context)
+        .into_iter()
+        .chain(others.filter_map(|variant| one_sided(record, context, variant)))
+        .collect()
+}
+
+/// Steal that goes with a variant, by chance or by its own doing, is in the difference: blocks cancel what both sides have.
+fn one_sided(record: &StudyRecord, context: &Context, variant: VariantIndex) -> Option<Found> {
+    let pairs = compare::pairs(record, &context.blocks, variant, stolen);
+    let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
+    let effect = sequential::interval(&differences, context.boundaries)
+        .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > STEAL_CORES)?;
+    let written = |cores: f64| format!("{cores:+.2}").replace('-', "−");
+    let [estimate, low, high] = [effect.estimate, effect.low, effect.high].map(written);
+    let found = Found::new(
+        FindingId::HostNoise,
+        Severity::Warning,
+        format!("{} against {}", name(record, variant), name(record, BASELINE)),
+        "The hypervisor took more from one side than from the other, in the same blocks. Blocks do not cancel that: a part of the \
+         difference may be its.",
+        "Use a machine whose processors are its own. Where one side uses more of them than the other, that may be why.",
+    );
+    Some(
+        found
+            .about(variant)
+            .with("steal while it was measured, difference", format!("{estimate} cores [{low}, {high}]")),
+    )
+}
+
+/// Cores that the hypervisor took while a launch was measured, the mean over its cells.
+fn stolen(trial: &TrialRecord) -> Option<f64> {
+    let measured = || trial.cells.iter().flat_map(|cell| &cell.intervals);
+    let seen = || measured().filter_map(|interval| Some((interval.host.as_ref()?.steal_cores, interval.length_s)));
+    let seconds: f64 = seen().map(|(_, length_s)| length_s).sum();
+    (seconds > 0.0).then(|| seen().map(|(cores, length_s)| cores * length_s).sum::<f64>() / seconds)
+}
+
+fn disturbed(record: &StudyRecord, context: &Context) -> Option<Found> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
     let aside: Vec<_> = context.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
     let kept = context.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
-    let uneven = uneven_steal(record, context);
-    if beyond.is_empty() && kept == 0 && aside.is_empty() && uneven.is_none() {
-        return Vec::new();
+    if beyond.is_empty() && kept == 0 && aside.is_empty() {
+        return None;
     }
-    let (severity, meaning) = if uneven.is_some() {
-        (
-            Severity::Warning,
-            "Others used the host during the run, and took more from some variants than from others. Blocks do not even that out: \
-             a part of what differs may be theirs.",
-        )
-    } else if !beyond.is_empty() || kept > 0 {
+    let (severity, meaning) = if !beyond.is_empty() || kept > 0 {
         (
             Severity::Warning,
             "Others used the host during the run. Randomised blocks keep the comparison fair, but the intervals are wider and the \
@@ -53,7 +86,6 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         "Stop what else runs, or use a machine of its own.",
     );
     let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
-    let found = uneven.into_iter().fold(found, |found, told| found.with("steal, mean of the used launches", told));
     let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
     let found = match competitor(record).filter(|_| is_others) {
         Some(competitor) => found.with("the busiest of them", competitor),
@@ -63,23 +95,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
     let reasons = aside.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
-    vec![reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason))]
-}
-
-/// The variants from which the hypervisor took most and least in the used blocks, where that differs by more than the floor.
-fn uneven_steal(record: &StudyRecord, context: &Context) -> Option<String> {
-    let trials = Trials::of(record);
-    let used: Vec<u32> = blocks::used(&context.blocks).collect();
-    let stolen = |variant: VariantIndex| {
-        let launches = used.iter().filter_map(|block| trials.get(*block, variant));
-        let stolen: Vec<f64> = launches.map(|trial| trial.host.steal_cores).collect();
-        (stolen.iter().sum::<f64>() / stolen.len().max(1) as f64, variant)
-    };
-    let all = || (0..record.study.variants.len()).map(stolen);
-    let (most, from) = all().max_by(|one, other| one.0.total_cmp(&other.0))?;
-    let (least, other) = all().min_by(|one, other| one.0.total_cmp(&other.0))?;
-    let told = || format!("{} {}, {} {}", name(record, from), cores(most), name(record, other), cores(least));
-    (most - least > STEAL_CORES).then(told)
+    Some(reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason)))
 }
 
 /// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
@@ -214,18 +230,31 @@ mod tests {
         assert_eq!(evidence(&record), [pair("blocks set aside", "1"), reason]);
     }
 
+    fn scattered(number: usize) -> f64 {
+        0.01 * (number * 7 % 5) as f64
+    }
+
     #[test]
     fn steal_that_goes_with_a_variant_is_told() {
-        let stolen = |cores: f64| {
-            let mut record = fixture::record(6, 0.0);
-            let on = record.trials.iter_mut().filter(|trial| trial.variant == 1);
-            on.for_each(|trial| trial.host.steal_cores = cores);
+        let stolen = |blocks: usize, of: fn(usize, usize) -> f64| {
+            let mut record = fixture::record(blocks, 0.0);
+            for (number, trial) in record.trials.iter_mut().enumerate() {
+                let steal_cores = of(trial.variant, number);
+                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                    interval.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
+                }
+            }
             record
         };
-        assert_eq!(evidence(&stolen(0.02)), []);
-        let record = stolen(0.05);
-        assert_eq!(evidence(&record), [pair("steal, mean of the used launches", "on 0.05 cores, off 0.00 cores")]);
-        assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+        let told = evidence(&stolen(8, |variant, number| 0.1 * variant as f64 + scattered(number)));
+        let [(what, cores)] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(what, "steal while it was measured, difference");
+        assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
+        // As much from both, however much; too little to matter; too few blocks; one launch of many.
+        assert_eq!(evidence(&stolen(8, |_, number| 0.3 + scattered(number))), []);
+        assert_eq!(evidence(&stolen(8, |variant, _| 0.02 * variant as f64)), []);
+        assert_eq!(evidence(&stolen(4, |variant, _| 0.1 * variant as f64)), []);
+        assert_eq!(evidence(&stolen(8, |_, number| if number == 9 { 0.3 } else { 0.0 })), []);
     }
 
     #[test]

@@ -12,9 +12,11 @@ use crate::{metrics, robust};
 const TREND: f64 = 0.05;
 /// Fewest seconds of a measurement whose halves are compared.
 const FEWEST: usize = 4;
-/// Part that compiling has of the server's CPU time, from which on a launch is not warm.
+/// Compiling by the clock for each second of the server's CPU time, above which a launch is not warm.
 const COMPILING: f64 = 0.1;
-/// Fewest launches that show a trend.
+/// Compiling for each second, by the clock, that is too little to matter, however little the server does.
+const COMPILING_CORES: f64 = 0.05;
+/// Fewest launches that show a trend, or compilers at work.
 const FEWEST_LAUNCHES: usize = 3;
 /// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
 const NEGLIGIBLE: f64 = 0.1;
@@ -109,23 +111,23 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
     let measured = launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
     let used: Vec<[f64; 2]> = measured.filter_map(compiled).collect();
     let typical = robust::median(&used.iter().map(|[compiling, cores]| compiling / cores).collect::<Vec<_>>())?;
-    let median = |of: usize| robust::median(&used.iter().map(|used| used[of]).collect::<Vec<_>>());
     let is_warm = record.plan.mode == Mode::Quick || used.len() < FEWEST_LAUNCHES || typical <= COMPILING;
-    let (compiling, cores) = median(0).zip(median(1)).filter(|_| !is_warm)?;
+    let compiling = robust::median(&used.iter().map(|[compiling, _]| *compiling).collect::<Vec<_>>())
+        .filter(|compiling| !is_warm && *compiling > COMPILING_CORES)?;
     let found = Found::new(
         FindingId::NotSteady,
         Severity::Warning,
         name(record, variant),
         "Its compilers were still at work while it was measured: what was measured is the speed of a server that is not warm \
-         yet, and a part of its CPU time is theirs.",
+         yet, and a part of its CPU time is theirs (less than by the clock where they wait for a processor).",
         "Warm up for longer; where there are few processors in bursts with rests (`[warmup] burst`, `rest`), so that the compilers \
          get some of them.",
     );
     Some(
         found
             .about(variant)
-            .with("compiling in each second, all compiler threads, median launch", text::seconds(compiling))
-            .with("processors that the server used", text::significant(cores, 3))
+            .with("compiling by the clock, of the server's CPU time, median launch", percent(typical))
+            .with("compiling in each second", text::seconds(compiling))
             .with("launches", used.len().to_string()),
     )
 }
@@ -134,7 +136,7 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
 fn compiled(trial: &TrialRecord) -> Option<[f64; 2]> {
     let read = |interval: &Interval| {
         let server = interval.server.as_ref()?;
-        Some([server.jvm.as_ref()?.counters.as_ref()?.jit_s, server.cpu_s, interval.length_s])
+        Some([metrics::jit_s(interval)?, server.cpu_s, interval.length_s])
     };
     let measured = trial.cells.iter().flat_map(|cell| &cell.intervals).filter_map(read);
     let [compiling, cpu, seconds] = measured.fold([0.0; 3], |sum, more| [0, 1, 2].map(|of| sum[of] + more[of]));
@@ -227,13 +229,13 @@ mod tests {
 
     #[test]
     fn compilers_that_are_still_at_work() {
-        let compiling = |jit_s: f64| {
+        let compiling = |jit_s: f64, cpu_s: f64| {
             let mut record = fixture::record(5, 0.0);
             for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
                 for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
                     let counters = Some(JvmCounters { jit_s: jit_s * interval.length_s, ..JvmCounters::default() });
                     interval.server = Some(ServerUse {
-                        cpu_s: 1.6 * interval.length_s,
+                        cpu_s: cpu_s * interval.length_s,
                         jvm: Some(JvmUse { counters, gc: None }),
                         ..ServerUse::default()
                     });
@@ -241,10 +243,16 @@ mod tests {
             }
             record
         };
-        assert_eq!(found(rule, &compiling(0.15)), []);
-        let mut record = compiling(0.17);
-        assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
+        let told = [(Severity::Warning, "on".to_owned())];
+        assert_eq!(found(rule, &compiling(0.15, 1.6)), []);
+        assert_eq!(found(rule, &compiling(0.17, 1.6)), told);
+        assert_eq!(found(rule, &compiling(0.04, 0.1)), [], "too little to matter");
+        let mut record = compiling(0.17, 1.6);
         record.plan.mode = Mode::Quick;
+        assert_eq!(found(rule, &record), []);
+        // Launches that failed, and two of them, tell nothing.
+        let mut record = compiling(0.17, 1.6);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(4).for_each(fixture::fail);
         assert_eq!(found(rule, &record), []);
     }
 

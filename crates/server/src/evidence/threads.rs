@@ -26,6 +26,8 @@ impl Purpose {
         let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
         match name {
             _ if begins(&JIT) => Self::Jit,
+            // JRuby's own compiler, which makes bytecode of Ruby: `Ruby-0-JIT-1`.
+            _ if name.starts_with("Ruby-") && name.contains("-JIT") => Self::Jit,
             _ if begins(&GC) => Self::Gc,
             _ if name.starts_with("JFR ") => Self::Recorder,
             _ => Self::Program,
@@ -90,6 +92,7 @@ mod tests {
     fn threads_of_the_virtual_machine_are_known_by_name() {
         for (name, purpose) in [
             ("C2 CompilerThre", Purpose::Jit),
+            ("Ruby-0-JIT-1", Purpose::Jit),
             ("C1 CompilerThre", Purpose::Jit),
             ("GC Thread#0", Purpose::Gc),
             ("G1 Conc#0", Purpose::Gc),

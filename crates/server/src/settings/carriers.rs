@@ -44,7 +44,7 @@ fn is_named(name: &str) -> bool {
 
 /// Whether all words are options of the JVM, and none of JRuby's own (`-Xname=value`).
 fn is_for_java(value: &str) -> bool {
-    let is_rubys = |word: &str| options::of_jruby(word).is_some_and(|(name, _)| !name.contains(':'));
+    let is_rubys = |word: &str| options::of_jruby(word).is_some();
     let is_javas = |word: &str| {
         !is_rubys(word)
             && ["-X", "-D", "--add-"].iter().any(|begin| word.len() > begin.len() && word.starts_with(begin))
