@@ -14,7 +14,13 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &
     let own = record.study.variants[variant].treatment.iter();
     let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
     let by_own = own.clone().find(|asked| names(asked, subject, word));
-    let runtime = || others.clone().find(|asked| is_runtimes(asked, subject, word));
+    // A level may write out again what all levels have.
+    let varies = |asked: &&AskedSetting| {
+        let asks =
+            |other: &AskedSetting| (other.kind, &other.name, &other.value) == (asked.kind, &asked.name, &asked.value);
+        !record.study.variants.iter().all(|variant| variant.treatment.iter().any(asks))
+    };
+    let runtime = || others.clone().filter(varies).find(|asked| is_runtimes(asked, subject, word));
     let by_value = || others.clone().find(|asked| names_subject(asked, subject));
     by_own.or_else(by_value).or_else(runtime).map(|asked| asked.factor.clone())
 }

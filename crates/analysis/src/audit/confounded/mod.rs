@@ -497,6 +497,24 @@ mod tests {
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
+    #[test]
+    fn a_command_that_all_levels_write_out_explains_nothing() {
+        let mut record = fixture::record(5, 0.0);
+        for variant in &mut record.study.variants {
+            variant.treatment.push(AskedSetting {
+                factor: "invokedynamic".to_owned(),
+                kind: SettingKind::Runtime,
+                name: "command".to_owned(),
+                value: "ruby app.rb {port}".to_owned(),
+            });
+        }
+        change(&mut record, 1, |launch| drop(launch.gems.insert("json".to_owned(), "2.9.1".to_owned())));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        // Another command may bring another library along.
+        record.study.variants[1].treatment.last_mut().unwrap().value = "ruby other.rb {port}".to_owned();
+        assert_eq!(gravest(rule, &record), None);
+    }
+
     /// What was launched is not what a start script made of it.
     #[test]
     fn what_a_title_hides_is_not_compared() {
