@@ -12,7 +12,7 @@ use model::warm_up::{BreakEven, HORIZON_S, Lifetime, Overtaking, TotalWork, Work
 use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
 
 use crate::blocks::{self, BlockState, Trials};
-use crate::boundaries::Boundaries;
+use crate::boundaries::{Boundaries, FIRST_LOOK};
 use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
 use crate::sequential;
@@ -163,14 +163,18 @@ impl Pairs<'_> {
         if first > 0.0 && first < day { (0..CURVE).filter_map(at).collect() } else { Vec::new() }
     }
 
-    /// Whoever has not served at all by then serves less.
+    /// Whoever has not served at all by then, in any launch, serves less than who has in each.
     fn lifetime(&self, seconds: f64, margin: f64) -> Lifetime {
         let served = [0, 1].map(|side| self.served(side, seconds));
         let effect = self.effect(seconds);
         let decided = effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin)));
-        let reading = match served.map(|served| served > 0.0) {
-            [true, false] => Interpretation::Worse,
-            [false, true] => Interpretation::Better,
+        let alone = |side: usize| {
+            let is_alone = |pair: &[Work; 2]| pair[side].at(seconds) > 0.0 && pair[1 - side].at(seconds) == 0.0;
+            self.pairs.len() >= FIRST_LOOK && self.pairs.iter().all(is_alone)
+        };
+        let reading = match [alone(0), alone(1)] {
+            [true, _] => Interpretation::Worse,
+            [_, true] => Interpretation::Better,
             _ => compare::interpret(decided, Polarity::HigherIsBetter),
         };
         Lifetime { seconds, served, effect, reading, extrapolated: seconds > self.seen() }

@@ -28,7 +28,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
         .collect()
 }
 
-/// Steal that goes with a variant, by chance or by its own doing, is in the difference: blocks cancel what both sides have.
+/// Steal that goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
 fn one_sided(record: &StudyRecord, context: &Context, variant: VariantIndex) -> Option<Found> {
     let pairs = compare::pairs(record, &context.blocks, variant, stolen);
     let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
