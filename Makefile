@@ -26,6 +26,7 @@ setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web
 
 calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 12 minutes on 2 processors.
 	cargo run --release --locked --bin calibrate figures
+	cargo bench --locked -p calibration
 
 calibrate-live: ## The same on real JRuby: 62 campaigns, about two hours. Interrupt it and go on whenever you like.
 	scripts/setup.sh probes

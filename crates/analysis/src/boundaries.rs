@@ -32,8 +32,12 @@ const KEPT: f64 = 0.1;
 
 /// Paths and seed of the tables that [`Boundaries::generate`] makes: fixed, so that a run and every later
 /// analysis of it use the same table.
-const TABLE_PATHS: usize = 400_000;
-const TABLE_SEED: u64 = 0x626f_756e_6473;
+pub const TABLE_PATHS: usize = 400_000;
+/// The same.
+pub const TABLE_SEED: u64 = 0x626f_756e_6473;
+/// The smallest error rate of a comparison that so many paths tell: the early looks share a fifth of it, and of fewer than six
+/// expected paths none may be rejected.
+pub const LEAST_ALPHA: f64 = 3e-4;
 
 /// α = 0.05 and 30 blocks, as `calibrate boundaries` prints it.
 const STANDARD_T: [f64; 3] = [6.289, 4.870, 4.190];

@@ -109,7 +109,7 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Reading> {
             Some(Reading::in_steps(throughput(cell)?, 1.0, interval::tally(&cell.intervals).good as f64))
         }
         Metric::CpuPerRequest => {
-            let (value, (cpu_s, good)) = (cpu_per_request(cell)?, cpu(cell));
+            let (value, (cpu_s, good)) = (cpu_per_request(&cell.intervals)?, cpu(&cell.intervals));
             // Both are counted: the time in steps of the clock, what it was for in answers.
             let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
             Some(Reading { value, resolution })
@@ -141,15 +141,14 @@ pub fn latency(cell: &CellRecord) -> Histogram {
 }
 
 /// CPU time of the server's process tree per good answer, µs, over the intervals in which it could be read.
-pub fn cpu_per_request(cell: &CellRecord) -> Option<f64> {
-    let (cpu_s, good) = cpu(cell);
+pub fn cpu_per_request(intervals: &[Interval]) -> Option<f64> {
+    let (cpu_s, good) = cpu(intervals);
     (good > 0).then(|| cpu_s * 1e6 / good as f64)
 }
 
 /// CPU time of the server's process tree, s, and good answers of the intervals in which it could be read.
-fn cpu(cell: &CellRecord) -> (f64, u64) {
-    let read =
-        cell.intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
+fn cpu(intervals: &[Interval]) -> (f64, u64) {
+    let read = intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
     read.fold((0.0, 0), |(cpu_s, good), (more_s, more)| (cpu_s + more_s, good + more))
 }
 

@@ -22,8 +22,8 @@ const RANGE: f64 = 1.281_6;
 const STUDIES: usize = 400;
 const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 
-/// From the differences of at least three used blocks; before that from the pilots, whose last half shows how the throughput of a
-/// variant's launches varies. `None` while neither is known.
+/// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
+/// `None` while neither is known.
 pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
     let record = &*lead_in::flowing(record);
     let Noise { spread, freedom, resolution } =
@@ -78,12 +78,9 @@ fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<Noise> {
 /// The same as the pilots' launches let expect it: a standard deviation √2 times that of one launch, whichever block it was in. How
 /// much will be counted they do not know.
 fn of_pilots(record: &StudyRecord) -> Option<Noise> {
-    if record.study.decide.primary != Metric::Throughput {
-        return None;
-    }
     let of_variant = |variant: usize| -> Vec<f64> {
         let pilots = record.trials.iter().filter(|trial| trial.key.pilot && trial.variant == variant);
-        pilots.filter_map(late_rate).map(f64::ln).collect()
+        pilots.filter_map(|trial| of_pilot(trial, record.study.decide.primary)).map(f64::ln).collect()
     };
     let samples: Vec<Vec<f64>> = (0..record.study.variants.len()).map(of_variant).collect();
     let freedom: usize = samples.iter().map(|sample| sample.len().saturating_sub(1)).sum();
@@ -91,10 +88,17 @@ fn of_pilots(record: &StudyRecord) -> Option<Noise> {
     (freedom > 0 && sum > 0.0).then(|| Noise { spread: (2.0 * sum / freedom as f64).sqrt(), freedom, resolution: 0.0 })
 }
 
-/// Good answers per second of the last half of a launch's warm-up.
-fn late_rate(trial: &TrialRecord) -> Option<f64> {
-    let rate = warm_up::late_rate(&trial.warm_up.as_ref()?.intervals);
-    (rate.is_finite() && rate > 0.0).then_some(rate)
+/// The metric of a launch that was only warmed up: of a cell's metrics those that its last half shows, whatever its load was. What
+/// quantiles scatter by in a cell it does not show.
+fn of_pilot(trial: &TrialRecord, metric: Metric) -> Option<f64> {
+    let late = || Some(warm_up::late(&trial.warm_up.as_ref()?.intervals));
+    let value = match metric {
+        Metric::Throughput => Some(warm_up::late_rate(&trial.warm_up.as_ref()?.intervals)),
+        Metric::CpuPerRequest => metrics::cpu_per_request(late()?),
+        metric if metric.is_per_cell() => None,
+        metric => metrics::value(trial, metric, None),
+    };
+    value.filter(|value| value.is_finite() && *value > 0.0)
 }
 
 /// Sum of the squared distances from the mean.
@@ -210,6 +214,16 @@ mod tests {
         let foretold = outlook(&record, &boundaries).unwrap();
         assert!(foretold.spread > 0.005 && foretold.range[0] < foretold.range[1].or(Some(99)), "{foretold:?}");
         record.study.decide.primary = Metric::Memory;
-        assert_eq!(outlook(&record, &boundaries), None);
+        assert_eq!(outlook(&record, &boundaries), None, "as much in all of them");
+        for (trial, rss_bytes) in record.trials.iter_mut().zip([100, 102, 103, 100]) {
+            let seen = trial.warm_up.iter_mut().flat_map(|warm_up| &mut warm_up.intervals);
+            seen.filter_map(|interval| interval.server.as_mut()).for_each(|server| server.rss_bytes = rss_bytes << 20);
+        }
+        let foretold = outlook(&record, &boundaries).unwrap();
+        assert!(foretold.spread > 0.005, "{foretold:?}");
+        record.study.decide.primary = Metric::CpuPerRequest;
+        assert_eq!(outlook(&record, &boundaries), None, "as much in all of them");
+        record.study.decide.primary = Metric::P50;
+        assert_eq!(outlook(&record, &boundaries), None, "no pilot shows it");
     }
 }

@@ -143,7 +143,7 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         latency.merge(interval.latency());
         client_cpu_s += interval.client_cpu_s;
     }
-    let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(cell)).collect();
+    let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(&cell.intervals)).collect();
     let percentile =
         |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {

@@ -75,7 +75,12 @@ pub fn steady_rate(warm_up: &WarmUpRecord) -> Option<f64> {
 
 /// Good answers per second of the later half of a warm-up's intervals; NaN where there are none.
 pub fn late_rate(warm_up: &[Interval]) -> f64 {
-    mean_rate(&warm_up[warm_up.len() / 2..])
+    mean_rate(late(warm_up))
+}
+
+/// The later half of a warm-up's intervals.
+pub fn late(warm_up: &[Interval]) -> &[Interval] {
+    &warm_up[warm_up.len() / 2..]
 }
 
 fn mean_rate(intervals: &[Interval]) -> f64 {

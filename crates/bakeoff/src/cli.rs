@@ -4,8 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use model::{Mode, Think};
+use model::{FindingId, Mode, Think};
 
 use crate::exit::{self, FailOn};
 use crate::output;
@@ -347,7 +348,14 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The finding's id, such as `responses-differ`; all of them when absent.
-    pub finding: Option<String>,
+    #[arg(value_parser = finding(), hide_possible_values = true)]
+    pub finding: Option<FindingId>,
+}
+
+/// A finding by its id; of another name the nearest is told.
+fn finding() -> impl TypedValueParser<Value = FindingId> {
+    let names = PossibleValuesParser::new(FindingId::ALL.map(FindingId::name));
+    names.try_map(|name| FindingId::from_name(&name).ok_or("no such finding"))
 }
 
 /// An IP address, an IPv6 one with or without brackets, maybe with a port.

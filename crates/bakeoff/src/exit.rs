@@ -63,13 +63,6 @@ pub fn of_report(report: &Report, fail_on: FailOn) -> ExitCode {
 /// Something asked for on the command line that is not there.
 #[derive(Debug, Error, Diagnostic)]
 pub enum UsageError {
-    /// No such rule.
-    #[error("there is no finding named '{name}'")]
-    #[diagnostic(help("`bakeoff explain` lists all of them"))]
-    NoSuchFinding {
-        /// The name typed.
-        name: String,
-    },
     /// A file that would be overwritten.
     #[error("there is a file {} already, and a study is never overwritten", path.display())]
     #[diagnostic(help("`-o FILE` names another one, `-o -` prints the study"))]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use analysis::Boundaries;
-use analysis::boundaries::{Looks, STUDY_ALPHA, Spending};
+use analysis::boundaries::{LEAST_ALPHA, Looks, STUDY_ALPHA, Spending, TABLE_PATHS, TABLE_SEED};
 use calibration::tables;
 use clap::{Parser, Subcommand, ValueEnum as _};
 use thiserror::Error;
@@ -64,6 +64,10 @@ enum Failure {
     NoPlace { page: PathBuf, name: &'static str },
     #[error("--alpha {alpha}: an error rate is above 0 and below 1")]
     Alpha { alpha: f64 },
+    #[error(
+        "--alpha {alpha} and {variants} variants leave each comparison {each:.1e}: {TABLE_PATHS} simulated studies tell critical values from {LEAST_ALPHA} on"
+    )]
+    SmallAlpha { alpha: f64, variants: u32, each: f64 },
 }
 
 fn main() -> ExitCode {
@@ -84,8 +88,14 @@ fn print_boundaries(alpha: f64, variants: u32, looks: Looks) -> Result<(), Failu
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(Failure::Alpha { alpha });
     }
-    let boundaries = Boundaries::generate(alpha / f64::from(variants - 1), looks, Spending::STANDARD);
-    println!("{} variants, each but the first at {}:", variants, boundaries.alpha());
+    let each = alpha / f64::from(variants - 1);
+    if each < LEAST_ALPHA {
+        return Err(Failure::SmallAlpha { alpha, variants, each });
+    }
+    let boundaries = Boundaries::generate(each, looks, Spending::STANDARD);
+    println!(
+        "{variants} variants, each but the first at {each}; {TABLE_PATHS} simulated studies, seed {TABLE_SEED:#x}:"
+    );
     print!("{}", tables::boundaries(&boundaries));
     Ok(())
 }

@@ -163,6 +163,11 @@ pub(crate) fn program(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
+/// The folder that a process is in, by a path that leads there while it runs.
+pub(crate) fn folder(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/cwd"))
+}
+
 /// Where the kernel has put the stack and the arguments of the program that a process runs, which it does anew for each: the fields
 /// `startstack` and `arg_start` of `proc_pid_stat(5)`. `None` when it is gone.
 pub(crate) fn place(pid: u32) -> Option<String> {

@@ -131,6 +131,9 @@ pub(crate) fn all_on_path(name: &str) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(&name)).filter(|file| file.is_file())
 }
 
+/// Letters by which a name may be away from the one that was meant where it is sure that it was.
+pub(crate) const MISSPELT: usize = 2;
+
 /// The nearest of `names`, if one is near enough to be what was meant.
 pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let (distance, nearest) = names

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
+use model::{FindingId, HostUse, Severity, StudyRecord, TrialRecord, VariantIndex};
 
 use super::{Context, Found, name, percent};
 use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
@@ -19,44 +19,74 @@ const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
 /// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
-/// And a warning for each variant from which the hypervisor took more, or less, than from the baseline, block by block.
+/// And a warning for each variant from which the hypervisor or other processes took more, or less, than from the baseline, block by
+/// block.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
     let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
-    disturbed(record, context)
-        .into_iter()
-        .chain(others.filter_map(|variant| one_sided(record, context, variant)))
-        .collect()
+    let one_sided =
+        others.flat_map(|variant| TAKERS.iter().filter_map(move |taker| taker.one_sided(record, context, variant)));
+    disturbed(record, context).into_iter().chain(one_sided).collect()
 }
 
-/// Steal that goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
-fn one_sided(record: &StudyRecord, context: &Context, variant: VariantIndex) -> Option<Found> {
-    let pairs = compare::pairs(record, &context.blocks, variant, stolen);
-    let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
-    let effect = sequential::interval(&differences, context.boundaries)
-        .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > STEAL_CORES)?;
-    let written = |cores: f64| format!("{cores:+.2}").replace('-', "−");
-    let [estimate, low, high] = [effect.estimate, effect.low, effect.high].map(written);
-    let found = Found::new(
-        FindingId::HostNoise,
-        Severity::Warning,
-        format!("{} against {}", name(record, variant), name(record, BASELINE)),
-        "The hypervisor took more from one side than from the other, in the same blocks. Blocks do not cancel that: a part of the \
-         difference may be its.",
-        "Use a machine whose processors are its own. Where one side uses more of them than the other, that may be why.",
-    );
-    Some(
-        found
-            .about(variant)
-            .with("steal while it was measured, difference", format!("{estimate} cores [{low}, {high}]")),
-    )
+/// Somebody who takes processors from what is measured.
+struct Taker {
+    name: &'static str,
+    what: &'static str,
+    cores: fn(&HostUse) -> f64,
+    /// Cores up to which it makes no difference.
+    floor: f64,
+    remedy: &'static str,
 }
 
-/// Cores that the hypervisor took while a launch was measured, the mean over its cells.
-fn stolen(trial: &TrialRecord) -> Option<f64> {
-    let measured = || trial.cells.iter().flat_map(|cell| &cell.intervals);
-    let seen = || measured().filter_map(|interval| Some((interval.host.as_ref()?.steal_cores, interval.length_s)));
-    let seconds: f64 = seen().map(|(_, length_s)| length_s).sum();
-    (seconds > 0.0).then(|| seen().map(|(cores, length_s)| cores * length_s).sum::<f64>() / seconds)
+const TAKERS: [Taker; 2] = [
+    Taker {
+        name: "The hypervisor",
+        what: "steal while it was measured, difference",
+        cores: |host| host.steal_cores,
+        floor: STEAL_CORES,
+        remedy: "Use a machine whose processors are its own. Where one side uses more of them than the other, that may be why.",
+    },
+    Taker {
+        name: "Other processes",
+        what: "other processes while it was measured, difference",
+        cores: |host| host.others_cores,
+        floor: OTHERS_CORES,
+        remedy: "End them. Where a variant has others work for it that it did not start, their work is a part of its cost: start them as \
+                 a `[[service]]`.",
+    },
+];
+
+impl Taker {
+    /// What is taken and goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
+    fn one_sided(&self, record: &StudyRecord, context: &Context, variant: VariantIndex) -> Option<Found> {
+        let pairs = compare::pairs(record, &context.blocks, variant, |trial| self.taken(trial));
+        let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
+        let effect = sequential::interval(&differences, context.boundaries)
+            .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > self.floor)?;
+        let written = |cores: f64| format!("{cores:+.2}").replace('-', "−");
+        let [estimate, low, high] = [effect.estimate, effect.low, effect.high].map(written);
+        let found = Found::new(
+            FindingId::HostNoise,
+            Severity::Warning,
+            format!("{} against {}", name(record, variant), name(record, BASELINE)),
+            &format!(
+                "{} took more from one side than from the other, in the same blocks. Blocks do not cancel that: a part of the \
+                 difference may be theirs.",
+                self.name
+            ),
+            self.remedy,
+        );
+        Some(found.about(variant).with(self.what, format!("{estimate} cores [{low}, {high}]")))
+    }
+
+    /// Cores taken while a launch was measured, the mean over its cells.
+    fn taken(&self, trial: &TrialRecord) -> Option<f64> {
+        let measured = || trial.cells.iter().flat_map(|cell| &cell.intervals);
+        let seen =
+            || measured().filter_map(|interval| Some(((self.cores)(interval.host.as_ref()?), interval.length_s)));
+        let seconds: f64 = seen().map(|(_, length_s)| length_s).sum();
+        (seconds > 0.0).then(|| seen().map(|(cores, length_s)| cores * length_s).sum::<f64>() / seconds)
+    }
 }
 
 fn disturbed(record: &StudyRecord, context: &Context) -> Option<Found> {
@@ -241,7 +271,7 @@ mod tests {
             for (number, trial) in record.trials.iter_mut().enumerate() {
                 let steal_cores = of(trial.variant, number);
                 for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    interval.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
+                    interval.host = Some(HostUse { steal_cores, ..HostUse::default() });
                 }
             }
             record
@@ -255,6 +285,21 @@ mod tests {
         assert_eq!(evidence(&stolen(8, |variant, _| 0.02 * variant as f64)), []);
         assert_eq!(evidence(&stolen(4, |variant, _| 0.1 * variant as f64)), []);
         assert_eq!(evidence(&stolen(8, |_, number| if number == 9 { 0.3 } else { 0.0 })), []);
+    }
+
+    #[test]
+    fn others_that_go_with_a_variant_are_told() {
+        let mut record = fixture::record(8, 0.0);
+        for (number, trial) in record.trials.iter_mut().enumerate() {
+            let others_cores = 0.4 * trial.variant as f64 + scattered(number);
+            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
+                interval.host = Some(HostUse { others_cores, ..HostUse::default() });
+            }
+        }
+        let told = evidence(&record);
+        let [(what, cores)] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(what, "other processes while it was measured, difference");
+        assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
     }
 
     #[test]
@@ -302,7 +347,7 @@ mod tests {
             let mut record = fixture::record(6, 0.0);
             for (number, trial) in record.trials.iter_mut().enumerate() {
                 for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    interval.host = Some(model::HostUse { mhz: Some(mhz(number)), ..model::HostUse::default() });
+                    interval.host = Some(HostUse { mhz: Some(mhz(number)), ..HostUse::default() });
                 }
             }
             evidence(&record)
@@ -320,13 +365,13 @@ mod tests {
             for interval in
                 record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals)
             {
-                interval.host = Some(model::HostUse {
+                interval.host = Some(HostUse {
                     elapsed_s: interval.length_s,
                     busy_cores: own_cores + 0.2,
                     others_cores: 0.2,
                     per_core: vec![0.5; 4],
                     pressure: Some(pressure),
-                    ..model::HostUse::default()
+                    ..HostUse::default()
                 });
             }
             change(&mut record);

@@ -16,21 +16,49 @@ const HALF: f64 = 0.5;
 const FEWEST: usize = 4;
 /// Changes that are told one by one.
 const TOLD: usize = 3;
+/// Fewest launches that change while they warm up before it is told.
+const FEWEST_WARMING: usize = 2;
 
 /// For each variant: a warning when a change of level by 5 % or more (`changepoint`) lies inside what decides in any of its
 /// launches, a note when it lies in something else that was measured. Invalid for a variant when half of the launches more on
 /// one side than on the other change in the same direction, and by as much as the two differ in all: which of the two is ahead
 /// is then a matter of how long was measured. A change of both sides alike, or far smaller than the difference, leaves the
-/// verdict what it is.
+/// verdict what it is. A note where launches change after they were found steady and before they are measured.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    let inside: Vec<&ChangedSeries> = context.changed(record).iter().filter(|series| series.cell.is_some()).collect();
+    let (inside, warming): (Vec<&ChangedSeries>, Vec<&ChangedSeries>) =
+        context.changed(record).iter().partition(|series| series.cell.is_some());
+    let variants = 0..record.study.variants.len();
+    let while_warming = variants.filter_map(|variant| while_warming(record, &warming, variant));
+    within(record, context, &inside).into_iter().chain(while_warming).collect()
+}
+
+/// Of what was measured.
+fn within(record: &StudyRecord, context: &Context, inside: &[&ChangedSeries]) -> Vec<Found> {
     if inside.is_empty() {
         return Vec::new();
     }
-    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, &inside, variant)).collect();
+    let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, inside, variant)).collect();
     let told = sides.iter().filter_map(|side| side.told(record));
     let unequal = (BASELINE + 1..sides.len()).filter_map(|variant| unequal(record, context, &sides, variant));
     told.chain(unequal).collect()
+}
+
+/// Of what is left of the warm-up after a launch was found steady: it counts for nothing, and a later one may do so while it is measured.
+/// Of one launch it may be chance.
+fn while_warming(record: &StudyRecord, warming: &[&ChangedSeries], variant: VariantIndex) -> Option<Found> {
+    let own: Vec<&ChangedSeries> = warming.iter().filter(|series| series.variant == variant).copied().collect();
+    let looked_at = launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed).count();
+    let found = Found::new(
+        FindingId::RegimeChange,
+        Severity::Note,
+        name(record, variant),
+        "Launches changed their speed for good after they were found steady, before they were measured: others may do so while they are.",
+        "Look for what changed at that time. Where it comes in most launches, warm up until it is over.",
+    )
+    .about(variant)
+    .with("launches with a change while they warmed up", format!("{} of {looked_at}", own.len()));
+    let told = own.iter().take(TOLD).fold(found, |found, series| found.with(series.key.to_string(), story(series)));
+    (own.len() >= FEWEST_WARMING).then_some(told)
 }
 
 /// What changed in the launches of one variant.
@@ -280,6 +308,33 @@ mod tests {
             trial.cells[0] = fixture::series(0, &(0..60).map(rate).collect::<Vec<_>>());
         }
         assert!((size(&record) + f64::ln(0.64)).abs() < 1e-9, "{}", size(&record));
+    }
+
+    #[test]
+    fn a_change_before_it_is_measured_is_a_note() {
+        let record = fixture::record(4, 0.0);
+        let series = |trial: &model::TrialRecord| ChangedSeries {
+            key: trial.key,
+            variant: trial.variant,
+            cell: None,
+            metric: Metric::Throughput,
+            points: Vec::new(),
+            changes: vec![LevelChange { at_s: 31.0, before: 100.0, after: 80.0, causes: Vec::new() }],
+        };
+        let warming: Vec<ChangedSeries> = record.trials.iter().filter(|trial| trial.variant == 1).map(series).collect();
+        let of = |launches: usize, variant| {
+            while_warming(&record, &warming.iter().take(launches).collect::<Vec<_>>(), variant)
+                .map(|found| found.finding)
+        };
+        assert_eq!((of(1, 1), of(2, 0)), (None, None));
+        let finding = of(2, 1).unwrap();
+        assert_eq!(finding.severity, Severity::Note);
+        assert_eq!(finding.evidence.len(), 3);
+        assert!(
+            finding.evidence[1].value.contains("(−20.0 %) after 31 s"),
+            "{:?}",
+            finding.evidence
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A setting is not what the running process has.
 
 use model::study::SettingKind;
-use model::{FindingId, Setting, SettingResult, StudyRecord};
+use model::{FindingId, LaunchFacts, Setting, SettingResult, StudyRecord, options};
 
-use super::{Context, Found, name, settings};
+use super::{Context, Found, launches, name, settings};
 
 /// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
 pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
@@ -13,7 +13,9 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
         .into_iter()
         .map(|shown| {
             let [there, read] = shown.launches;
-            Found::new(
+            let launch = launches(record, shown.variant).find_map(|trial| trial.launch.as_ref());
+            let others = launch.map(|launch| others(launch, shown.setting)).unwrap_or_default();
+            let found = Found::new(
                 FindingId::SettingNotEffective,
                 settings::severity(shown.setting),
                 format!("{}: {}", name(record, shown.variant), shown.setting.name),
@@ -24,9 +26,39 @@ pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
             .about(shown.variant)
             .with("asked", settings::display(&shown.setting.name, &shown.setting.asked))
             .with("in the process", settings::live(shown.setting))
-            .with("launches", format!("{there} of {read}"))
+            .with("launches", format!("{there} of {read}"));
+            others.into_iter().fold(found, |found, other| found.with("given as well", other))
         })
         .collect()
+}
+
+/// What else a launch was given that sets the same option to something else, and where it stands.
+fn others(launch: &LaunchFacts, setting: &Setting) -> Vec<String> {
+    let own = match setting.kind {
+        SettingKind::JvmFlag => setting.name.clone(),
+        SettingKind::Property => format!("-D{}={}", setting.name, setting.asked),
+        SettingKind::Jruby => format!("-Djruby.{}={}", setting.name, setting.asked),
+        _ => return Vec::new(),
+    };
+    let sets = |word: &str| {
+        let word = options::handed_to_jvm(word).unwrap_or_else(|| word.to_owned());
+        // Where the study has a placeholder its own is known by its value.
+        word != own && !word.ends_with(&format!("={}", setting.asked)) && set_by(&word) == set_by(&own)
+    };
+    let on_command_line =
+        launch.command.iter().filter(|word| sets(word)).map(|word| format!("{word}, on the command line"));
+    let in_variables = launch.env.iter().flat_map(|(name, value)| {
+        value.split_whitespace().filter(|word| sets(word)).map(move |word| format!("{word}, in {name}"))
+    });
+    on_command_line.chain(in_variables).collect()
+}
+
+/// What an option of the JVM sets; what it is called, where it is none.
+fn set_by(option: &str) -> &str {
+    const SHORT: [(&str, &str); 4] =
+        [("-Xmx", "MaxHeapSize"), ("-Xms", "InitialHeapSize"), ("-Xmn", "MaxNewSize"), ("-Xss", "ThreadStackSize")];
+    let key = SettingKind::JvmFlag.key(option);
+    SHORT.iter().find(|(short, _)| *short == key).map_or(key, |(_, flag)| flag)
 }
 
 #[cfg(test)]
@@ -36,6 +68,22 @@ mod tests {
     use super::*;
     use crate::audit::testing::found;
     use crate::fixture;
+
+    #[test]
+    fn what_else_sets_it_is_named() {
+        let record = fixture::record(1, 0.0);
+        let mut launch = record.trials[0].launch.clone().unwrap();
+        launch.command =
+            ["java", "-Xmx1g", "-Djruby.jit.threshold=5", "-XX:MaxHeapSize=2g", "main.rb"].map(str::to_owned).into();
+        launch.env.insert("JAVA_TOOL_OPTIONS".to_owned(), "-Xss1m -Xmx3g".to_owned());
+        launch.env.insert("JRUBY_OPTS".to_owned(), "-Xjit.threshold=7 -J-Xmx1g".to_owned());
+        let mut setting = record.trials[0].settings[0].clone();
+        (setting.kind, setting.name) = (SettingKind::JvmFlag, "-Xmx1g".to_owned());
+        let given = ["-XX:MaxHeapSize=2g, on the command line", "-Xmx3g, in JAVA_TOOL_OPTIONS"];
+        assert_eq!(others(&launch, &setting), given);
+        (setting.kind, setting.name, setting.asked) = (SettingKind::Jruby, "jit.threshold".to_owned(), "5".to_owned());
+        assert_eq!(others(&launch, &setting), ["-Xjit.threshold=7, in JRUBY_OPTS"]);
+    }
 
     #[test]
     fn a_setting_that_was_overridden() {

@@ -9,7 +9,6 @@ use store::Store;
 
 use crate::cli::{self, Cli};
 use crate::commands::run::goes_on;
-use crate::exit::UsageError;
 use crate::output;
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<ExitCode> {
@@ -37,12 +36,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<Exit
 }
 
 pub fn explain(typed: &cli::Explain) -> miette::Result<ExitCode> {
-    let text = match &typed.finding {
+    let text = match typed.finding {
         None => FindingId::ALL.map(|id| format!("{:<24} {}\n", id.name(), title(id))).concat(),
-        Some(name) => {
-            let id = FindingId::from_name(name).ok_or_else(|| UsageError::NoSuchFinding { name: name.clone() })?;
-            analysis::explain(id).to_owned()
-        }
+        Some(id) => analysis::explain(id).to_owned(),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -125,7 +125,8 @@ fn every_finding_is_explained() {
         place.run(&["explain", name]).ends_with(0).says(name).says("How it is decided").says("What to do");
     }
     assert!(!all.contains('#'), "{all}");
-    place.run(&["explain", "bad-luck"]).ends_with(2).complains("there is no finding named 'bad-luck'");
+    place.run(&["explain", "bad-luck"]).ends_with(2).complains("invalid value 'bad-luck'");
+    place.run(&["explain", "prof-failed"]).ends_with(2).complains("'proof-failed'");
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl Running {
             installed: &self.installed,
             site: &self.launch.site,
             inside,
+            log: &self.launch.order.log,
             cpus: &self.launch.order.cpus,
         }
     }

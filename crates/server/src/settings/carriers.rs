@@ -1,12 +1,14 @@
 //! Variables that carry settings: that a process has them says nothing about what became of these.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use model::{SettingResult, SettingSource, options};
 
 use super::beside::Beside;
 use super::together::{in_effect, together};
-use super::{Found, Reader, exactly, jruby, jvm, mri};
+use super::{Found, Reader, exactly, jruby, jvm, mri, said};
 use crate::proc;
 use crate::serving::RuntimeKind;
 
@@ -29,6 +31,9 @@ pub(super) const OF_JRUBY: &str = "JRUBY_OPTS";
 
 /// Whether Ruby compiles: read by itself.
 const YJIT_ENABLE: &str = "RUBY_YJIT_ENABLE";
+
+/// How much of a log is looked at for what a runtime says at its start.
+const START_BYTES: u64 = 64 << 10;
 
 /// Libraries that the dynamic linker loads before a program's own, ld.so(8).
 const OF_LINKER: &str = "LD_PRELOAD";
@@ -152,8 +157,25 @@ impl Reader<'_> {
             return Err("no Ruby is seen that reads it".to_owned());
         }
         let asked = mri::asks_for_yjit(value);
-        let judge = |option: &str| self.ruby_option(option, asked).unwrap_or_else(|| Ok(in_effect(option)));
+        // What stands behind a command may have another Ruby at work before the one that serves.
+        let said = if self.target.installed.is_command() { String::new() } else { self.said_at_start() };
+        let of_nothing = |option: &str| {
+            let reason = format!("Ruby makes nothing of it: {}", said::of_nothing(&said, option)?);
+            Some(Ok(Found::inert(reason, "its own words at its start, in the server's log", SettingSource::Proc)))
+        };
+        let judge = |option: &str| {
+            let told = self.ruby_option(option, asked).or_else(|| of_nothing(option));
+            told.unwrap_or_else(|| Ok(in_effect(option)))
+        };
         Ok(together(found, beside, &mri::words(value), mri::words, judge))
+    }
+
+    /// The beginning of the server's log.
+    pub(super) fn said_at_start(&self) -> String {
+        let mut said = Vec::new();
+        let read = |file: File| file.take(START_BYTES).read_to_end(&mut said);
+        let _nothing_to_read = File::open(self.target.log).and_then(read);
+        String::from_utf8_lossy(&said).into_owned()
     }
 
     /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `asked` says; `None` of any other.

@@ -248,12 +248,6 @@ pub(super) struct Preflight {
 }
 
 impl Preflight {
-    /// Its words about the flag `name`, where it takes no notice of it.
-    pub fn ignores(&self, name: &str) -> Option<&str> {
-        let (_, words) = self.said.split_once(&format!("Ignoring option {name};"))?;
-        words.lines().next().map(str::trim)
-    }
-
     /// Why it does not start.
     pub fn refusal(&self) -> Option<String> {
         let told = |line: &&str| !line.trim().is_empty() && !NOT_WHY.iter().any(|other| line.contains(other));
@@ -263,8 +257,13 @@ impl Preflight {
 }
 
 /// What a JVM that does not start says beside the reason.
-pub(crate) const NOT_WHY: [&str; 4] =
-    ["Could not create the Java", "A fatal exception has occurred", "Error occurred during init", "Picked up "];
+pub(crate) const NOT_WHY: [&str; 5] = [
+    "[Global flags]",
+    "Could not create the Java",
+    "A fatal exception has occurred",
+    "Error occurred during init",
+    "Picked up ",
+];
 
 /// What such a JVM gets beside its options.
 #[derive(Debug, Clone, Default)]
@@ -338,9 +337,8 @@ fn parse_properties(text: &str) -> IndexMap<String, String> {
 /// Whether a JVM that only prints its version may be given this: an agent, a recording or a log would be at work a second
 /// time, and archives would be written. Properties change no flag.
 fn is_only_read(option: &str) -> bool {
-    let plain = |value: &str| matches!(value, "true" | "false") || value.parse::<f64>().is_ok() || is_size(value);
     if let Some((_, value)) = parse_option(option) {
-        return plain(&value);
+        return is_plain(&value);
     }
     let at_work = ["-D", "-agent", "-javaagent", "-Xlog", "-Xrun", "-Xdebug", "-XX:StartFlight", "-XX:AOT", "@"];
     // A file may be named from the server's folder.
@@ -353,6 +351,11 @@ pub(super) fn takes_memory(option: &str, options: &[String]) -> bool {
     let is_z = || options.iter().any(|option| option == "-XX:+UseZGC");
     let begins_with = ["-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="];
     option.starts_with("-XX:+AlwaysPreTouch") || begins_with.iter().any(|size| option.starts_with(size)) && is_z()
+}
+
+/// Whether it is a value that a flag may have which names nothing: a switch, a number or a size.
+pub(super) fn is_plain(value: &str) -> bool {
+    matches!(value, "true" | "false") || value.parse::<f64>().is_ok() || is_size(value)
 }
 
 /// Whether it looks like a size, be it with a unit that does not exist: then the JVM has to refuse it.

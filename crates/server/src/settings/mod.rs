@@ -14,7 +14,9 @@ mod launched;
 mod mri;
 mod needs;
 mod options;
+mod properties;
 mod refused;
+mod said;
 mod together;
 mod varied;
 
@@ -52,6 +54,8 @@ pub(crate) struct Target<'a> {
     pub installed: &'a Installed,
     pub site: &'a Site,
     pub inside: Option<&'a Inside>,
+    /// What it has written.
+    pub log: &'a Path,
     /// Processors that it is kept to, by number; any if there are none.
     pub cpus: &'a [usize],
 }
@@ -217,8 +221,25 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// An option that JRuby itself lists; unknown, if it does not.
+    /// An option of JRuby's own, judged against what the variant would have without it.
     fn own_option(&self, name: &str, value: &str) -> Result<Found, String> {
+        let found = self.listed_option(name, value)?;
+        // That is what another of its settings says, if there is one, and not JRuby's default.
+        let args = self.jvm_args().unwrap_or_default();
+        let mut others = args
+            .split(' ')
+            .filter_map(|arg| arg.strip_prefix(&format!("-Djruby.{name}=")))
+            .filter(|other| !other.eq_ignore_ascii_case(value));
+        Ok(match (&found.result, others.next_back()) {
+            (SettingResult::AlreadyDefault, Some(other)) => {
+                Found { default: Some(other.to_owned()), result: SettingResult::InEffect, ..found }
+            }
+            _ => found,
+        })
+    }
+
+    /// An option that JRuby itself lists; unknown, if it does not.
+    fn listed_option(&self, name: &str, value: &str) -> Result<Found, String> {
         if let Some(inside) = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Jruby) {
             return Ok(jruby::from_inside(inside, name, value));
         }
@@ -248,7 +269,21 @@ impl<'a> Reader<'a> {
             let by_now = found.live.map_or("taken it away".to_owned(), |live| format!("made it `{live}`"));
             return Err(format!("the JVM was started with it, and its program has {by_now} since"));
         }
+        if found.result == SettingResult::InEffect
+            && found.default.is_none()
+            && let Some(meant) = self.meant(name, value)?
+        {
+            return Ok(Found { live: found.live, ..Found::unknown(Some(meant), SettingSource::Jcmd) });
+        }
         Ok(found)
+    }
+
+    /// What a property was meant to be that nothing reads: one of the JDK's own, misspelt, or one of the JVM's flags.
+    fn meant(&self, name: &str, value: &str) -> Result<Option<String>, String> {
+        let jdk = self.jvm()?.jdk()?;
+        let is_flag =
+            || jvm::is_plain(value) && !name.contains('.') && known_flags(jdk).iter().any(|flag| flag == name);
+        Ok(properties::meant(jdk, name).or_else(|| is_flag().then(|| format!("-XX:{name}"))))
     }
 
     /// Whether the JVM was started with this value of a property: the last that it was given. Of the JDK's own it makes others.
@@ -290,15 +325,16 @@ impl<'a> Reader<'a> {
             let flag = flags.get(name)?;
             Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
         };
-        Ok(found.unless(needs::of_jvm(&name, self.jvm()?.major(), known)))
+        let inert = needs::of_jvm(&name, self.jvm()?.major(), known).or_else(|| self.unmapped(&name, &live.value));
+        Ok(found.unless(inert))
     }
 
     /// A flag that the running JVM does not have, though it started with it.
     fn absent_flag(&self, name: &str) -> Result<Found, String> {
         let jdk = self.jvm()?.jdk()?;
-        if let Some(words) = self.preflight(&[], &Place::default())?.ignores(name) {
+        if let Some(words) = said::of_nothing(&self.preflight(&[], &Place::default())?.said, name) {
             return Ok(Found::inert(
-                format!("Java {} ignores it: {words}", jdk.version),
+                format!("Java {} makes nothing of it: {words}", jdk.version),
                 "the JVM's own words at its start",
                 SettingSource::Preflight,
             ));
@@ -348,7 +384,52 @@ impl<'a> Reader<'a> {
             || shown.windows(2).any(|words| words.join("=") == option)
             || self.is_read_by_java(option)?;
         let live = is_present.then(|| option.to_owned());
-        Ok(Found::value(option, live, None, SettingSource::Jcmd, exactly))
+        let found = Found::value(option, live, None, SettingSource::Jcmd, exactly);
+        let passed_over = || {
+            let inert = self.ignored_at_start(option).or_else(|| self.lacking(option))?;
+            Some(Found { live: found.live.clone(), ..inert })
+        };
+        Ok(if found.is_wrong() { found } else { passed_over().unwrap_or(found) })
+    }
+
+    /// What the JVM said, as it started, that it makes nothing of. What stands behind a command may have another JVM at work before it.
+    fn ignored_at_start(&self, option: &str) -> Option<Found> {
+        if self.target.installed.is_command() {
+            return None;
+        }
+        let said = self.said_at_start();
+        let reason = format!("the JVM makes nothing of it: {}", said::of_nothing(&said, option)?);
+        Some(Found::inert(reason, "its own words at its start, in the server's log", SettingSource::Proc))
+    }
+
+    /// Archives of classes that the JVM is to find, none of which is there: it passes over them without a word.
+    fn lacking(&self, option: &str) -> Option<Found> {
+        let files = option.strip_prefix("-Xbootclasspath/a:")?;
+        let folder = proc::folder(self.jvm().ok()?.pid);
+        let is_absent = |file: &str| matches!(folder.join(file).try_exists(), Ok(false));
+        files.split(':').all(is_absent).then(|| {
+            let reason = format!("there is no {files}, and the JVM says nothing of it");
+            Found::inert(reason, "the file system; java(1), -Xbootclasspath/a", SettingSource::Proc)
+        })
+    }
+
+    /// Why an archive that the JVM is to share its classes with does nothing: what it uses it has mapped, and one that is not there, or
+    /// not fit for this JVM and class path, it passes over.
+    fn unmapped(&self, name: &str, files: &str) -> Option<Inert> {
+        let flags = self.flags().ok()?;
+        let is_made_at_exit = flags.get("AutoCreateSharedArchive").is_some_and(|flag| flag.value == "true");
+        if !["SharedArchiveFile", "AOTCache"].contains(&name) || is_made_at_exit {
+            return None;
+        }
+        // One that was replaced meanwhile has a word behind its name.
+        let mapped: Vec<String> = proc::mapped(self.jvm().ok()?.pid)
+            .filter_map(|path| Some(path.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned()))
+            .collect();
+        let is_mapped = |file: &str| mapped.iter().any(|mapped| file.rsplit('/').next() == Some(mapped.as_str()));
+        (!mapped.is_empty() && !files.split(':').any(is_mapped)).then_some(Inert {
+            reason: "the JVM has not mapped it: it is not there, or was made for another JVM, other options or another class path",
+            source: "/proc/PID/maps of the JVM; java(1), -XX:SharedArchiveFile and -Xshare:auto",
+        })
     }
 
     /// Whether a variable has the option that the JVM or `java` reads, and the JVM runs: the contents of a file of options take its

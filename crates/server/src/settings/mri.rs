@@ -104,9 +104,6 @@ pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found
     }
 }
 
-/// How many letters a misspelt name may be away from the one that was meant.
-const MISSPELT: usize = 2;
-
 /// A name that this Ruby does not have: unknown where it is nearly one of its own, or one that other Rubies have. Any other may be the
 /// program's own, whatever it begins with.
 fn misspelt(pid: u32, name: &str) -> Result<Found, String> {
@@ -116,15 +113,18 @@ fn misspelt(pid: u32, name: &str) -> Result<Found, String> {
     }
     let own = names.iter().map(String::as_str).filter(|known| is_own(known));
     let nearest = tool::nearest(name, own);
-    let is_near = nearest.as_ref().is_some_and(|nearest| strsim::osa_distance(nearest, name) <= MISSPELT);
+    let is_near = nearest.as_ref().is_some_and(|nearest| strsim::osa_distance(nearest, name) <= tool::MISSPELT);
     if is_near || OF_OTHERS.contains(&name) {
         return Ok(Found::unknown(nearest, SettingSource::Proc));
     }
     Err("this Ruby has no such variable: it is the program's own, or misspelt".to_owned())
 }
 
-/// Variables of the collector's that some Rubies have and others do not: the size pools' came with 3.3 (gc.c).
-const OF_OTHERS: [&str; 7] = [
+/// Variables that some Rubies have and others do not: the size pools' came with 3.3 (gc.c), as did the threads' (thread.c, ractor.c)
+/// and the reports' (error.c); the time slice's (vm.c) and the freeing of all memory's at the end came with 3.4 and 3.3.
+const OF_OTHERS: [&str; 12] = [
+    "RUBY_CRASH_REPORT",
+    "RUBY_FREE_AT_EXIT",
     "RUBY_GC_HEAP_0_INIT_SLOTS",
     "RUBY_GC_HEAP_1_INIT_SLOTS",
     "RUBY_GC_HEAP_2_INIT_SLOTS",
@@ -132,6 +132,9 @@ const OF_OTHERS: [&str; 7] = [
     "RUBY_GC_HEAP_4_INIT_SLOTS",
     "RUBY_GC_HEAP_INIT_SLOTS",
     "RUBY_GC_HEAP_REMEMBERED_WB_UNPROTECTED_OBJECTS_LIMIT_RATIO",
+    "RUBY_MAX_CPU",
+    "RUBY_MN_THREADS",
+    "RUBY_THREAD_TIMESLICE",
 ];
 
 /// Names such as `RUBY_GC_HEAP_INIT_SLOTS` in the interpreter and its library: what it reads from the environment has to be
@@ -231,14 +234,14 @@ pub(super) fn enables_yjit(value: &str) -> bool {
 
 /// Whether the second compiler is on as asked.
 pub(super) fn yjit(inside: &Inside, asked: bool) -> Found {
+    let told = |is_on: bool| if is_on { "YJIT on" } else { "YJIT off" }.to_owned();
     // Where it was not built in it is off.
-    let live = inside.yjit.clone().or_else(|| (!asked).then(|| false.to_string()));
-    let asked = asked.to_string();
-    if live.is_some() {
-        return Found::value(&asked, live, Some(false.to_string()), SettingSource::InProcess, exactly);
+    let live = inside.yjit.as_deref().map(|is_on| is_on == "true").or((!asked).then_some(false));
+    if let Some(live) = live {
+        return Found::value(&told(asked), Some(told(live)), Some(told(false)), SettingSource::InProcess, exactly);
     }
     Found {
-        asked: Some(asked),
+        asked: Some(told(asked)),
         ..Found::inert(
             "this Ruby was built without YJIT",
             "RubyVM::YJIT is not defined in the process",

@@ -40,12 +40,15 @@ enum If {
     Is(&'static str, &'static str),
     IsNot(&'static str, &'static str),
     Unset(&'static str),
+    /// A size below, or above, this many bytes.
+    Below(&'static str, u64),
+    Above(&'static str, u64),
     /// A JVM of this Java's number, or a later one.
     Java(u32),
 }
 
 use About::{Kind, Name, Prefix};
-use If::{Is, IsNot, Java, Unset};
+use If::{Above, Below, Is, IsNot, Java, Unset};
 
 const SERIAL: If = Is("UseSerialGC", "true");
 const PARALLEL: If = Is("UseParallelGC", "true");
@@ -82,6 +85,12 @@ const JVM: &[Need] = &[
         any: &[IsNot("UseCompiler", "false")],
         reason: "nothing is compiled: the JVM only interprets (-Xint)",
         source: "java(1), -Xint",
+    },
+    Need {
+        about: &[Name("TieredStopAtLevel")],
+        any: &[Is("TieredCompilation", "true"), Is("TieredStopAtLevel", "0")],
+        reason: "without tiered compilation (it is off, or -Xint is given) there is no level to stop at",
+        source: "HotSpot, compilationPolicy.cpp, highest_compile_level: the level counts `if (TieredCompilation)`",
     },
     Need {
         about: &[Kind("C1")],
@@ -165,6 +174,18 @@ const JVM: &[Need] = &[
         source: "HotSpot, genArguments.cpp and g1Arguments.cpp: only these collectors read it",
     },
     Need {
+        about: &[Name("NewRatio")],
+        any: &[Unset("NewSize"), Unset("MaxNewSize")],
+        reason: "the young generation's size is given in bytes (-Xmn), so that no ratio is asked for",
+        source: "HotSpot, g1YoungGenSizer.cpp: \"-XX:NewSize and -XX:MaxNewSize override -XX:NewRatio\"; genArguments.cpp",
+    },
+    Need {
+        about: &[Name("G1PeriodicGCInvokesConcurrent"), Name("G1PeriodicGCSystemLoadThreshold")],
+        any: &[IsNot("G1PeriodicGCInterval", "0")],
+        reason: "there are no periodic collections: G1PeriodicGCInterval is 0",
+        source: "JEP 346; HotSpot, g1_globals.hpp, G1PeriodicGCInterval: \"A value of 0 disables\"",
+    },
+    Need {
         about: &[Name("PretenureSizeThreshold")],
         any: &[SERIAL],
         reason: "only the serial collector reads it, and another collector runs",
@@ -211,6 +232,13 @@ const JVM: &[Need] = &[
         any: &[Unset("MaxHeapSize")],
         reason: "the heap's maximum is set in bytes (-Xmx), so that no share of the memory is asked for",
         source: "HotSpot, arguments.cpp, set_heap_size; java(1), -XX:MaxRAMPercentage: \"before applying ergonomics\"",
+    },
+    Need {
+        about: &[Name("MinRAMPercentage"), Name("MinRAMFraction")],
+        // Set to anything, it lifts the bound that compressed pointers set to a heap that is not asked for (override_coop_limit).
+        any: &[Below("MaxHeapSize", 256 << 20), Above("MaxHeapSize", 30 << 30)],
+        reason: "it is for hosts with little memory, where this share is below some 125 MiB; here MaxRAMPercentage decides",
+        source: "HotSpot, arguments.cpp, set_heap_size: \"Small physical memory, so use a minimum fraction of it for the heap\"",
     },
     Need {
         about: &[Name("InitialRAMPercentage"), Name("InitialRAMFraction")],
@@ -330,11 +358,14 @@ fn unmet<'a>(needs: &[Need], name: &str, java: Option<u32>, live: impl Fn(&str) 
         Prefix(beginning) => name.starts_with(beginning),
         Kind(owner) => kind.split(' ').any(|word| word == *owner),
     };
+    let size = |other: &str| live(other)?.value.parse::<u64>().ok();
     // What this runtime does not know can neither hold nor fail.
     let holds = |condition: &If| match condition {
         Is(other, value) => live(other).map(|live| live.value == *value),
         IsNot(other, value) => live(other).map(|live| live.value != *value),
         Unset(other) => live(other).map(|live| !live.is_set),
+        Below(other, bytes) => size(other).map(|value| value < *bytes),
+        Above(other, bytes) => size(other).map(|value| value > *bytes),
         // Only in its favour: that it is an earlier one says nothing by itself.
         Java(least) => java.is_none_or(|java| java >= *least).then_some(true),
     };
@@ -375,6 +406,30 @@ mod tests {
         ];
         assert!(reason("DoEscapeAnalysis", &quick).unwrap().contains("C2"));
         assert_eq!(reason("UseNUMA", &quick), None);
+    }
+
+    /// With level 0 it is the setting itself that leaves everything to the interpreter.
+    #[test]
+    fn levels_are_of_tiered_compilation() {
+        let at = |level, tiered| {
+            reason("TieredStopAtLevel", &[("TieredStopAtLevel", level, ""), ("TieredCompilation", tiered, "")])
+        };
+        assert_eq!((at("1", "true"), at("0", "false")), (None, None));
+        assert!(at("1", "false").is_some());
+    }
+
+    #[test]
+    fn the_share_of_a_small_memory_is_for_small_memories() {
+        let with = |heap| reason("MinRAMPercentage", &[("MaxHeapSize", heap, "")]);
+        assert_eq!((with("104857600"), with("unread"), with("64424509440")), (None, None, None));
+        assert!(with("6320816128").unwrap().contains("MaxRAMPercentage"));
+    }
+
+    #[test]
+    fn a_ratio_is_for_what_no_size_is_given_for() {
+        let with = |young, largest| reason("NewRatio", &[("NewSize", young, ""), ("MaxNewSize", largest, "")]);
+        assert_eq!((with("set", "1"), with("1", "set")), (None, None));
+        assert!(with("set", "set").unwrap().contains("-Xmn"));
     }
 
     #[test]

@@ -19,32 +19,36 @@ use crate::tool;
 pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting], last_words: &str) -> Vec<Setting> {
     let reason = |asked: &AskedSetting| {
         let complete = |text: &str| site.complete(text).ok();
-        match (asked.kind, &installed.jvm) {
-            (SettingKind::JvmFlag, Some(jvm)) => jvm_option(jvm, site, &complete(&asked.name)?),
+        let (name, value) = (complete(&asked.name)?, complete(&asked.value)?);
+        let tried = match (asked.kind, &installed.jvm) {
+            (SettingKind::JvmFlag, Some(jvm)) => jvm_option(jvm, site, &name),
             (SettingKind::Env, Some(jvm)) if OF_JAVA.contains(&asked.name.as_str()) => {
-                let variable = IndexMap::from([(asked.name.clone(), complete(&asked.value)?)]);
+                let variable = IndexMap::from([(name.clone(), value.clone())]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }
-            (SettingKind::Env, None) if carriers::has_options(&asked.name, &asked.value) => {
-                told_of(last_words, &complete(&asked.value)?)
-            }
-            (SettingKind::Runtime, None) if asked.name == "command" => told_of(last_words, &complete(&asked.value)?),
-            (SettingKind::Jruby, Some(jvm)) => {
-                jruby::refusal(&jvm.jdk, jvm.jruby.as_deref()?, &asked.name, &complete(&asked.value)?)
-            }
+            (SettingKind::Jruby, Some(jvm)) => jruby::refusal(&jvm.jdk, jvm.jruby.as_deref()?, &name, &value),
             (SettingKind::Argument, None) if installed.runs_ruby => {
-                ruby_option(&installed.program, &installed.args, &complete(&asked.name)?)
+                ruby_option(&installed.program, &installed.args, &name)
             }
             _ => None,
-        }
+        };
+        let options = match asked.kind {
+            SettingKind::JvmFlag => shell_words::quote(&name).into_owned(),
+            SettingKind::Property => shell_words::quote(&format!("-D{name}={value}")).into_owned(),
+            SettingKind::Env if carriers::has_options(&asked.name, &asked.value) => value,
+            SettingKind::Runtime if asked.name == "command" => value,
+            _ => return tried,
+        };
+        tried.or_else(|| told_of(last_words, &options))
     };
     let found = |reason: String| Found::new(SettingSource::Preflight, SettingResult::Refused { reason });
     asked.iter().filter_map(|asked| Some(found(reason(asked)?).about(asked, site))).collect()
 }
 
 /// The sentences in which runtimes say which option they do not start with: what comes before its words, and what after.
-/// They are in arguments.cpp and jvmFlag.cpp of JDK 17 to 25, in Ruby's ruby.c, and in JRuby's `ArgumentProcessor`.
-const REFUSALS: [(&str, &str); 15] = [
+/// They are in arguments.cpp, jvmFlag.cpp and jvmtiAgent.cpp of JDK 17 to 25 and in its library's `ModuleBootstrap` and
+/// `InvocationAdapter.c`, in Ruby's ruby.c, and in JRuby's `ArgumentProcessor`.
+const REFUSALS: [(&str, &str); 18] = [
     ("Unrecognized VM option '", "'"),
     ("Missing +/- setting for VM option '", "'"),
     ("Unexpected +/- setting in VM option '", "'"),
@@ -60,7 +64,16 @@ const REFUSALS: [(&str, &str); 15] = [
     ("invalid option ", ""),
     ("invalid switch in RUBYOPT: ", ""),
     ("unknown option ", ""),
+    ("Could not find agent library ", " "),
+    ("Error opening zip file or JAR manifest missing : ", ""),
+    ("FindException: Module ", " not found"),
 ];
+
+/// A sentence that names no option, and the one that it is about.
+const OF_SECURITY: (&str, &str) = ("Enabling a Security Manager is not supported", "-Djava.security.manager");
+
+/// Options of the JVM that name something which has to be there.
+const NAMING: [&str; 5] = ["-agentlib:", "-agentpath:", "-javaagent:", "--add-modules=", "--limit-modules="];
 
 /// The same where the option's words come first: `uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]`.
 const OUTSIDE: &str = " is outside the allowed range";
@@ -69,8 +82,13 @@ const OUTSIDE: &str = " is outside the allowed range";
 /// is no process left that could be asked.
 fn told_of(said: &str, options: &str) -> Option<String> {
     let options = shell_words::split(options).ok()?;
-    let line =
-        said.lines().find(|line| refused_by(line).any(|named| options.iter().any(|option| is(option, named))))?;
+    // Ruby names the letter of one that it does not know.
+    let is_letter = |line: &str, option: &str, named: &str| {
+        line.contains("invalid option -") && named.len() == 2 && named != "--" && option.starts_with(named)
+    };
+    let is_refused =
+        |line: &str, named: &str| options.iter().any(|option| is(option, named) || is_letter(line, option, named));
+    let line = said.lines().find(|line| refused_by(line).any(|named| is_refused(line, named)))?;
     Some(line.trim().to_owned())
 }
 
@@ -81,10 +99,11 @@ fn refused_by(line: &str) -> impl Iterator<Item = &str> {
         if after.is_empty() { rest.split_whitespace().next() } else { Some(rest.split_once(after)?.0) }
     });
     let outside = line.split_once(OUTSIDE).and_then(|(before, _)| before.split_whitespace().last());
-    quoted.chain(outside)
+    let (sentence, option) = OF_SECURITY;
+    quoted.chain(outside).chain(line.contains(sentence).then_some(option))
 }
 
-/// Whether a runtime means this option by these words: the option, or the JVM's flag, with its value or without.
+/// Whether a runtime means this option by these words: the option, the JVM's flag, with its value or without, or what it names.
 fn is(option: &str, named: &str) -> bool {
     let option = option.strip_prefix("-J").unwrap_or(option);
     let unsigned = |flag: &str| flag.trim_start_matches(['+', '-']).to_owned();
@@ -96,7 +115,12 @@ fn is(option: &str, named: &str) -> bool {
         Some((name, value)) => flag == name && jvm::same_value(&asked, value),
         None => flag == unsigned(named),
     };
-    option == named || flag.is_some_and(is_flag)
+    let things = NAMING.iter().find_map(|begin| option.strip_prefix(begin)).unwrap_or_default();
+    let property = option.starts_with("-D").then(|| option.split('=').next().unwrap_or_default());
+    option == named
+        || flag.is_some_and(is_flag)
+        || things.split(['=', ',']).any(|name| name == named)
+        || property == Some(named)
 }
 
 /// Why the JVM does not start once this option joins those that it accepted before it.
@@ -167,6 +191,17 @@ mod tests {
         assert!(told("--foo", "ruby: invalid option --foo  (-h will show valid options) (RuntimeError)"));
         let locked = "Error: VM option 'G1MaxNewSizePercent' is experimental and must be enabled via -XX:+UnlockExperimentalVMOptions.\n";
         assert!(told("-XX:G1MaxNewSizePercent=50", locked));
+        let nameless = "java.lang.Error: A command line option has attempted to allow or enable the Security Manager. Enabling a Security Manager is not supported.\n";
+        assert!(told("-Djava.security.manager=allow", nameless) && !told("-Djava.security.policy=a", nameless));
+        assert!(told(
+            "-agentlib:hrpof=cpu=samples",
+            "Could not find agent library hrpof on the library path, with error: libhrpof.so\n"
+        ));
+        assert!(told("-javaagent:/a.jar=x", "Error opening zip file or JAR manifest missing : /a.jar\n"));
+        assert!(told("--add-modules=java.sql,no.such", "java.lang.module.FindException: Module no.such not found\n"));
+        assert!(told("-J-Xmx1g", "ruby: invalid option -J  (-h will show valid options) (RuntimeError)"));
+        assert!(told("--yjit", "jruby: unknown option --yjit\n"));
+        assert!(!told("--pool=3", "server: invalid option -- 'p'") && !told("-server", "Unrecognized option: -s\n"));
         // The program's own words.
         assert!(!told("-server", "Invalid value of database.pool in /etc/server.yml"));
         assert!(!told("-Dpool=3", "Unrecognized option: pool"));

@@ -26,7 +26,10 @@ The default is what the same runtime has with everything else as it is and witho
 itself): a second JVM is asked, with the environment, the processors (`[host] server_cpus`) and the `limits` that the server has, without any property (`-D`) of the
 study's, and without what would have it take the heap's memory beside the server (`-XX:+AlwaysPreTouch`; with ZGC the size that the heap begins with). A property that the JVM has
 only once it is set has no default. One of those that its program has since taken away or written anew is unverified: the JVM was started with it. Names are asked of the runtime;
-what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. A size that the JVM rounds is the one asked for; of
+what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. What a runtime says at its start that it makes nothing of is inert (`Unknown module`,
+`unknown warning category`), and so are an archive that the JVM is to share classes with and has not mapped, since it is not there or does not fit (`-XX:SharedArchiveFile`, `-XX:AOTCache`), and one of `-Xbootclasspath/a` that is
+not there. A property named as the JDK's own (`java.`, `javax.`, `jdk.`, `sun.`, `com.sun.`, `user.`, `file.`, `http.`) is unknown where none of its classes has that name, and one has a name that is up to two letters away; so is one with the
+name of a flag of the JVM. A size that the JVM rounds is the one asked for; of
 options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
 
 Two things are read less directly. What MRI makes of its collector's variables (`RUBY_GC_*`) it says only as it starts: that the process has them is read from itself, what they come to from a second
@@ -56,7 +59,8 @@ started: it may hand over to whatever it likes. Two commands that differ in noth
 A variable named as Ruby's own (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby does not have is unknown where it is up to two letters away from one that it has, or one
 that other Rubies have; else it may be the program's own, and is unverified.
 
-What a start script's runtime does not start with is told by those of its last words that name the option: they are all that is left.
+What a start script's runtime does not start with is told by those of its last words that name the option: they are all that is left. So it is with agents of the JVM, which are not started a second time to be asked, and with
+a security manager.
 
 Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
 documentation or source, not by what bakeoff says. Cases of one row block run in one process. Those of a JDK that is not installed are skipped (JRuby 10.1

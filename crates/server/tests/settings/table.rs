@@ -130,6 +130,14 @@ pub const GROUPS: &[Group] = &[
             flag("-XX:CompileCommand=dontinline,java.lang.String::isEmpty", InEffect, "the same beside it"),
             flag("-XX:SoftMaxHeapSize=100m", Inert, "G1 knows no soft maximum (JDK-8236073)"),
             flag("-XX:HeapBaseMinAddress=0x40000000", InEffect, "in hexadecimal digits; the default is 2 GiB"),
+            flag("-XX:NewRatio=3", Inert, "-Xmn says the size (g1YoungGenSizer.cpp)"),
+            flag("-XX:G1PeriodicGCSystemLoadThreshold=1", Inert, "there are no periodic collections (JEP 346)"),
+            flag("-XX:SharedArchiveFile=missing.jsa", Inert, "java(1), -Xshare:auto: without the archive it goes on"),
+            flag("--illegal-access=permit", Inert, "ignored since JDK 17 (JEP 403)"),
+            flag("--add-opens=no.such.module/a=ALL-UNNAMED", Inert, "no such module: the JVM warns and goes on"),
+            flag("--add-exports=java.base/no.such=ALL-UNNAMED", Inert, "no such package: the JVM warns and goes on"),
+            flag("--add-opens=java.base/java.net=ALL-UNNAMED,no.such", InEffect, "to all, whoever is missing"),
+            flag("-Xbootclasspath/a:missing.jar", Inert, "java(1): an archive that is not there is passed over"),
         ],
     },
     Group {
@@ -212,7 +220,9 @@ pub const GROUPS: &[Group] = &[
             flag("-XX:-UseAdaptiveSizePolicy", InEffect, "the parallel collector's; on by default"),
             flag("-XX:GCTimeRatio=19", InEffect, "the parallel collector aims at it; its default is 99"),
             flag("-XX:InitiatingHeapOccupancyPercent=30", Inert, "G1's, and the parallel collector runs"),
+            flag("-XX:TieredStopAtLevel=1", Inert, "a level of tiered compilation (compilationPolicy.cpp)"),
             flag("-XX:MaxRAMPercentage=50", InEffect, "no -Xmx here; printed as 50.000000"),
+            flag("-XX:MinRAMPercentage=60", Inert, "for hosts of some 200 MiB (arguments.cpp, set_heap_size)"),
             flag(
                 "-XX:+UseParalelGC",
                 Unknown(Some("UseParallelGC")),
@@ -239,6 +249,11 @@ pub const GROUPS: &[Group] = &[
             case(Property, "user.timezone", "UTC", InEffect, "-Duser.timezone=UTC; the JVM has none until it is asked"),
             case(Property, "file.encoding", "UTF-8", Default, "by the LANG=C.UTF-8 that every program gets"),
             case(Property, "java.io.tmpdir", "/var/tmp", InEffect, "the default is /tmp"),
+            case(Property, "java.net.preferIPv4Stack", "true", InEffect, "read by java.net"),
+            case(Property, "java.net.preferIPv4Stak", "true", Unknown(Some("java.net.preferIPv4Stack")), "misspelt"),
+            case(Property, "UseParallelGC", "true", Unknown(Some("-XX:UseParallelGC")), "a flag, and no property"),
+            case(Property, "user.role", "admin", InEffect, "the program's own"),
+            case(Property, "LogFile", "app.log", InEffect, "a diagnostic flag's name, and no value of a switch"),
             case(Property, "line.shown", "a = b", InEffect, "no property of the JDK's: it has no default"),
             flag("-Duser.language=en", Default, "by LANG, and in `jvm` as well as in `properties`"),
             flag("-Duser.country=FR", InEffect, "C.UTF-8 has no country"),
@@ -259,7 +274,18 @@ pub const GROUPS: &[Group] = &[
             flag("-Xmn8x", Refused("Invalid"), "no unit of size"),
             flag("-Xfoo", Refused("Unrecognized option"), "no such option"),
             env("JAVA_TOOL_OPTIONS", "-XX:+UseParNewGC", Refused("Unrecognized VM option"), "removed in JDK 14"),
+            flag("--add-modules=no.such.module", Refused("Module no.such.module not found"), "no such module"),
         ],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-Xmx64m"],
+        cases: &[flag("-agentlib:hrpof=cpu=samples", Refused("Could not find agent library hrpof"), "misspelt: hprof")],
+    },
+    Group {
+        on: On::Jdk17,
+        with: &["-Xmx64m"],
+        cases: &[flag("-javaagent:missing.jar=a", Refused("Error opening zip file"), "no such archive")],
     },
     Group {
         on: On::Jdk25,
@@ -308,7 +334,24 @@ pub const GROUPS: &[Group] = &[
             flag("-XX:MaxGCPauseMillis=50", Inert, "the serial collector has no goal"),
             flag("-XX:TieredStopAtLevel=1", InEffect, "the default is 4"),
             flag("-XX:-EliminateLocks", Inert, "C2's, and compilation stops at level 1"),
+            flag("-XX:AOTCache=missing.aot", Inert, "java(1), -XX:AOTMode=auto: without the cache it goes on"),
         ],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-Xint"],
+        cases: &[flag("-XX:TieredStopAtLevel=1", Inert, "nothing is compiled, so there is no level")],
+    },
+    Group {
+        on: On::Jdk25,
+        with: &["-Xmx64m"],
+        cases: &[case(
+            Property,
+            "java.security.manager",
+            "allow",
+            Refused("Enabling a Security Manager is not supported"),
+            "since JDK 24 (JEP 486)",
+        )],
     },
     Group {
         on: On::Jdk25,
@@ -375,7 +418,26 @@ pub const GROUPS: &[Group] = &[
             case(Property, "jruby.max.runtimes", "2", InEffect, "jruby-rack's"),
             jruby("min.runtimes", "2", Unverified, "the same, asked for as an option of JRuby's, which it is not"),
             case(Property, "file.encoding", "ISO-8859-1", InEffect, "the default is UTF-8"),
+            env("RUBYOPT", "-J-Xmx100m", Inert, "the JVM runs by then: JRuby warns and goes on"),
         ],
+    },
+    Group {
+        on: On::Jruby94,
+        with: &["-XX:TieredStopAtLevel=1", "-Djruby.compile.invokedynamic=true"],
+        cases: &[
+            jruby(
+                "compile.invokedynamic",
+                "false",
+                InEffect,
+                "the default, and without it the other would be in effect",
+            ),
+            env("RUBYOPT", "-W:no-depreciated", Inert, "no such category: JRuby warns and goes on"),
+        ],
+    },
+    Group {
+        on: On::Jruby94,
+        with: &["-XX:TieredStopAtLevel=1"],
+        cases: &[env("RUBYOPT", "--yjit", Refused("unknown option --yjit"), "JRuby has no YJIT")],
     },
     Group {
         on: On::Jruby94,
@@ -430,6 +492,7 @@ pub const GROUPS: &[Group] = &[
                 Unknown(Some("RUBY_GC_HEAP_INIT_SLOTS")),
                 "an option of Ruby's from 3.3 on",
             ),
+            env("RUBY_MN_THREADS", "1", Unknown(None), "an option of Ruby's from 3.3 on"),
             env("RUBY_ENV", "production", InEffect, "the program's own: Ruby has none like it"),
             env("RUBY_VERSION", "3.1", InEffect, "the program's own: to Ruby it is a constant"),
             env("RUBYOPT", "-W0", InEffect, "read by Ruby"),
@@ -484,7 +547,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         on: On::Mri,
         with: &[],
-        cases: &[env("RUBY_YJIT_ENABLE", "", Overridden, "ruby.c of 3.1: on, though it is empty")],
+        cases: &[
+            env("RUBY_YJIT_ENABLE", "", Overridden, "ruby.c of 3.1: on, though it is empty"),
+            env("RUBYOPT", "-W:no-depreciated", Inert, "no such category: Ruby warns and goes on"),
+        ],
     },
     Group {
         on: On::Mri,
@@ -594,6 +660,7 @@ pub const GROUPS: &[Group] = &[
         )],
     },
     Group { on: On::Script, with: &[], cases: &[env("RUBYOPT", "-W0 --foo", Refused("--foo"), "no such option")] },
+    Group { on: On::Mri, with: &[], cases: &[env("RUBYOPT", "-J-Xmx1g", Refused("invalid option -J"), "JRuby's")] },
     Group {
         on: On::ScriptJruby,
         with: &[],
