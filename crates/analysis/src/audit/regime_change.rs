@@ -330,11 +330,7 @@ mod tests {
         let finding = of(2, 1).unwrap();
         assert_eq!(finding.severity, Severity::Note);
         assert_eq!(finding.evidence.len(), 3);
-        assert!(
-            finding.evidence[1].value.contains("(−20.0 %) after 31 s"),
-            "{:?}",
-            finding.evidence
-        );
+        assert!(finding.evidence[1].value.contains("(−20.0 %) after 31 s"), "{:?}", finding.evidence);
     }
 
     #[test]

@@ -251,6 +251,33 @@ fn absent(on: On) -> Option<(String, Vec<String>)> {
     }
 }
 
+/// The table's archives are not there; this one is the JDK's own.
+#[test]
+fn an_archive_that_the_jvm_has_mapped_is_in_effect() {
+    for on in [On::Jdk17, On::Jdk25] {
+        if let Some((lacking, packages)) = absent(on) {
+            skip(&format!("{} ({lacking})", on.name()), &packages);
+            continue;
+        }
+        let dir = study("Server.java", SERVER);
+        let mut spec = server(&Group { on, with: &[], cases: &[] }, dir.path());
+        let launcher = launcher();
+        let launch = |spec: &ServerSpec, trial: &str| {
+            let installed = install(spec, dir.path(), &toolbox(dir.path())).unwrap();
+            let site = launcher.site(dir.path(), &dir.path().join(trial), &[]).unwrap();
+            launcher.server(&installed, &site).unwrap()
+        };
+        let first = launch(&spec, "first");
+        let java = fs::read_link(format!("/proc/{}/exe", first.pid())).unwrap();
+        let archive = java.parent().unwrap().join("../lib/server/classes.jsa");
+        let option = format!("-XX:SharedArchiveFile={}", archive.display());
+        let Runtime::Java { java, .. } = &mut spec.runtime else { panic!("no Java") };
+        java.jvm.push(option.clone());
+        let settings = launch(&spec, "second").read_back(&[asked(SettingKind::JvmFlag, &option, "")], &[]);
+        assert!(is(Expect::InEffect, &settings[0]), "{settings:#?}");
+    }
+}
+
 #[test]
 fn the_table_is_as_large_as_it_claims() {
     let count = |on: On| GROUPS.iter().filter(|group| group.on == on).map(|group| group.cases.len()).sum::<usize>();

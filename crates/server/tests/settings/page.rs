@@ -26,8 +26,8 @@ The default is what the same runtime has with everything else as it is and witho
 itself): a second JVM is asked, with the environment, the processors (`[host] server_cpus`) and the `limits` that the server has, without any property (`-D`) of the
 study's, and without what would have it take the heap's memory beside the server (`-XX:+AlwaysPreTouch`; with ZGC the size that the heap begins with). A property that the JVM has
 only once it is set has no default. One of those that its program has since taken away or written anew is unverified: the JVM was started with it. Names are asked of the runtime;
-what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. What a runtime says at its start that it makes nothing of is inert (`Unknown module`,
-`unknown warning category`), and so are an archive that the JVM is to share classes with and has not mapped, since it is not there or does not fit (`-XX:SharedArchiveFile`, `-XX:AOTCache`), and one of `-Xbootclasspath/a` that is
+what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. What a runtime that bakeoff starts itself says at its start that it makes nothing of is inert (`Unknown module`,
+`unknown warning category`; behind a `command` others may have said it), and so are an archive that the JVM is to share classes with and has not mapped, since it is not there or does not fit (`-XX:SharedArchiveFile`, `-XX:AOTCache`), and one of `-Xbootclasspath/a` that is
 not there. A property named as the JDK's own (`java.`, `javax.`, `jdk.`, `sun.`, `com.sun.`, `user.`, `file.`, `http.`) is unknown where none of its classes has that name, and one has a name that is up to two letters away; so is one with the
 name of a flag of the JVM. A size that the JVM rounds is the one asked for; of
 options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
