@@ -218,7 +218,6 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         cells: Vec::new(),
         host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
         canary_ns: [1_000_000, 1_002_000],
-        ruby_gc: None,
         oom_kills: 0,
         failed_tear_downs: None,
         service_logs: IndexMap::new(),
@@ -260,7 +259,7 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
     let intervals = (0..MEASURED_S).map(|s| interval(s, rate)).collect();
-    CellRecord { cell: index, since_ready_s: 50.0, intervals, lead_in: Vec::new(), jruby: None }
+    CellRecord { cell: index, since_ready_s: 50.0, intervals, lead_in: Vec::new(), jruby: None, ruby_gc: None }
 }
 
 /// A cell whose good answers in each second are these; they have no service times.

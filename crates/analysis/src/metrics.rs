@@ -186,7 +186,9 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
             .filter(|_| collected_intervals(cell) >= 2),
         exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, cell.whole())),
         jruby_compiled: cell.jruby.and_then(|counts| Some(counts.compiled? as f64)),
-        ..ServerTime::default()
+        collections_per_request: cell.ruby_gc.and_then(|gc| per_good(gc.collections as f64, cell.whole())),
+        collecting_per_request: cell.ruby_gc.and_then(|gc| per_good(gc.time_s? * 1e6, cell.whole())),
+        objects_per_request: cell.ruby_gc.and_then(|gc| per_good(gc.allocated_objects as f64, cell.whole())),
     }
 }
 
@@ -199,23 +201,6 @@ pub fn cell_memory(cell: &CellRecord) -> Option<f64> {
 fn per_good<'a>(amount: f64, intervals: impl IntoIterator<Item = &'a Interval>) -> Option<f64> {
     let good: u64 = intervals.into_iter().map(|interval| interval.tally.good).sum();
     (good > 0).then(|| amount / good as f64)
-}
-
-/// What is known of a launch's whole life only: MRI's collections, from its start to its end, per good answer of all its
-/// loads.
-pub fn whole_launch(trial: &TrialRecord) -> ServerTime {
-    let Some(gc) = &trial.ruby_gc else { return ServerTime::default() };
-    let per_request = |amount: f64| {
-        let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
-        per_good(amount, warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
-    };
-    // A Ruby that does not count the time tells none.
-    let is_timed = gc.time_s > 0.0 || gc.collections == 0;
-    ServerTime {
-        collections_per_request: per_request(gc.collections as f64),
-        collecting_per_request: is_timed.then(|| per_request(gc.time_s * 1e6)).flatten(),
-        ..ServerTime::default()
-    }
 }
 
 /// Intervals in which the heap was collected: what is allocated is known between two of them only.
@@ -324,17 +309,19 @@ mod tests {
     }
 
     #[test]
-    fn collections_of_a_whole_launch_are_shared_among_all_its_answers() {
-        let mut trial = fixture::trial(0, 0);
-        trial.cells = vec![fixture::cell(0, 250.0)];
-        assert!(whole_launch(&trial).is_empty());
-        // 1,000 answers in the warm-up, 1,000 measured.
-        trial.ruby_gc = Some(model::RubyGc { collections: 40, major: 4, time_s: 0.5, allocated_objects: 9 });
-        let life = whole_launch(&trial);
-        assert!(close(life.collections_per_request, 0.02) && close(life.collecting_per_request, 250.0), "{life:?}");
+    fn what_mri_collected_in_a_load_is_shared_among_its_answers() {
+        let mut cell = fixture::cell(0, 250.0);
+        assert_eq!(server_time(&cell).collections_per_request, None);
+        // 1,000 answers.
+        let gc = model::RubyGc { collections: 40, major: 4, time_s: Some(0.5), allocated_objects: 9_000 };
+        cell.ruby_gc = Some(gc);
+        let time = server_time(&cell);
+        assert!(close(time.collections_per_request, 0.04) && close(time.collecting_per_request, 500.0), "{time:?}");
+        assert!(close(time.objects_per_request, 9.0), "{time:?}");
         // Before 3.1 Ruby counted no time.
-        trial.ruby_gc = Some(model::RubyGc { collections: 40, ..model::RubyGc::default() });
-        assert_eq!(whole_launch(&trial).collecting_per_request, None);
+        cell.ruby_gc = Some(model::RubyGc { time_s: None, ..gc });
+        let time = server_time(&cell);
+        assert!(close(time.collections_per_request, 0.04) && time.collecting_per_request.is_none(), "{time:?}");
     }
 
     #[test]

@@ -51,7 +51,6 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
         steady_s: robust::median(&steady),
         steady: [steady.len() as u32, warm_ups.len() as u32],
         memory_bytes: launches().filter_map(metrics::peak_memory).max(),
-        whole_launch: typical(&completed().map(metrics::whole_launch).collect::<Vec<_>>()),
     }
 }
 
@@ -186,6 +185,7 @@ fn typical(times: &[ServerTime]) -> ServerTime {
         jruby_compiled: median(|time| time.jruby_compiled),
         collections_per_request: median(|time| time.collections_per_request),
         collecting_per_request: median(|time| time.collecting_per_request),
+        objects_per_request: median(|time| time.objects_per_request),
     }
 }
 

@@ -71,35 +71,3 @@ impl GcUse {
         self.pauses_s.iter().sum()
     }
 }
-
-/// What `JRuby` counts of itself and shows by its managed beans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JrubyCounts {
-    /// Ruby exceptions (`ExceptionCount` of its bean `Runtime`); raised again, one counts once.
-    pub exceptions: u64,
-    /// Methods and blocks that its own compiler compiled as they became hot (`SuccessCount` of its bean `JITCompiler`), where
-    /// it tells. Those of the script it is started with are compiled before, and not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compiled: Option<u64>,
-}
-
-impl JrubyCounts {
-    /// What was counted since `before`; `None` where a count went down, so that it does not count what it should.
-    pub fn since(self, before: Self) -> Option<Self> {
-        let compiled = || self.compiled?.checked_sub(before.compiled?);
-        Some(Self { exceptions: self.exceptions.checked_sub(before.exceptions)?, compiled: compiled() })
-    }
-}
-
-/// What MRI's collector did in the whole life of a server, all of its processes together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RubyGc {
-    /// Collections, minor and major.
-    pub collections: u64,
-    /// Major ones.
-    pub major: u64,
-    /// Their time, seconds; 0 before Ruby 3.1, which does not count it.
-    pub time_s: f64,
-    /// Objects allocated.
-    pub allocated_objects: u64,
-}

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod proof;
 pub mod record;
 pub mod report;
+pub mod ruby;
 pub mod scalability;
 pub mod scenario;
 pub mod shape;
@@ -43,7 +44,7 @@ pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, Competitor, HostFacts, HostUse};
 pub use interval::{BodyLength, Failure, Interval, ServerUse, Switches, Tally, Walked};
-pub use jvm::{CollectorUse, GcUse, JrubyCounts, JvmCounters, JvmUse, RubyGc};
+pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
@@ -54,6 +55,7 @@ pub use record::{
     SettingSource, StudyRecord, TrialRecord, WarmUpRecord,
 };
 pub use report::Report;
+pub use ruby::{JrubyCounts, RubyGc};
 pub use scalability::Scalability;
 pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};

@@ -83,9 +83,6 @@ pub struct TrialRecord {
     pub host: HostUse,
     /// Time a fixed spin of the CPU took before and after the trial, ns: a canary of the host's speed.
     pub canary_ns: [u64; 2],
-    /// What MRI's collector did from the server's start to its end, told as it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ruby_gc: Option<RubyGc>,
     /// How many processes of the server the kernel killed, from its start until bakeoff ended it, ready or not, since they needed more memory
     /// than `limits` allow.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -353,6 +350,9 @@ pub struct CellRecord {
     /// What JRuby counted meanwhile, where its `management.enabled` is on: of the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jruby: Option<JrubyCounts>,
+    /// What MRI's collector did meanwhile, in all processes of the server that answer: of the whole series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruby_gc: Option<RubyGc>,
 }
 
 impl CellRecord {

@@ -128,10 +128,6 @@ pub struct VariantSummary {
     pub steady: [u32; 2],
     /// Highest resident memory seen, bytes.
     pub memory_bytes: Option<u64>,
-    /// What the server's time went into from its start to its end, per good answer of all its loads, warm-up included: as
-    /// far as it is known of whole launches only.
-    #[serde(default)]
-    pub whole_launch: ServerTime,
 }
 
 /// A trial that failed.
@@ -225,12 +221,15 @@ pub struct ServerTime {
     /// Methods and blocks that JRuby's compiler compiled meanwhile.
     #[serde(default)]
     pub jruby_compiled: Option<f64>,
-    /// Collections of MRI's collector per good answer; known of whole launches only.
+    /// Collections of MRI's collector per good answer.
     #[serde(default)]
     pub collections_per_request: Option<f64>,
-    /// Their time per good answer, µs; known of whole launches only.
+    /// Their time per good answer, µs.
     #[serde(default)]
     pub collecting_per_request: Option<f64>,
+    /// Objects that MRI allocated per good answer.
+    #[serde(default)]
+    pub objects_per_request: Option<f64>,
 }
 
 impl ServerTime {

@@ -197,11 +197,10 @@ pub fn measurements(report: &Report, detail: Detail) -> Table {
     table
 }
 
-/// What the server's time went into, a group for each cell, and one for what is known of whole launches only; columns of
-/// which nothing is known are left out.
+/// What the server's time went into, a group for each cell; columns of which nothing is known are left out.
 pub fn server_times(report: &Report) -> Table {
     type Written = fn(&ServerTime) -> Option<String>;
-    let columns: [(&str, Written); 15] = [
+    let columns: [(&str, Written); 16] = [
         ("cores used", |time| time.cores.map(number::amount)),
         ("busiest core", |time| time.busiest_core.map(number::share)),
         ("services' CPU per request", |time| time.services_cpu_per_request.map(number::micros)),
@@ -217,31 +216,27 @@ pub fn server_times(report: &Report) -> Table {
         ("JRuby compiled in the load", |time| time.jruby_compiled.map(number::amount)),
         ("collections per 1,000 requests", |time| time.collections_per_request.map(|each| number::amount(each * 1e3))),
         ("collecting per request", |time| time.collecting_per_request.map(number::micros)),
+        ("objects per request", |time| time.objects_per_request.map(number::amount)),
     ];
-    let whole = || report.variants.iter().map(|variant| &variant.whole_launch);
-    let known =
-        |of: Written| report.measurements.iter().map(|m| &m.server).chain(whole()).any(|time| of(time).is_some());
+    let known = |of: Written| report.measurements.iter().any(|measurement| of(&measurement.server).is_some());
     let columns: Vec<_> = columns.into_iter().filter(|(_, of)| known(*of)).collect();
     let mut table = Table::new("What the server's time went into").noted(words::SERVER_TIME_NOTE).names("variant");
     for (head, _) in &columns {
         table = table.numbers(head);
     }
-    let row = |(variant, time): (usize, &ServerTime)| {
+    let row = |measurement: &Measurement| {
+        let time = &measurement.server;
         let values = columns.iter().map(|(_, of)| or_none(of(time), |text| text));
-        (!time.is_empty()).then(|| std::iter::once(words::variant_name(report, variant).into()).chain(values).collect())
+        let name = || words::variant_name(report, measurement.variant).into();
+        (!time.is_empty()).then(|| std::iter::once(name()).chain(values).collect())
     };
-    let in_cell = |index: usize| report.measurements.iter().filter(move |m| m.cell == index);
-    let mut groups: Vec<Group> = Vec::new();
     for (index, cell) in report.cells.iter().enumerate() {
-        let rows = in_cell(index).filter_map(|m| row((m.variant, &m.server))).collect();
-        groups.push(Group { head: Some(cell.name.clone()), rows });
+        let measured = report.measurements.iter().filter(|measurement| measurement.cell == index);
+        let rows: Vec<_> = measured.filter_map(row).collect();
+        if !rows.is_empty() {
+            table.groups.push(Group { head: Some(cell.name.clone()), rows });
+        }
     }
-    groups.push(Group {
-        head: Some(words::WHOLE_LAUNCHES.to_owned()),
-        rows: whole().enumerate().filter_map(row).collect(),
-    });
-    groups.retain(|group| !group.rows.is_empty());
-    table.groups = groups;
     table
 }
 

@@ -205,10 +205,7 @@ const SECONDARY_NOTE: &str = " Secondary metrics were judged together when the r
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
 
 /// What the numbers of the table of the server's time are.
-pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Services' CPU is beside the server's CPU per request, kernel CPU a part of it; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else.";
-
-/// The heading of what is known of whole launches only.
-pub const WHOLE_LAUNCHES: &str = "whole launches, start-up and warm-up included";
+pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Services' CPU is beside the server's CPU per request, kernel CPU a part of it; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else. Collections, the time of collecting and objects allocated are MRI's.";
 
 /// What the numbers of the launches' table are.
 pub const LAUNCHES_NOTE: &str = "Medians over launches; memory is the highest seen.";

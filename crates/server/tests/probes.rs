@@ -1,4 +1,5 @@
-//! What is seen of a JVM from outside, held against what it tells itself: real JVMs, every collector they have.
+//! What is seen of a JVM from outside, held against what it tells itself: real JVMs, every collector they have. What MRI tells of
+//! its own, held against what it was made to do.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod common;
@@ -9,12 +10,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use common::{launcher, packages_of, skip, spec, study, toolbox};
+use common::{eventually, launcher, packages_of, ruby, skip, spec, study, toolbox};
 use model::JvmUse;
 use model::study::{JavaProgram, JavaSpec, Runtime};
 use server::{Others, Running, install};
 
 const CHURN: &str = include_str!("common/Churn.java");
+/// A master and two workers, who collect as often as a request's path says, all of the heap, and never otherwise.
+const COLLECTS: &str = include_str!("common/collects.rb");
 /// KiB that a request allocates.
 const PIECES: usize = 20_000;
 /// Of the JVMs whose collectors are compared, bytes.
@@ -236,12 +239,56 @@ impl Drop for Hog {
     }
 }
 
+/// The state, voluntary and involuntary context switches of the threads that wait to be asked, in all processes of the server.
+fn state_of_who_waits(pids: &[u32]) -> Vec<Vec<String>> {
+    let tasks = pids.iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).unwrap());
+    let statuses = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default());
+    let waiting = statuses.filter(|status| status.starts_with("Name:\tbakeoff\n"));
+    let told = |line: &&str| line.starts_with("State") || line.contains("ctxt_switches");
+    waiting.map(|status| status.lines().filter(told).map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn mri_tells_its_collections_before_and_after_a_load() {
+    let dir = study("collects.rb", COLLECTS);
+    let spec = spec(ruby("collects.rb"), &["{port}"], dir.path());
+    let installed = install(&spec, dir.path(), &toolbox(dir.path())).unwrap();
+    let launcher = launcher();
+    let running =
+        launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
+    assert_eq!(running.ruby_gc(), None, "nobody waits to be asked before gems were asked for");
+    let mut facts = running.facts().clone();
+    running.loaded(&mut facts);
+
+    let before = running.ruby_gc().unwrap();
+    let master = running.pid();
+    let children = fs::read_to_string(format!("/proc/{master}/task/{master}/children")).unwrap();
+    let workers = children.split_whitespace().map(|pid| pid.parse().unwrap());
+    let pids: Vec<u32> = [master].into_iter().chain(workers).collect();
+    let mut waiting = Vec::new();
+    eventually("all wait again", || {
+        let before = std::mem::replace(&mut waiting, state_of_who_waits(&pids));
+        waiting == before && waiting.len() == 3 && waiting.iter().all(|thread| thread[0].contains("sleeping"))
+    });
+    (0..REQUESTS).for_each(|_| get(running.address(), "/2"));
+    assert_eq!(state_of_who_waits(&pids), waiting, "who waits does not wake in a load");
+
+    let gc = running.ruby_gc().unwrap().since(&before).unwrap();
+    let exact = 2 * REQUESTS as u64;
+    assert_eq!((gc.collections, gc.major), (exact, exact), "{gc:?}");
+    assert!(gc.time_s.is_none_or(|time_s| time_s > 0.0) && gc.allocated_objects > exact, "{gc:?}");
+
+    // Of who comes later nothing is known.
+    get(running.address(), "/fork");
+    assert_eq!(running.ruby_gc(), None);
+}
+
 #[test]
 fn a_program_of_others_is_known_by_its_name() {
     let others = Others::new();
     let hog = Hog::start();
     let pid: u32 = hog.0.parse().unwrap();
-    common::eventually("the hog is told", || others.busiest().iter().any(|other| other.pid == pid));
+    eventually("the hog is told", || others.busiest().iter().any(|other| other.pid == pid));
     let hog = others.busiest().into_iter().find(|other| other.pid == pid).unwrap();
     assert!(hog.name == "known-hog" && hog.cores > 0.0, "{hog:?}");
 }

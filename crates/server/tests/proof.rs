@@ -246,7 +246,7 @@ fn the_gems_that_a_ruby_has_loaded() {
     assert!(facts.gems.is_empty() && facts.build["description"].starts_with("ruby "), "{facts:?}");
     running.loaded(&mut facts);
     assert_eq!(facts.gems["json"].as_bytes(), version, "{:?}", facts.gems);
-    // The probe has told, and is gone.
+    // The probe has told; the thread of it that stays does not count.
     let threads = running.prove(&[&threads("", "1")]).unwrap();
     let alone = threads[0].live.as_deref().unwrap().parse::<u32>().unwrap();
     assert!(alone <= 2, "MRI may keep a thread for its timer: {alone}");

@@ -48,7 +48,6 @@ impl Prepared<'_> {
                     ..host.sample(server::own_cpu_s() - own_before)
                 },
                 canary_ns: [canary_before, server::canary_ns()],
-                ruby_gc: server::ruby_gc(&folder),
                 oom_kills,
                 failed_tear_downs,
                 service_logs,
@@ -167,12 +166,12 @@ impl RunningTrial<'_> {
         // All variants of a block meet the same random times.
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
-        let before = server.jruby_counts();
+        let (jruby_before, gc_before) = (server.jruby_counts(), server.ruby_gc());
         let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
         let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
-        let after = before.filter(|_| ended.is_ok()).and_then(|_| server.jruby_counts());
-        let jruby = after.zip(before).and_then(|(after, before)| after.since(before));
-        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, lead_in: Vec::new(), jruby });
+        let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| server.jruby_counts()?.since(before));
+        let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| server.ruby_gc()?.since(&before));
+        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, lead_in: Vec::new(), jruby, ruby_gc });
         ended
     }
 }

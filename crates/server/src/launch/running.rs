@@ -18,7 +18,7 @@ use crate::evidence::{CpuWatch, FlightRecorder, Recorder, Sampling};
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
-use crate::probe::{self, ProcessTree, ServerSampler, gc_log};
+use crate::probe::{self, ProcessTree, RubyGcs, ServerSampler, gc_log};
 use crate::proc;
 use crate::proof::Witness;
 use crate::runtime::Installed;
@@ -234,6 +234,12 @@ impl Running {
     /// CPU of which is the server's: not to be called while measuring.
     pub fn jruby_counts(&self) -> Option<JrubyCounts> {
         self.shows_beans().then(|| probe::jruby_counts(self.witness().beans())).flatten()
+    }
+
+    /// What MRI's collector has done by now; `None` where not all of its processes that answer tell. Takes some ms, five
+    /// seconds where one is too busy to tell, and a little CPU of the server's: not to be called while measuring.
+    pub fn ruby_gc(&self) -> Option<RubyGcs> {
+        RubyGcs::ask(&self.launch.site.trial_dir, &self.serving.mris())
     }
 
     /// Whether JRuby shows its beans: by the value that it has loaded, or, where it does not tell that, by its command line.

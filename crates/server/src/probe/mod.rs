@@ -16,7 +16,8 @@ pub use canary::canary_ns;
 pub use host::{HostSampler, host_facts};
 pub(crate) use jruby::{MANAGEMENT, jruby_counts};
 pub use others::Others;
-pub use ruby_gc::{PROBE as RUBY_GC_PROBE, ruby_gc};
+pub(crate) use ruby_gc::THREAD as RUBY_GC_THREAD;
+pub use ruby_gc::{PROBE as RUBY_GC_PROBE, RubyGcs};
 pub use server::ServerSampler;
 pub use tree::{ProcessTree, own_cpu_s};
 

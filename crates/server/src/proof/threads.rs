@@ -6,10 +6,11 @@ use regex::Regex;
 
 use super::{READ_WITHIN, Witness};
 use crate::attach;
+use crate::probe::RUBY_GC_THREAD;
 use crate::proc;
 
 /// How many threads of the server have a name in which `pattern` is found: its JVM tells whole names, the kernel the first
-/// 15 bytes of those of all other processes.
+/// 15 bytes of those of all other processes. bakeoff's own in MRI is none of them.
 pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
     let jvm = witness.serving.jvm()?;
@@ -32,7 +33,7 @@ fn of_a_jvm(dump: &str) -> Vec<String> {
 fn of_a_process(pid: u32) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let name = |task: fs::DirEntry| Some(fs::read_to_string(task.path().join("comm")).ok()?.trim_end().to_owned());
-    tasks.filter_map(name).collect()
+    tasks.filter_map(name).filter(|name| name != RUBY_GC_THREAD).collect()
 }
 
 #[cfg(test)]

@@ -38,20 +38,23 @@ begin
            ',"options":[' + options.join(',') + ']'
     # A child of the server that runs Ruby, too, writes files of its own.
     write = lambda do |kind, members|
-      unfinished = "#{target}.#{Process.pid}.unfinished"
+      unfinished = "#{target}.#{Process.pid}#{kind}.unfinished"
       File.write(unfinished, '{' + members + '}')
       File.rename(unfinished, "#{target}.#{Process.pid}#{kind}.json")
     end
     write.('', json)
 
     # Asked once more when the application has answered, before it is loaded: which gems it has by then, and YJIT, which it may
-    # have turned on itself, as Rails does. Nothing of this is left when the measurement begins.
+    # have turned on itself, as Rails does. The thread is gone when the measurement begins. What else a process has to do
+    # when it is asked, later parts of this file add.
+    when_asked = []
     has_told = false
     tell = lambda do
       teller = Thread.new do
         6000.times do
           sleep 0.1
           next unless File.exist?("#{target}.ask")
+          when_asked.each(&:call)
           gems = defined?(Gem) ? Gem.loaded_specs.values.sort_by(&:name) : []
           gems = gems.map { |gem| quote.(gem.name) + ':' + quote.(gem.version) }.join(',')
           yjit = facts.key?('yjit') ? RubyVM::YJIT.enabled? : nil
@@ -65,7 +68,7 @@ begin
     tell.()
 
     # A forked process is without its parent's threads, and may load gems of its own. Once the parent has told, so has whoever
-    # it forks. What else a fork has to do, later parts of this file add.
+    # it forks. Here, too, later parts of this file add what else there is to do.
     when_forked = [lambda do
       unless has_told
         write.('', json + ',"forked":true')
