@@ -10,11 +10,14 @@ use rand_chacha::ChaCha8Rng;
 const PILOT_BLOCKS: usize = 2;
 /// Part of the blocks that may be set aside because the host was disturbed.
 pub(crate) const SPARE: f64 = 0.2;
+/// How often an order of variants comes twice running. Where a launch resembles the one before by φ = 0.5, what such blocks and others add to the
+/// variance cancels for two variants; for more, and for a smaller φ, intervals are a little long.
+const AGAIN: f64 = 0.8;
 
 /// The whole schedule of a study. The same study, mode and seed give the same plan.
 ///
-/// Over every K blocks of K > 2 variants each variant stands at each position once, in random order; of two, over every
-/// four blocks each twice ([`two_by_two`]). Cells are ordered over blocks as many variants are, the same for all variants of a block.
+/// Over every 2K blocks of K variants each variant stands at each position twice, in random order ([`orders_of_variants`]); over
+/// every K blocks each of K cells does once, the same for all variants of a block.
 pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
     let timing = match mode {
         Mode::Full => &study.timing,
@@ -40,10 +43,7 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let variants = study.variants.len();
     let pilot_orders = balanced_orders(variants, pilots, &mut rng);
-    let variant_orders = match variants {
-        2 => two_by_two(blocks, &mut rng),
-        _ => balanced_orders(variants, blocks, &mut rng),
-    };
+    let variant_orders = orders_of_variants(variants, blocks, &mut rng);
     let cell_orders = balanced_orders(cells.len(), blocks, &mut rng);
     Plan {
         seed,
@@ -69,22 +69,21 @@ fn blocks_of(pilot: bool, variant_orders: Vec<Vec<usize>>, cell_orders: Vec<Vec<
         .collect()
 }
 
-/// `rows` orders of two variants: of every four, two are AB and two BA, and neighbours are alike a little more often than not.
+/// `rows` orders of `variants` variants: over each 2K each stands at each position twice. With a chance of [`AGAIN`] that is a Latin square with
+/// each of its orders twice running, else two squares.
 ///
-/// AB and BA in turns would put two launches of one variant next to each other in every other place, so that where
-/// neighbours resemble each other (a host that is fast for a while) the differences of neighbouring blocks would too, and
-/// equal variants would be told apart more often than promised (`docs/calibration.md`, ADR 10). So AB AB BA BA is drawn seven
-/// times as often as AB BA AB BA: what blocks of one order and of the other add to the variance then cancels.
-fn two_by_two(rows: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+/// In a square neighbouring orders are never the same, which brings launches of one variant nearer to each other than those of
+/// two: where neighbours resemble each other (a host that is fast for a while) so do the differences of neighbouring blocks, the interval is too
+/// short, and equal variants are told apart more often than promised (`docs/calibration.md`, ADR 10). The same order twice running does the opposite.
+fn orders_of_variants(variants: usize, rows: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
     let mut orders = Vec::new();
     while orders.len() < rows {
-        let first = usize::from(rng.random_bool(0.5));
-        let firsts = if rng.random_bool(0.875) {
-            [first, first, 1 - first, 1 - first]
-        } else {
-            [first, 1 - first, first, 1 - first]
-        };
-        orders.extend(firsts.map(|first| vec![first, 1 - first]));
+        let mut squares = balanced_orders(variants, 2 * variants, rng);
+        if rng.random_bool(AGAIN) {
+            squares.truncate(variants);
+            squares = squares.into_iter().flat_map(|order| [order.clone(), order]).collect();
+        }
+        orders.extend(squares);
     }
     orders.truncate(rows);
     orders
@@ -151,9 +150,8 @@ mod tests {
         #[test]
         fn every_variant_stands_everywhere_equally_often(variants in 2_usize..8, seed: u64) {
             let plan = plan(&study(variants, vec![1, 20]), Mode::Full, seed);
-            let (blocks, times) = if variants == 2 { (4, 2) } else { (variants, 1) };
-            for square in plan.blocks.chunks_exact(blocks) {
-                prop_assert_eq!(places(square, variants), vec![vec![times; variants]; variants]);
+            for squares in plan.blocks.chunks_exact(2 * variants) {
+                prop_assert_eq!(places(squares, variants), vec![vec![2; variants]; variants]);
             }
         }
 
@@ -201,18 +199,48 @@ mod tests {
     }
 
     #[test]
-    fn two_variants_are_often_in_the_same_order_again() {
-        let study = study(2, vec![1]);
-        let again = |seed| {
-            let blocks = plan(&study, Mode::Full, seed).blocks;
-            let firsts: Vec<usize> = blocks.iter().map(|block| block.trials[0].variant).collect();
-            firsts.windows(2).filter(|pair| pair[0] == pair[1]).count()
-        };
-        let neighbours = 2_000 * 35;
-        let alike: usize = (0..2_000).map(again).sum();
-        // Of 35 neighbours 27 are of one four: alike in two of three places, seven times of eight; the others by chance.
-        let expected = (27.0 * 7.0 / 12.0 + 8.0 * 0.5) / 35.0;
-        assert!((alike as f64 / f64::from(neighbours) - expected).abs() < 0.01, "{alike} of {neighbours}");
+    fn variants_are_often_in_the_same_order_again() {
+        for variants in [2, 3, 6] {
+            let study = study(variants, vec![1]);
+            let again = |seed| {
+                let blocks = plan(&study, Mode::Full, seed).blocks;
+                let order = |block: &Block| block.trials.iter().map(|trial| trial.variant).collect::<Vec<_>>();
+                // Two by two, which in squares always differ.
+                blocks.chunks_exact(2).filter(|two| order(&two[0]) == order(&two[1])).count() as f64 / 18.0
+            };
+            let share = (0..2_000).map(again).sum::<f64>() / 2_000.0;
+            assert!((share - AGAIN).abs() < 0.02, "{share} of {variants}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_follow_each_other_differ_as_if_launches_did_not() {
+        // The variance of the mean of 30 differences where each launch resembles the one before by half, against what their own variance says of it.
+        let correlation = |apart: usize| 0.5_f64.powi(i32::try_from(apart).unwrap());
+        for variants in [2, 3, 4, 6] {
+            let study = study(variants, vec![1]);
+            let (mut means, mut told) = (0.0, 0.0);
+            for seed in 0..1_000 {
+                let blocks = &plan(&study, Mode::Full, seed).blocks[..30];
+                let place = |block: usize, variant| {
+                    let there = blocks[block].trials.iter().position(|trial| trial.variant == variant);
+                    block * variants + there.unwrap()
+                };
+                let pairs: Vec<[usize; 2]> = (0..30).map(|block| [place(block, 0), place(block, 1)]).collect();
+                let covariance = |[a, b]: [usize; 2], [c, d]: [usize; 2]| {
+                    correlation(a.abs_diff(c)) + correlation(b.abs_diff(d))
+                        - correlation(a.abs_diff(d))
+                        - correlation(b.abs_diff(c))
+                };
+                let own: f64 = pairs.iter().map(|pair| covariance(*pair, *pair)).sum::<f64>() / 30.0;
+                let all: f64 = pairs.iter().flat_map(|one| pairs.iter().map(|other| covariance(*one, *other))).sum();
+                let mean = all / 900.0;
+                means += mean;
+                told += (own - mean) / 29.0;
+            }
+            let ratio = means / told;
+            assert!((0.93..1.02).contains(&ratio), "{ratio} of {variants}");
+        }
     }
 
     #[test]
