@@ -24,7 +24,7 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web servers and libraries, PostgreSQL, a JDK and Maven.
 	scripts/setup.sh studies
 
-calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 12 minutes on 2 processors.
+calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 20 minutes on 2 processors.
 	cargo run --release --locked --bin calibrate figures
 	cargo bench --locked -p calibration
 

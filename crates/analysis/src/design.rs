@@ -214,8 +214,8 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_follow_each_other_differ_as_if_launches_did_not() {
-        // The variance of the mean of 30 differences where each launch resembles the one before by half, against what their own variance says of it.
+    fn no_interval_is_too_short_where_launches_resemble_their_neighbours() {
+        // The variance of the mean of 30 differences, each launch resembling the one before by half, by what their own variance says of it.
         let correlation = |apart: usize| 0.5_f64.powi(i32::try_from(apart).unwrap());
         for variants in [2, 3, 4, 6] {
             let study = study(variants, vec![1]);
