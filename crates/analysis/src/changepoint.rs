@@ -20,7 +20,7 @@ use crate::robust;
 pub const SHORTEST: usize = 10;
 /// Smallest change that is reported, a fraction.
 pub const LEAST: f64 = 0.05;
-/// Penalty of a change, in ln n: the least by which series without any stay quiet (`docs/method.md`).
+/// Penalty of a change, in ln n: the least by which series without any stay quiet (`docs/calibration.md`, ADR 5).
 const PENALTY: f64 = 9.0;
 /// Values of the running median, an odd number: more than half of them are a segment's own at its very edge.
 const WINDOW: usize = 11;
