@@ -1,4 +1,4 @@
-"""What the probes cost: reads the trials of the study from standard input, as `bakeoff show --json` has them.
+"""What the probes cost: reads the trials of the study as `bakeoff show --json` has them, from standard input, or from files, a run each.
 
 Of each launch: server CPU per good answer in the seconds after a look, over that in the other seconds. The first second of
 each span is left out, since it pays for the last look of the span before. Of each block: the mean of its two launches, which have
@@ -31,12 +31,17 @@ def cost(trial):
     return math.log(per_answer(sides[True]) / per_answer(sides[False]))
 
 
-def main():
+def by_block(trials):
     blocks = {}
-    for trial in json.load(sys.stdin):
+    for trial in trials:
         if trial["outcome"]["kind"] == "completed" and not trial["key"]["pilot"]:
             blocks.setdefault(trial["key"]["block"], {})[trial["variant"]] = cost(trial)
-    costs = [statistics.mean(pair.values()) for pair in blocks.values() if len(pair) == 2]
+    return [statistics.mean(pair.values()) for pair in blocks.values() if len(pair) == 2]
+
+
+def main():
+    runs = [open(name) for name in sys.argv[1:]] or [sys.stdin]
+    costs = [block for run in runs for block in by_block(json.load(run))]
     if len(costs) < 3:
         sys.exit("cost.py: three blocks or more are needed")
     middle = statistics.mean(costs)
