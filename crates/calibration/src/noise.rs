@@ -72,7 +72,7 @@ pub enum Disturbance {
     /// It slows evenly, by 20 % over the 60 launches of 30 blocks.
     Drift,
     /// Launches resemble the one before: yₜ = φ·yₜ₋₁ + √(1 − φ²)·εₜ with φ = 0.5, ε of the shape. With this φ the
-    /// differences of neighbouring blocks are as alike as with any: their correlation is ±φ(1 − φ)/2.
+    /// differences of two neighbouring blocks are as alike as with any, ±φ(1 − φ)/2; over the orders of a plan it cancels.
     Ar1,
     /// It becomes 10 % slower at one of the first 40 launches and stays so.
     Step,

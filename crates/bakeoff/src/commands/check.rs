@@ -224,10 +224,10 @@ fn write_order(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         }
         if blocks.len() > SHOWN {
             let more = match blocks.len() - SHOWN {
-                1 => "1 more block, in an order".to_owned(),
-                more => format!("{more} more blocks, each in an order"),
+                1 => "1 more block".to_owned(),
+                more => format!("{more} more blocks"),
             };
-            writeln!(out, "  {more} of its own (--json lists them)")?;
+            writeln!(out, "  {more} (--json lists them)")?;
         }
     }
     Ok(())

@@ -185,10 +185,13 @@ mod tests {
         }
         // `tail` keeps the last line, which has no end.
         let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
-        assert_eq!(ended.status.code(), Some(3));
+        // The quota holds up the process that is dying, and with it its memory: the kernel kills another one then, which may be the shell.
+        assert!(ended.status.code().is_none_or(|code| code == 3), "{ended:?}");
         let told = group.killed().unwrap();
-        assert_eq!(group.oom_kills(), 1);
-        assert!(told.contains("a process of it") && told.contains("32 MiB"), "{told}");
+        assert!(
+            group.oom_kills() >= 1 && told.contains("of it for needing more memory") && told.contains("32 MiB"),
+            "{told}"
+        );
         let folders = group.made.clone();
         drop(group);
         assert!(folders.iter().all(|group| !group.folder.exists()), "{folders:?}");
