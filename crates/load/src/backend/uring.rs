@@ -3,6 +3,7 @@
 //! Sends are handed over some at a time, a receive stays armed for a connection's life, and the kernel chooses a
 //! buffer only when bytes have come (`io_uring_prep_recv_multishot(3)`, `io_uring_register_buf_ring(3)`).
 
+use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::os::fd::AsRawFd as _;
@@ -31,8 +32,9 @@ const SUBMISSIONS: u32 = 64;
 /// Attempts to hand over an operation that the kernel does not take.
 const ATTEMPTS: usize = 1_000;
 
-/// Buffers for what comes; a power of two.
-const BUFFERS: u16 = 256;
+/// Buffers for what comes; a power of two. The kernel takes them in turn, so that the more there are the less of them
+/// stays in the processor's cache; with too few, receives stop for the want of one.
+const BUFFERS: u16 = 64;
 
 /// Length of a buffer, bytes.
 const BUFFER: usize = 20 * 1024;
@@ -53,6 +55,8 @@ pub(crate) struct Uring {
     layout: Box<libc::msghdr>,
     /// Completions not looked at yet, from the end to the beginning.
     told: Vec<cqueue::Entry>,
+    /// Connections, by slot and generation, whose receive stopped because there was no buffer.
+    starved: VecDeque<(usize, u32)>,
     /// What the last event holds.
     received: Option<Part>,
     /// Operations queued so far, and those of them that the kernel has taken.
@@ -155,7 +159,8 @@ impl Backend for Uring {
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
-        let timeout = Timespec::from(timeout);
+        self.feed()?;
+        let timeout = Timespec::from(if self.starved.is_empty() { timeout } else { Duration::ZERO });
         match self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)) {
             Ok(_) => {}
             Err(error) => match error.raw_os_error() {
@@ -214,6 +219,7 @@ impl Uring {
             kernel_time,
             layout,
             told: Vec::with_capacity(completions as usize),
+            starved: VecDeque::new(),
             received: None,
             queued: 0,
             taken: 0,
@@ -264,7 +270,10 @@ impl Uring {
         let Some(buffer) = cqueue::buffer_select(told.flags()).filter(|_| result >= 0) else {
             return match -result {
                 0 => Ok(Some(What::Ended)),
-                libc::ENOBUFS => self.arm(slot).map(|()| None),
+                libc::ENOBUFS => {
+                    self.starved.push_back((slot, self.slots[slot].generation));
+                    Ok(None)
+                }
                 error => Ok(Some(What::Broken(Errno::from_raw_os_error(error)))),
             };
         };
@@ -292,6 +301,18 @@ impl Uring {
         let same = |next: &&cqueue::Entry| next.user_data() == told.user_data();
         let ends = |next: &cqueue::Entry| length(next) <= empty && next.result() != -libc::ENOBUFS;
         self.told.last().filter(same).is_some_and(ends)
+    }
+
+    /// Arms some of the starved receives, each of which finds bytes and takes buffers at once. Were all armed, most would
+    /// stop again.
+    fn feed(&mut self) -> Result<(), LoadError> {
+        for _ in 0..BATCH {
+            let Some((slot, generation)) = self.starved.pop_front() else { break };
+            if self.slots[slot].generation == generation {
+                self.arm(slot)?;
+            }
+        }
+        Ok(())
     }
 
     /// Has the kernel receive whatever comes on a connection.
@@ -462,5 +483,88 @@ impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: mapped by `new`; the ring, which was dropped before, does not use it any more.
         let _ = unsafe { munmap(self.memory.cast(), MEMORY) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+
+    /// A backend with so many connections, and their other ends; `None` where there is no `io_uring`.
+    fn connected(slots: usize) -> Option<(Uring, Vec<TcpStream>)> {
+        if let Err(why) = Uring::probe() {
+            eprintln!("skipped: io_uring does not work here: {why}");
+            return None;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = SocketAddrAny::from(listener.local_addr().unwrap());
+        let mut uring = Uring::new(slots, true).unwrap();
+        let accept = |slot| {
+            uring.connect(slot, &address).unwrap().unwrap();
+            while next(&mut uring) != (Event { slot, what: What::Connected }) {}
+            listener.accept().unwrap().0
+        };
+        let servers = (0..slots).map(accept).collect();
+        Some((uring, servers))
+    }
+
+    fn next(uring: &mut Uring) -> Event {
+        loop {
+            if let Some(event) = uring.next().unwrap() {
+                return event;
+            }
+            uring.wait(Duration::from_secs(10)).unwrap();
+        }
+    }
+
+    /// Sends as much on each connection as goes without waiting, which is several buffers; returns how much that is.
+    fn fill(servers: &mut [TcpStream]) -> Vec<usize> {
+        let write = |server: &mut TcpStream| {
+            server.set_nonblocking(true).unwrap();
+            server.write(&vec![b'x'; 5 * BUFFER]).unwrap()
+        };
+        servers.iter_mut().map(write).collect()
+    }
+
+    #[test]
+    fn more_bytes_at_once_than_buffers_cost_hardly_more_operations() {
+        let slots = 4 * usize::from(BUFFERS);
+        let Some((mut uring, mut servers)) = connected(slots) else { return };
+        let mut left = fill(&mut servers);
+        let (before, bytes) = (uring.queued, left.iter().sum::<usize>());
+        let mut starved = false;
+        while left.iter().any(|left| *left > 0) {
+            let Event { slot, what: What::Received { ends: false, .. } } = next(&mut uring) else { panic!("lost") };
+            left[slot] -= uring.received().len();
+            starved |= !uring.starved.is_empty();
+        }
+        assert!(starved, "no receive stopped");
+        let (armed, needed) = (uring.queued - before, bytes / BUFFER);
+        assert!(2 * armed < needed as u64, "{armed} receives armed for {needed} buffers of bytes");
+    }
+
+    #[test]
+    fn a_connection_that_ends_while_it_waits_for_a_buffer_leaves_its_slot_to_the_next() {
+        let Some((mut uring, mut servers)) = connected(4 * usize::from(BUFFERS)) else { return };
+        fill(&mut servers);
+        while uring.starved.is_empty() {
+            next(&mut uring);
+        }
+        let slot = uring.starved[0].0;
+        uring.close(slot, b"");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        uring.connect(slot, &SocketAddrAny::from(listener.local_addr().unwrap())).unwrap().unwrap();
+        listener.accept().unwrap().0.write_all(b"new").unwrap();
+        let mut told = Vec::new();
+        while told != b"new" {
+            if let Event { slot: of, what: What::Received { .. } } = next(&mut uring)
+                && of == slot
+            {
+                told.extend_from_slice(uring.received());
+                assert!(b"new".starts_with(&told), "bytes of the connection before");
+            }
+        }
     }
 }
