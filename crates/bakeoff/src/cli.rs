@@ -219,7 +219,7 @@ pub struct Load {
     /// As CSV, a row a second, or one for each step or stage.
     #[arg(long)]
     pub csv: bool,
-    /// Write the distribution of service times for HdrHistogram's tools too.
+    /// Write the distribution of service times, in an open loop of response times, for HdrHistogram's tools too.
     #[arg(long, value_name = "FILE")]
     pub hgrm: Option<PathBuf>,
     #[command(flatten)]

@@ -127,3 +127,41 @@ fn send_last(socket: &OwnedFd, bytes: &[u8]) {
         let _ = send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io, mem, thread};
+
+    use super::*;
+
+    /// Has the kernel refuse an `io_uring` to this thread, as containers do (seccomp(2)).
+    fn forbid_io_uring() {
+        let step = |code: u32, jump_if_not, k| libc::sock_filter { code: code as u16, jt: 0, jf: jump_if_not, k };
+        let number = mem::offset_of!(libc::seccomp_data, nr) as u32;
+        let mut steps = [
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, number),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_io_uring_setup as u32),
+            step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+            step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+        // SAFETY: the program and its steps outlive the calls, which concern this thread only.
+        let set = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+        };
+        assert!(set, "{}", io::Error::last_os_error());
+    }
+
+    #[test]
+    fn where_io_uring_is_forbidden_it_is_epoll_unless_asked_for() {
+        let chosen = thread::spawn(|| {
+            forbid_io_uring();
+            (engine(), choose(None), choose(Some(Engine::Epoll)), choose(Some(Engine::IoUring)))
+        });
+        let (best, unasked, epoll, io_uring) = chosen.join().unwrap();
+        assert_eq!((best, unasked.unwrap(), epoll.unwrap()), (Engine::Epoll, Engine::Epoll, Engine::Epoll));
+        let Err(LoadError::NoIoUring(why)) = io_uring else { panic!("{io_uring:?}") };
+        assert_eq!(why.raw_os_error(), Some(libc::EPERM));
+    }
+}

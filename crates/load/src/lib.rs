@@ -63,7 +63,7 @@ pub use backend::engine;
 pub use expected::Expected;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};
-pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, run, run_from};
+pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, allow_connections, run, run_from};
 pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};

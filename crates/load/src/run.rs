@@ -293,7 +293,7 @@ pub fn run_from(
         return Err(LoadError::Rates);
     }
     let threads = load.threads.min(load.connections as usize);
-    allow_descriptors(u64::from(load.connections) + threads as u64 + SPARE_DESCRIPTORS)?;
+    allow_connections(load.connections, threads)?;
     let engine = backend::choose(load.engine)?;
 
     match &load.asks {
@@ -462,8 +462,15 @@ fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
     told.chain(merge.into_rest()).map(sent).sum()
 }
 
-/// Raises this process's soft limit of file descriptors to the hard one if `wanted` demands it.
-fn allow_descriptors(wanted: u64) -> Result<(), LoadError> {
+/// Raises this process's soft limit of file descriptors to the hard one if so many connections of so many threads demand it.
+/// Every load does so itself; whoever starts programs that are to be alike before and after does it earlier, since they inherit
+/// the limit.
+///
+/// # Errors
+///
+/// [`LoadError::Descriptors`] when the hard limit is too low, [`LoadError::System`] when it cannot be raised.
+pub fn allow_connections(connections: u32, threads: usize) -> Result<(), LoadError> {
+    let wanted = u64::from(connections) + threads as u64 + SPARE_DESCRIPTORS;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|current| wanted <= current) {
         return Ok(());

@@ -183,17 +183,16 @@ fn open_fields(open: &OpenLoop) -> String {
     format!("{},{},{}", open.due, open.backlog, Times::of(&open.response).fields())
 }
 
-/// The service times as HdrHistogram's tools read them (`.hgrm`), values in ms.
+/// The service times, in an open loop the response times, as HdrHistogram's tools read them (`.hgrm`), values in ms.
 pub fn load_hgrm(record: &LoadRecord) -> String {
-    let service = record.service();
+    let times = record.open().map_or_else(|| record.service(), |open| open.response);
     let mut lines = String::from("       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
-    for (us, quantile, count) in service.distribution() {
+    for (us, quantile, count) in times.distribution() {
         let beyond = if quantile < 1.0 { format!("{:.2}", 1.0 / (1.0 - quantile)) } else { "inf".to_owned() };
         let _ = writeln!(lines, "{:12.3} {quantile:14.12} {count:10} {beyond:>14}", us as f64 / 1e3);
     }
-    let _ = writeln!(lines, "#[Mean    = {:12.3}]", service.mean() / 1e3);
-    let _ =
-        writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", service.max() as f64 / 1e3, service.count());
+    let _ = writeln!(lines, "#[Mean    = {:12.3}]", times.mean() / 1e3);
+    let _ = writeln!(lines, "#[Max     = {:12.3}, Total count    = {:12}]", times.max() as f64 / 1e3, times.count());
     lines
 }
 

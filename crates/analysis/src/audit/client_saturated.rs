@@ -67,14 +67,18 @@ fn with_lateness(found: Found, late: Option<u64>) -> Found {
     }
 }
 
-/// Invalid when the client's threads used more than 0.7 of a core each, or when an open loop's client was late itself
-/// ([`late`]).
+/// Invalid when the client's threads used more than 0.7 of a core each in a step or stage of the load, or when an open
+/// loop's client was late itself ([`late`]).
 pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
-    let cores = load.client_cores() / load.threads as f64;
+    let parts = load.parts();
+    let cores = |part: &Interval| part.client_cpu_s / part.length_s / load.threads as f64;
+    let busiest = parts.iter().max_by(|(_, one), (_, other)| cores(one).total_cmp(&cores(other)));
+    let (name, busiest) = busiest.map(|(name, part)| (name, cores(part)))?;
     let late = late(load.intervals.iter());
-    if cores <= CLIENT_CORES && late.is_none() {
+    if busiest <= CLIENT_CORES && late.is_none() {
         return None;
     }
+    let shown = format!("{busiest:.2} cores of 1 a thread");
     let found = Found::new(
         FindingId::ClientSaturated,
         Severity::Invalid,
@@ -82,7 +86,7 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
         "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
         "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
     )
-    .with("client CPU", format!("{cores:.2} cores of 1 a thread"));
+    .with("client CPU", if parts.len() > 1 { format!("{shown}, at {name}") } else { shown });
     Some(with_lateness(found, late))
 }
 
@@ -107,6 +111,20 @@ mod tests {
         late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
         late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
         assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_client_that_is_busy_in_one_step_of_a_load_vetoes() {
+        let mut record = load(30, 100);
+        let step = |users| model::Step { users, length: std::time::Duration::from_secs(10) };
+        record.arrivals = model::Arrivals::Closed { think: None, steps: vec![step(1), step(10), step(500)] };
+        assert_eq!(of_a_load(&record), None);
+        record.intervals[20..].iter_mut().for_each(|interval| interval.client_cpu_s = 0.9);
+        let found = of_a_load(&record).unwrap().finding;
+        assert!(
+            found.evidence.iter().any(|evidence| evidence.value == "0.90 cores of 1 a thread, at 500"),
+            "{found:?}"
+        );
     }
 
     #[test]

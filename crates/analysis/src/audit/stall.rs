@@ -1,7 +1,7 @@
 //! No request ended for a while.
 
 use model::interval::BIN_S;
-use model::{FindingId, LoadRecord, Severity};
+use model::{FindingId, Interval, LoadRecord, Severity};
 
 use super::Found;
 use crate::robust;
@@ -11,6 +11,9 @@ const MISSED: f64 = 30.0;
 /// A longest service time this many times the 99th percentile, and this long, is an outage of its own.
 const BEYOND_P99: u64 = 10;
 const OUTAGE_US: u64 = 100_000;
+
+/// Of a length in bins, what a sum of seconds may be off by.
+const ROUNDING: f64 = 1e-6;
 
 /// A time in which no answer came.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +26,7 @@ pub struct Gap {
     pub missed: f64,
 }
 
-/// A warning when at the usual rate 30 answers or more would have come in the longest gap between two, or when the longest
+/// A warning when at the usual rate 30 answers or more would have come in the longest gap, or when the longest
 /// service time is ten times the 99th percentile and a tenth of a second or more.
 pub fn rule(load: &LoadRecord) -> Option<Found> {
     let service = load.service();
@@ -54,26 +57,38 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
     })
 }
 
-/// The longest time without a good answer between two of them; `None` when there is none of a tenth of a second, or no usual
-/// rate because the load itself is now more, now less.
+/// The longest time without a good answer, in each step of users by itself: between two answers, or from the last one on
+/// where requests were in flight until the step or the load was over. `None` when there is none of a tenth of a second, or
+/// no usual rate because an open loop asks now more, now less.
 pub fn longest_gap(load: &LoadRecord) -> Option<Gap> {
-    if !load.arrivals.is_constant() {
+    if load.arrivals.is_open() && !load.arrivals.is_constant() {
         return None;
     }
-    let bins: Vec<u32> = load.intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect();
-    let full: Vec<usize> = (0..bins.len()).filter(|bin| bins[*bin] > 0).collect();
-    let usual = robust::median(&full.iter().map(|bin| f64::from(bins[*bin])).collect::<Vec<_>>())?;
-    let empty = |pair: &[usize]| pair[1] - pair[0] - 1;
+    let parts = load.parts();
+    let gap =
+        |(index, (_, part)): (usize, &(String, Interval))| gap_of(part, index + 1 < parts.len() || load.abandoned > 0);
+    parts.iter().enumerate().filter_map(gap).max_by(|one, other| one.missed.total_cmp(&other.missed))
+}
+
+/// The longest gap of a part, which is `open` at its end where more answers were to come.
+fn gap_of(part: &Interval, is_open: bool) -> Option<Gap> {
+    let mut full: Vec<usize> = (0..part.bins.len()).filter(|bin| part.bins[*bin] > 0).collect();
+    let usual = robust::median(&full.iter().map(|bin| f64::from(part.bins[*bin])).collect::<Vec<_>>())?;
+    if is_open {
+        // A last bin that is not a whole one tells nothing by being empty.
+        full.push((part.length_s / BIN_S + ROUNDING).floor() as usize);
+    }
+    let empty = |pair: &[usize]| pair[1].saturating_sub(pair[0] + 1);
     let pair = full.windows(2).max_by_key(|pair| empty(pair)).filter(|pair| empty(pair) > 0)?;
     let length = empty(pair) as f64;
-    Some(Gap { at_s: (pair[0] + 1) as f64 * BIN_S, length_s: length * BIN_S, missed: length * usual })
+    Some(Gap { at_s: part.start_s + (pair[0] + 1) as f64 * BIN_S, length_s: length * BIN_S, missed: length * usual })
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use model::{Arrivals, Profile, Spacing};
+    use model::{Arrivals, Profile, Spacing, Step};
 
     use super::*;
     use crate::audit::testing::load;
@@ -111,6 +126,44 @@ mod tests {
         record.intervals[0].bins.fill(0);
         record.intervals[39].bins.fill(0);
         assert_eq!(longest_gap(&record), None);
+    }
+
+    #[test]
+    fn a_gap_that_lasts_to_the_end_is_one_where_requests_were_in_flight() {
+        let mut record = load(40, 1_000);
+        record.intervals[38].bins[7..].fill(0);
+        record.intervals[39].bins.fill(0);
+        assert_eq!(longest_gap(&record), None);
+        record.abandoned = 10;
+        let gap = longest_gap(&record).unwrap();
+        assert!((gap.at_s - 38.7).abs() < 1e-9 && (gap.length_s - 1.3).abs() < 1e-9, "{gap:?}");
+        assert!(rule(&record).is_some());
+    }
+
+    #[test]
+    fn half_a_bin_at_the_end_is_no_gap() {
+        let mut record = load(40, 1_000);
+        record.abandoned = 10;
+        assert_eq!(longest_gap(&record), None);
+        record.intervals[39].bins.truncate(5);
+        record.intervals[39].bins[4] = 0;
+        record.intervals[39].length_s = 0.45;
+        assert_eq!(longest_gap(&record), None);
+        record.intervals[39].length_s = 0.5;
+        assert!(longest_gap(&record).is_some());
+    }
+
+    #[test]
+    fn each_step_of_users_has_a_usual_rate_of_its_own() {
+        let mut record = load(40, 1_000);
+        let step = |users, seconds| Step { users, length: Duration::from_secs(seconds) };
+        record.arrivals = Arrivals::Closed { think: None, steps: vec![step(1, 30), step(10, 10)] };
+        record.intervals[..30].iter_mut().for_each(|interval| interval.bins.fill(10));
+        record.intervals[5].bins[..2].fill(0);
+        assert_eq!(rule(&record), None);
+        record.intervals[35].bins[..2].fill(0);
+        let gap = longest_gap(&record).unwrap();
+        assert!((gap.at_s - 35.0).abs() < 1e-9 && (gap.missed - 200.0).abs() < 1e-9, "{gap:?}");
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl Live {
                 if medians.len() == SHOWN {
                     medians.pop_front();
                 }
-                medians.push_back(last.service.quantile(0.5));
+                medians.push_back(last.latency().quantile(0.5));
                 bar.set_message(format!("{} {}", now(last), sparkline(medians)));
                 bar.tick();
             }
@@ -299,9 +299,9 @@ impl Live {
 fn now(interval: &Interval) -> String {
     let rate = interval.tally.good as f64 / interval.length_s;
     let mut text = format!("{:.0} s  {rate:.0}/s", interval.start_s + interval.length_s);
-    if interval.service.count() > 0 {
+    if interval.latency().count() > 0 {
         // Writing to a String cannot fail.
-        let _ = write!(text, "  p50 {:.1} ms", interval.service.quantile(0.5) as f64 / 1e3);
+        let _ = write!(text, "  p50 {:.1} ms", interval.latency().quantile(0.5) as f64 / 1e3);
     }
     if interval.tally.failed() > 0 {
         let _ = write!(text, "  {} failed", interval.tally.failed());

@@ -24,6 +24,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         output::require_writable(file)?;
     }
     require_isolation(&record.study)?;
+    // Servers inherit the limit of files: the first of them is to have the one that those after the first load have.
+    let connections = record.plan.cells.iter().map(|cell| cell.shape.connections).max().unwrap_or(0);
+    load::allow_connections(connections, 1).into_diagnostic()?;
     let interrupted = interrupt::flag().into_diagnostic()?;
     if !typed.resume {
         record.host.floor = floor::measure(record.host.engine, &record.study.host, &interrupted)?;

@@ -85,8 +85,11 @@ pub fn is_near(target: &Target) -> bool {
     })
 }
 
-/// RFC 1918, RFC 4193, RFC 3927, RFC 4291 §2.5.6.
+/// RFC 1918, RFC 4193, RFC 3927, RFC 4291 §2.5.6; and the unspecified address, at which Linux reaches this machine.
 fn is_private(address: IpAddr) -> bool {
+    if address.is_unspecified() {
+        return true;
+    }
     match address.to_canonical() {
         IpAddr::V4(address) => address.is_loopback() || address.is_private() || address.is_link_local(),
         IpAddr::V6(address) => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
@@ -129,8 +132,18 @@ mod tests {
 
     #[test]
     fn only_this_machine_and_private_networks_are_near() {
-        let near =
-            ["127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"];
+        let near = [
+            "127.0.0.1",
+            "::1",
+            "0.0.0.0",
+            "::",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "fd00::1",
+            "fe80::1",
+            "::ffff:10.0.0.1",
+        ];
         assert!(near.iter().all(|address| is_private(address.parse().unwrap())));
         let far = ["8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8"];
         assert!(far.iter().all(|address| !is_private(address.parse().unwrap())));

@@ -1,11 +1,13 @@
 //! `bakeoff load`: a server that is running already.
 
 use std::fs;
+use std::process::Command;
+use std::time::Duration;
 
-use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
+use knownserver::{Delay, ErrorBurst, Fault, KnownServer, Route, Script};
 use serde_json::Value;
 
-use crate::common::Place;
+use crate::common::{Place, eventually, page};
 
 fn json(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&place.run(args).ends_with(0).stdout).unwrap()
@@ -46,6 +48,18 @@ fn at_a_rate_requests_are_due_whatever_the_server_does() {
     let shown = place.run(&["load", &url, "-n", "250", "-R", "500"]).ends_with(0);
     shown.says("open loop at 500/s").says("Response time").says("due 250, unanswered at the end 0");
     place.run(&["load", &url, "--poisson"]).ends_with(2).complains("--rate");
+    // One connection answers 50 a second of the 200 that are due.
+    let slow = Script {
+        routes: vec![Route { delay: Delay::Fixed(Duration::from_millis(20)), ..Route::sized("/", 20) }],
+        ..Script::default()
+    };
+    let slow = KnownServer::start(slow).unwrap();
+    let late =
+        json(&place, &["load", &slow.addr().to_string(), "-c1", "-R200", "-n50", "--json", "--hgrm", "late.hgrm"]);
+    let [service, response] =
+        [&late["service_us"], &late["open"]["response_us"]].map(|times| times["max"].as_u64().unwrap());
+    let times = fs::read_to_string(place.path("late.hgrm")).unwrap();
+    assert!(response > 2 * service && times.contains(&format!("{:.3}", response as f64 / 1e3)), "{late} {times}");
     place.run(&["load", &url, "-R", "0"]).ends_with(2).complains("expected a number above 0");
 }
 
@@ -197,4 +211,44 @@ fn a_scenario_shows_a_row_a_step() {
     assert!(!failed.stderr.contains("t0ken"), "{}", failed.stderr);
     fs::write(place.path("scenario.toml"), scenario.replace("get =", "got =")).unwrap();
     place.run(&["load", &url, "--scenario", "scenario.toml", "-n", "1"]).ends_with(2).complains("`got`");
+}
+
+/// `bakeoff` where no more than 200 files may be open, by the soft limit (`-S`) or the hard one too.
+fn with_few_files(place: &Place, limit: &str, args: &[&str]) -> Command {
+    let (bakeoff, mut command) = (place.bakeoff(args), Command::new("sh"));
+    command.args(["-c", &format!("ulimit {limit} -n 200; exec \"$@\""), "sh"]);
+    command.arg(bakeoff.get_program()).args(bakeoff.get_args()).current_dir(place.path("."));
+    command
+}
+
+#[test]
+fn more_connections_than_files_are_allowed_raise_the_limit() {
+    let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
+    let args = ["load", &format!("{}/", server.addr()), "-c", "300", "-n", "600", "--json", "--engine", "epoll"];
+    let shown = place.start(&mut with_few_files(&place, "-S", &args)).end().ends_with(0);
+    let told: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!((told["good"].as_u64(), told["engine"].as_str()), (Some(600), Some("epoll")), "{told}");
+    place.start(&mut with_few_files(&place, "", &args)).end().complains("raise it (ulimit -Hn)");
+}
+
+#[test]
+fn every_launch_of_a_study_may_open_as_many_files() {
+    let place = Place::with_study(&[("one", &page("2ms")), ("other", &page("2ms"))]);
+    let started = format!("{} --port", crate::common::knownserver().display());
+    place.change(&started, "sh {dir}/start.sh --port").change("concurrency = 2", "concurrency = 300");
+    let start = format!(
+        "ulimit -S -n >> {}\nexec {} \"$@\"\n",
+        place.path("limits").display(),
+        crate::common::knownserver().display()
+    );
+    place.write("start.sh", &start);
+    let started = place.start(&mut with_few_files(&place, "-S", &["run", "study.toml", "--seed", "1"]));
+    let limits = || fs::read_to_string(place.path("limits")).unwrap_or_default();
+    eventually("three launches", Duration::from_secs(60), || limits().lines().count() >= 3);
+    started.signal("INT");
+    started.end();
+    let limits = limits();
+    let first = limits.lines().next().unwrap();
+    assert!(first != "200" && limits.lines().all(|limit| limit == first), "{limits}");
+    place.assert_nothing_is_left();
 }

@@ -16,7 +16,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-use rustix::net::{Shutdown, SocketAddrAny, shutdown, sockopt};
+use rustix::net::{RecvFlags, Shutdown, SocketAddrAny, recv, shutdown, sockopt};
 
 use super::{Backend, Event, What, begin, send_last};
 use crate::LoadError;
@@ -227,9 +227,12 @@ impl Uring {
     }
 
     /// Whether this kernel, and whatever confines this process, allow what is needed. A ring that defers its work
-    /// (Linux 6.1) knows every operation used here.
+    /// (Linux 6.1) knows every operation used here; one that does nothing shows that it may be used.
     pub fn probe() -> io::Result<()> {
-        Self::with_slots(1, false).map(drop)
+        let mut uring = Self::with_slots(1, false)?;
+        // SAFETY: the operation points to nothing.
+        unsafe { uring.ring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
+        uring.ring.submit_and_wait(1).map(drop)
     }
 
     /// What a completion means for the connection that it is about.
@@ -290,17 +293,24 @@ impl Uring {
         if !cqueue::more(told.flags()) {
             self.arm(slot)?;
         }
-        Ok(Some(What::Received { came_at, ends: self.ends_next(told) }))
+        Ok(Some(What::Received { came_at, ends: self.ends_next(slot, told) }))
     }
 
     /// Whether the next completion is the end of the stream that this one is of: the kernel tells them one after the
-    /// other if both have come.
-    fn ends_next(&self, told: &cqueue::Entry) -> bool {
+    /// other if both have come. A receive that had no buffer for it says that there is more, but not what.
+    fn ends_next(&self, slot: usize, told: &cqueue::Entry) -> bool {
         let empty = if self.kernel_time { STAMPED_FROM } else { 0 };
-        let length = |next: &cqueue::Entry| usize::try_from(next.result()).unwrap_or(0);
-        let same = |next: &&cqueue::Entry| next.user_data() == told.user_data();
-        let ends = |next: &cqueue::Entry| length(next) <= empty && next.result() != -libc::ENOBUFS;
-        self.told.last().filter(same).is_some_and(ends)
+        let Some(next) = self.told.last().filter(|next| next.user_data() == told.user_data()) else { return false };
+        match next.result() {
+            length @ 0.. => length as usize <= empty,
+            error => error != -libc::ENOBUFS || self.is_at_end(slot),
+        }
+    }
+
+    /// Whether nothing but the end of the stream is left to be received.
+    fn is_at_end(&self, slot: usize) -> bool {
+        let look = |socket| recv(socket, &mut [0_u8; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        self.slots[slot].socket.as_ref().is_some_and(|socket| matches!(look(socket), Ok((0, _))))
     }
 
     /// Arms some of the starved receives, each of which finds bytes and takes buffers at once. Were all armed, most would
@@ -415,14 +425,14 @@ fn about(data: u64) -> (Operation, usize, u32) {
 const STAMP_HEADER: usize = 16;
 const STAMPED_FROM: usize = STAMP_HEADER + size_of::<Control>();
 
-/// The buffers that the kernel chooses from: a ring of descriptions, and the memory behind them.
+/// The buffers that the kernel chooses from: a ring of descriptions, and the buffers behind it.
 struct Buffers {
     memory: *mut u8,
     /// The next description's place in the ring, ever rising.
     tail: u16,
 }
 
-/// Bytes of the ring of descriptions; the buffers follow on the next page.
+/// Bytes of the ring of descriptions, which the buffers follow.
 const RING: usize = BUFFERS as usize * size_of::<BufRingEntry>();
 const MEMORY: usize = RING + BUFFERS as usize * BUFFER;
 
@@ -492,6 +502,9 @@ mod tests {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
 
+    /// Connections that, all being full, need more buffers than there are.
+    const MANY: usize = 2 * BUFFERS as usize;
+
     /// A backend with so many connections, and their other ends; `None` where there is no `io_uring`.
     fn connected(slots: usize) -> Option<(Uring, Vec<TcpStream>)> {
         if let Err(why) = Uring::probe() {
@@ -530,8 +543,7 @@ mod tests {
 
     #[test]
     fn more_bytes_at_once_than_buffers_cost_hardly_more_operations() {
-        let slots = 4 * usize::from(BUFFERS);
-        let Some((mut uring, mut servers)) = connected(slots) else { return };
+        let Some((mut uring, mut servers)) = connected(MANY) else { return };
         let mut left = fill(&mut servers);
         let (before, bytes) = (uring.queued, left.iter().sum::<usize>());
         let mut starved = false;
@@ -547,7 +559,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_ends_while_it_waits_for_a_buffer_leaves_its_slot_to_the_next() {
-        let Some((mut uring, mut servers)) = connected(4 * usize::from(BUFFERS)) else { return };
+        let Some((mut uring, mut servers)) = connected(MANY) else { return };
         fill(&mut servers);
         while uring.starved.is_empty() {
             next(&mut uring);
@@ -557,14 +569,27 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         uring.connect(slot, &SocketAddrAny::from(listener.local_addr().unwrap())).unwrap().unwrap();
         listener.accept().unwrap().0.write_all(b"new").unwrap();
-        let mut told = Vec::new();
-        while told != b"new" {
-            if let Event { slot: of, what: What::Received { .. } } = next(&mut uring)
-                && of == slot
-            {
+        let (mut told, mut events) = (Vec::new(), Vec::new());
+        while events.last() != Some(&What::Ended) {
+            let Event { slot: of, what } = next(&mut uring);
+            if of == slot {
                 told.extend_from_slice(uring.received());
-                assert!(b"new".starts_with(&told), "bytes of the connection before");
+                events.push(what);
             }
         }
+        assert_eq!(told, b"new");
+        // A receive armed twice would tell of the end twice.
+        while !uring.starved.is_empty() {
+            assert_ne!(next(&mut uring).slot, slot, "{events:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_stream_is_seen_without_receiving() {
+        let Some((mut uring, mut servers)) = connected(1) else { return };
+        assert!(!uring.is_at_end(0));
+        servers.clear();
+        while next(&mut uring).what != What::Ended {}
+        assert!(uring.is_at_end(0));
     }
 }
