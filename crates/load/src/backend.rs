@@ -20,15 +20,18 @@ pub(crate) use uring::Uring;
 
 /// How a load moves its bytes here unless told otherwise: by `io_uring` where it works, else by epoll.
 pub fn engine() -> Engine {
-    if Uring::probe().is_ok() { Engine::IoUring } else { Engine::Epoll }
+    choose(None, 1).unwrap_or_default()
 }
 
-/// What is asked for, or what is best here.
-pub(crate) fn choose(asked: Option<Engine>) -> Result<Engine, LoadError> {
-    match asked {
-        Some(Engine::Epoll) => Ok(Engine::Epoll),
-        Some(Engine::IoUring) => Uring::probe().map(|()| Engine::IoUring).map_err(LoadError::NoIoUring),
-        None => Ok(engine()),
+/// What is asked for, or what is best here for a thread with so many connections.
+pub(crate) fn choose(asked: Option<Engine>, slots: usize) -> Result<Engine, LoadError> {
+    if asked == Some(Engine::Epoll) {
+        return Ok(Engine::Epoll);
+    }
+    match Uring::probe(slots) {
+        Ok(()) => Ok(Engine::IoUring),
+        Err(_) if asked.is_none() => Ok(Engine::Epoll),
+        Err(why) => Err(LoadError::NoIoUring(why)),
     }
 }
 
@@ -157,7 +160,7 @@ mod tests {
     fn where_io_uring_is_forbidden_it_is_epoll_unless_asked_for() {
         let chosen = thread::spawn(|| {
             forbid_io_uring();
-            (engine(), choose(None), choose(Some(Engine::Epoll)), choose(Some(Engine::IoUring)))
+            (engine(), choose(None, 1), choose(Some(Engine::Epoll), 1), choose(Some(Engine::IoUring), 1))
         });
         let (best, unasked, epoll, io_uring) = chosen.join().unwrap();
         assert_eq!((best, unasked.unwrap(), epoll.unwrap()), (Engine::Epoll, Engine::Epoll, Engine::Epoll));

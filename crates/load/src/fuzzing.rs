@@ -1,9 +1,11 @@
 //! What fuzz targets and tests need of the parsers; no part of the public interface.
 
-use model::Malformed;
+use model::template::Part;
+use model::{Malformed, Template};
 
 use crate::content::Decoded;
 use crate::response::{Framer, Ignore};
+use crate::scenario::template::{Filling, Names, Place};
 
 /// Status, length of the decoded body in bytes, and whether the server lets the connection be used again.
 pub type Outcome = Result<(u16, u64, bool), Malformed>;
@@ -70,5 +72,30 @@ pub fn response(data: &[u8]) {
         if let Some(Ok((_, length, _))) = whole {
             assert!(takes_gzip || length <= bytes.len() as u64, "{length} of {}", bytes.len());
         }
+    }
+}
+
+/// Target `template`: any text as a template is read as what its own text is read as, or has a fault that lies within it;
+/// and any value that fills it in stays in its place.
+pub fn template(text: &str, value: &str) {
+    let template = match Template::parse(text) {
+        Ok(template) => template,
+        Err(error) => return assert!(text[error.at()..].starts_with("${"), "{error}"),
+    };
+    assert_eq!(Template::parse(&template.to_string()).as_ref(), Ok(&template));
+    for (place, ends) in [(Place::Path, "\r\n #"), (Place::Field, "\r\n\0"), (Place::Body, "")] {
+        let mut names = Names::default();
+        let filling = Filling::of(&template, place, &mut names);
+        let [filled, empty] = [value, ""].map(|value| {
+            let values = vec![value.to_owned(); names.count()];
+            let (filled, mut written) = (filling.text(&values), Vec::new());
+            filling.write(&values, &mut written);
+            assert_eq!((written.as_slice(), filling.length(&values)), (filled.as_bytes(), filled.len()));
+            filled
+        });
+        let ended = |filled: &str| filled.matches(|char| ends.contains(char)).count();
+        assert_eq!(ended(&filled), ended(&empty), "{place:?}");
+        let places = template.parts().iter().filter(|part| matches!(part, Part::Variable(_))).count();
+        assert!(place != Place::Body || filled.len() == empty.len() + places * value.len());
     }
 }

@@ -294,7 +294,7 @@ pub fn run_from(
     }
     let threads = load.threads.min(load.connections as usize);
     allow_connections(load.connections, threads)?;
-    let engine = backend::choose(load.engine)?;
+    let engine = backend::choose(load.engine, (load.connections as usize).div_ceil(threads))?;
 
     match &load.asks {
         Asked::Requests(asks) => {

@@ -52,6 +52,9 @@ pub struct LoadRecord {
     pub threads: usize,
     /// How the client moved its bytes.
     pub engine: Engine,
+    /// Whether the kernel told when answers came; else it is when the client had read them.
+    #[serde(default)]
+    pub kernel_time: bool,
     /// What made requests start.
     pub arrivals: Arrivals,
     /// The status that a good answer has; `None` where each step of a scenario has its own.

@@ -55,7 +55,9 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
         page.line(&format!("  left     {:>12}  in flight at the end", text::count(record.abandoned)));
     }
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
-    page.line(&format!("  client   {:>12.2}  cores, by {}", record.client_cores(), record.engine));
+    let clock = if record.kernel_time { "kernel" } else { "client itself" };
+    let cores = record.client_cores();
+    page.line(&format!("  client   {cores:>12.2}  cores, by {}; answers timed by the {clock}", record.engine));
     if record.addresses.len() > 1 {
         page.heading("Addresses");
         for AddressUse { address, opened, ended } in &record.addresses {
@@ -108,6 +110,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         connections: record.connections,
         threads: record.threads,
         engine: record.engine,
+        kernel_time: record.kernel_time,
         rate: match &record.arrivals {
             Arrivals::Closed { .. } => None,
             Arrivals::Open(profile) => profile.constant_rate(),
@@ -142,12 +145,12 @@ pub fn load_csv(record: &LoadRecord) -> String {
     let has_steps = record.scenario.is_some();
     let mut rows = String::from(
         "load,start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
-         response_p50_us,response_p99_us,response_max_us,malformed",
+         response_p50_us,response_p99_us,response_max_us,lateness_p50_us,lateness_p99_us,lateness_max_us,malformed",
     );
     rows += if has_steps { ",step,skipped\n" } else { "\n" };
     let mut row = |load: &str, interval: &Interval| {
         let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(interval);
-        let open = interval.open.as_ref().map_or_else(|| ",,,,".to_owned(), open_fields);
+        let open = interval.open.as_ref().map_or_else(|| ",,,,,,,".to_owned(), open_fields);
         let service = service_us.fields();
         let malformed = malformed_field(&interval.tally);
         // Writing to a String cannot fail.
@@ -162,7 +165,7 @@ pub fn load_csv(record: &LoadRecord) -> String {
             let malformed = malformed_field(&step.tally);
             let _ = writeln!(
                 rows,
-                "{load},{start_s:.3},{length_s:.3},{good},{failed},,,{service},,,,,,{malformed},{name},{skipped}"
+                "{load},{start_s:.3},{length_s:.3},{good},{failed},,,{service},,,,,,,,,{malformed},{name},{skipped}"
             );
         }
     };
@@ -180,7 +183,8 @@ fn malformed_field(tally: &Tally) -> String {
 }
 
 fn open_fields(open: &OpenLoop) -> String {
-    format!("{},{},{}", open.due, open.backlog, Times::of(&open.response).fields())
+    let [response, lateness] = [&open.response, &open.lateness].map(|times| Times::of(times).fields());
+    format!("{},{},{response},{lateness}", open.due, open.backlog)
 }
 
 /// The service times, in an open loop the response times, as HdrHistogram's tools read them (`.hgrm`), values in ms.
@@ -302,6 +306,7 @@ struct Whole<'a> {
     connections: u32,
     threads: usize,
     engine: Engine,
+    kernel_time: bool,
     rate: Option<f64>,
     seconds: f64,
     good: u64,

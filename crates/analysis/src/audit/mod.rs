@@ -291,6 +291,7 @@ pub(crate) mod testing {
             connections: 10,
             threads: 1,
             engine: model::Engine::Epoll,
+            kernel_time: true,
             arrivals: model::Arrivals::default(),
             status: Some(200),
             length: Some(20),

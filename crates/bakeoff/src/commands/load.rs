@@ -76,6 +76,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         connections: load.connections,
         threads: typed.threads,
         engine: summary.engine,
+        kernel_time: summary.kernel_time,
         arrivals: load.arrivals,
         status,
         length,

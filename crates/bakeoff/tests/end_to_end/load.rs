@@ -1,7 +1,10 @@
 //! `bakeoff load`: a server that is running already.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use knownserver::{Delay, ErrorBurst, Fault, KnownServer, Route, Script};
@@ -24,7 +27,10 @@ fn requests_are_counted_to_the_last() {
     let seconds = told["intervals"].as_array().unwrap();
     assert_eq!(seconds.iter().map(|second| second["good"].as_u64().unwrap()).sum::<u64>(), 1_000);
 
-    let shown = place.run(&["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm"]).ends_with(0);
+    assert!(told["kernel_time"].is_boolean(), "{told}");
+    let untimed = ["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm", "--no-kernel-time"];
+    let shown = place.run(&untimed).ends_with(0);
+    shown.says("answers timed by the client itself");
     shown.says("closed loop, 10 connections").says("good 200").says("! warning too-short").complains("/s");
     let times = fs::read_to_string(place.path("times.hgrm")).unwrap();
     assert!(times.contains("1/(1-Percentile)") && times.contains("Total count    =          200"), "{times}");
@@ -45,6 +51,10 @@ fn at_a_rate_requests_are_due_whatever_the_server_does() {
         assert_eq!((told["good"].as_u64(), told["open"]["due"].as_u64()), (Some(250), Some(250)), "{told}");
         assert_eq!(told["open"]["unanswered"].as_u64(), Some(0));
     }
+    let table = place.run(&["load", &url, "-n", "250", "-R", "500", "--csv"]).ends_with(0).stdout;
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let late = rows[0].iter().position(|head| *head == "lateness_max_us").unwrap();
+    assert!(rows[1..].iter().all(|row| row.len() == rows[0].len() && row[late].parse::<u64>().is_ok()), "{table}");
     let shown = place.run(&["load", &url, "-n", "250", "-R", "500"]).ends_with(0);
     shown.says("open loop at 500/s").says("Response time").says("due 250, unanswered at the end 0");
     place.run(&["load", &url, "--poisson"]).ends_with(2).complains("--rate");
@@ -74,6 +84,42 @@ fn answers_unlike_the_first_are_failures() {
     assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(75), Some(25)), "{told}");
     assert_eq!(told["statuses"]["500"].as_u64(), Some(25));
     assert!(told["findings"].as_array().unwrap().iter().any(|finding| finding["id"] == "errors"), "{told}");
+}
+
+/// A server of one page, `hello`, which comes in gzip to those that take it.
+fn compressing() -> SocketAddr {
+    // `printf hello | gzip -n`
+    const CODED: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = |stream: TcpStream| {
+        let mut requests = BufReader::new(&stream).lines();
+        while let Some(Ok(line)) = requests.next() {
+            let fields = requests.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty());
+            let takes_gzip = fields.filter(|field| field == "Accept-Encoding: gzip").count() > 0;
+            let (coding, body) = if takes_gzip { ("Content-Encoding: gzip\r\n", CODED) } else { ("", &b"hello"[..]) };
+            let head = format!("HTTP/1.1 200 OK\r\n{coding}Content-Length: {}\r\n\r\n", body.len());
+            (&stream).write_all(&[head.as_bytes(), body].concat()).unwrap();
+            assert_eq!(line, "GET / HTTP/1.1");
+        }
+    };
+    thread::spawn(move || listener.incoming().flatten().for_each(|stream| drop(thread::spawn(move || serve(stream)))));
+    address
+}
+
+#[test]
+fn what_comes_in_gzip_is_as_long_as_it_is_without() {
+    let (place, server) = (Place::new(), compressing().to_string());
+    let received = |more: &[&str]| {
+        let args = ["load", &server, "-c1", "-n20"];
+        place.run(&[&args, more].concat()).ends_with(0).says("answers with status 200 and 5 bytes").says("good 20");
+        json(&place, &[&args, more, &["--json"]].concat())["bytes"].as_u64().unwrap()
+    };
+    assert_eq!(
+        received(&["--compressed"]) - received(&[]),
+        20 * (25 - 5 + 25),
+        "coding's field, body and Content-Length"
+    );
 }
 
 #[test]

@@ -19,4 +19,5 @@ mod services;
 mod settings;
 mod shapes;
 mod studies;
+mod terminal;
 mod transports;

@@ -226,10 +226,10 @@ impl Uring {
         })
     }
 
-    /// Whether this kernel, and whatever confines this process, allow what is needed. A ring that defers its work
-    /// (Linux 6.1) knows every operation used here; one that does nothing shows that it may be used.
-    pub fn probe() -> io::Result<()> {
-        let mut uring = Self::with_slots(1, false)?;
+    /// Whether this kernel, and whatever confines this process, allow what so many slots need. A ring that defers its
+    /// work (Linux 6.1) knows every operation used here; one that does nothing shows that it may be used.
+    pub fn probe(slots: usize) -> io::Result<()> {
+        let mut uring = Self::with_slots(slots, false)?;
         // SAFETY: the operation points to nothing.
         unsafe { uring.ring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
         uring.ring.submit_and_wait(1).map(drop)
@@ -507,7 +507,7 @@ mod tests {
 
     /// A backend with so many connections, and their other ends; `None` where there is no `io_uring`.
     fn connected(slots: usize) -> Option<(Uring, Vec<TcpStream>)> {
-        if let Err(why) = Uring::probe() {
+        if let Err(why) = Uring::probe(slots) {
             eprintln!("skipped: io_uring does not work here: {why}");
             return None;
         }

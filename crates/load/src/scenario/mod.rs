@@ -11,7 +11,7 @@ mod extract;
 mod feeder;
 mod script;
 mod step;
-mod template;
+pub(crate) mod template;
 mod visit;
 mod walk;
 

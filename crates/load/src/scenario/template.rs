@@ -128,7 +128,10 @@ fn fit(value: &str, place: Place) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::fuzzing;
 
     fn filled(text: &str, place: Place, value: &str) -> String {
         let mut names = Names::default();
@@ -145,6 +148,13 @@ mod tests {
     fn values_take_the_places_of_variables() {
         assert_eq!(filled("/a/${x}/b?${x}&${y}", Place::Path, "1"), "/a/1/b?1&1");
         assert_eq!(filled("", Place::Body, "1"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_template_takes_any_value(text in "([a-z/ #$\\r]{0,4}(\\$\\{[a-c]{0,2}\\}){0,2}){0,4}", value in ".{0,8}") {
+            fuzzing::template(&text, &value);
+        }
     }
 
     #[test]
