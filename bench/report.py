@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import host
 import peers
-import rounds
 import servers
 
 RESULTS = host.ROOT / "bench" / "RESULTS.md"
@@ -70,8 +69,8 @@ def store(name, section, watch):
     when = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=host.ROOT, capture_output=True, text=True)
     noise = (
-        f"{when}, {commit.stdout.strip() or 'no git'}; {rounds.ROUNDS} rounds, {rounds.SECONDS} s a run. Cores that other"
-        f" processes used meanwhile: {watch.others:.2f}; that the hypervisor gave to others: {watch.steal:.2f}."
+        f"{when}, {commit.stdout.strip() or 'no git'}. Cores that other processes used meanwhile: {watch.others:.2f};"
+        f" that the hypervisor gave to others: {watch.steal:.2f}."
     )
     (STORE / f"{name}.json").write_text(json.dumps({**dataclasses.asdict(section), "noise": noise}))
 
@@ -106,8 +105,7 @@ all is over loopback. What is wanted is held against `bakeoff load` as it comes,
 
 
 def _versions():
-    commit = host.first_line("git", "-C", host.ROOT, "describe", "--always", "--dirty")
-    versions = [f"bakeoff {commit}, {host.first_line('rustc', '--version')}", servers.Nginx.version()]
+    versions = [host.first_line("rustc", "--version"), servers.Nginx.version()]
     for peer in [peers.Wrk(), peers.Wrk2(), peers.Ab(), peers.H2load(), peers.Oha(), peers.K6()]:
         versions.append(f"{peer.name}: {peer.missing() or peer.version()}")
     return "\n".join(f"- {version}" for version in versions)

@@ -2,7 +2,7 @@
 
 from peers import OURS, Ab, Floor, H2load, K6, Load, Oha, Wrk, Wrk2
 from report import Section, least, notes, table
-from rounds import SECONDS, interleave, median, missing, ratio, ratios
+from rounds import ROUNDS, SECONDS, interleave, median, missing, ratio, ratios
 from servers import Known, Nginx
 
 # Name, server, path, connections, least ratio to wrk.
@@ -23,7 +23,7 @@ Each cell: median of the runs, in thousands, and its **ratio** to wrk's in the s
 reports failures or a wrong number of bytes has no figure. Ours checks the status and length of every answer and records
 its latency; wrk counts statuses above 399; k6 checks both in its script, and its start is part of its cost; the floor
 (`bench/floor`) only counts bytes. nginx answers from memory, the known server 5 ms late. Those below the floor by epoll
-run in every third round only."""
+run in every third round only. {rounds} rounds, runs of {seconds} s."""
 
 
 def measure():
@@ -38,13 +38,13 @@ def measure():
         columns[name] = found
         for other, wanted in (("wrk", of_wrk), ("oha", OF_OHA), ("floor, epoll", OF_FLOOR)):
             pair = found[OURS[0].name], found[other]
-            bars.append(least(f"{name}: requests per CPU s ÷ {other}", ratio(*pair), wanted, spread=ratios(*pair)))
+            bars.append(least(f"{name}: requests per CPU s ÷ {other}", ratio(*pair), wanted, "{:.3f}", ratios(*pair)))
     rows = [
         [labels.get(peer.name, peer.name), *(cell(found[peer.name], found["wrk"]) for found in columns.values())]
         for peer in [*OFTEN, *SELDOM]
         if not peer.missing()
     ]
-    text = "\n\n".join([TEXT, table(["client", *columns], rows), notes(complaints)])
+    text = "\n\n".join([TEXT.format(rounds=ROUNDS, seconds=SECONDS), table(["client", *columns], rows), notes(complaints)])
     return Section("Cost", text, bars)
 
 

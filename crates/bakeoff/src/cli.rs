@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use model::{FindingId, Mode, Think};
+use model::{FindingId, Mode, Profile, Think};
 
 use crate::exit::{self, FailOn};
 use crate::output;
@@ -162,7 +162,7 @@ pub struct Load {
     #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "duration", value_parser = value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// End after so long: 30s, 2m [default: 10s].
-    #[arg(short, long, value_parser = duration, value_name = "TIME")]
+    #[arg(short, long, value_parser = lasting, value_name = "TIME")]
     pub duration: Option<Duration>,
     /// Requests, with --scenario iterations, due per second in all, whatever the server does: an open loop, in which response time counts from when a
     /// request was due. The connections are the most that are used.
@@ -199,7 +199,7 @@ pub struct Load {
     #[arg(long)]
     pub any_length: bool,
     /// Longest time for a connection to be made, and again for an answer.
-    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "30s")]
+    #[arg(long, value_parser = lasting, value_name = "TIME", default_value = "30s")]
     pub timeout: Duration,
     /// Threads of the client.
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = threads)]
@@ -375,15 +375,16 @@ fn header(text: &str) -> Result<(String, String), String> {
 fn rate(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
-        .filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
-        .ok_or_else(|| "expected a number above 0".to_owned())
+        .filter(|rate: &f64| *rate > 0.0 && *rate <= Profile::MOST_RATE)
+        .ok_or_else(|| format!("expected a number above 0, at most {}", Profile::MOST_RATE))
 }
 
 /// `RATE:TIME`
 fn stage(text: &str) -> Result<(f64, Duration), String> {
     let (to, over) = text.split_once(':').ok_or("expected RATE:TIME, such as 200:10s")?;
-    let to = to.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
-    Ok((to.ok_or("expected a rate of 0 or more before the colon")?, duration(over)?))
+    let to = to.parse().ok().filter(|rate: &f64| (0.0..=Profile::MOST_RATE).contains(rate));
+    let expected = || format!("expected a rate from 0 to {} before the colon", Profile::MOST_RATE);
+    Ok((to.ok_or_else(expected)?, duration(over)?))
 }
 
 /// `2s` or `exp:2s`
@@ -394,6 +395,11 @@ fn think(text: &str) -> Result<Think, String> {
 
 fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|threads| (1..=1_024).contains(threads)).ok_or_else(|| "expected 1 to 1024".to_owned())
+}
+
+/// A time that is not 0.
+fn lasting(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|time| if time.is_zero() { Err("expected more than no time".to_owned()) } else { Ok(time) })
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

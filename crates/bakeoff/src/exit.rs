@@ -88,6 +88,10 @@ pub enum UsageError {
         /// Why.
         reason: String,
     },
+    /// A URL that results would show with a secret in it.
+    #[error("a user's name or password in a URL would not be sent, and stand in the result")]
+    #[diagnostic(help("leave them out, and send what the server asks for: -H \"Authorization: Basic …\""))]
+    Credentials,
     /// TLS cannot be used as asked for.
     #[error(transparent)]
     #[diagnostic(help("--cacert, --cert and --key name files in PEM"))]
@@ -108,6 +112,13 @@ pub enum UsageError {
         /// The length of one.
         length: Duration,
     },
+    /// Stages in which nothing is due.
+    #[error("nothing is due in these stages")]
+    #[diagnostic(help("give at least one a rate above 0 and a time: --stages 200:10s,200:30s"))]
+    NothingDue,
+    /// A request that cannot be sent.
+    #[error(transparent)]
+    Request(load::RequestError),
     /// Several numbers of connections without a meaning.
     #[error("several numbers of connections are steps of a closed loop, each of which takes --duration")]
     #[diagnostic(help("give one number, or leave out --rate, --stages and --requests"))]

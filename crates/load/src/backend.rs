@@ -20,26 +20,36 @@ pub(crate) use uring::Uring;
 
 /// How a load moves its bytes here unless told otherwise: by `io_uring` where it works, else by epoll.
 pub fn engine() -> Engine {
-    choose(None, 1).unwrap_or_default()
+    match set_up(None, 1, false) {
+        Ok(Ready::Uring(_)) => Engine::IoUring,
+        Ok(Ready::Epoll(_)) | Err(_) => Engine::Epoll,
+    }
 }
 
-/// What is asked for, or what is best here for a thread with so many connections.
-pub(crate) fn choose(asked: Option<Engine>, slots: usize) -> Result<Engine, LoadError> {
-    if asked == Some(Engine::Epoll) {
-        return Ok(Engine::Epoll);
+/// A backend of one kind or the other.
+pub(crate) enum Ready {
+    Epoll(Epoll),
+    Uring(Box<Uring>),
+}
+
+/// Sets up the backend of one thread with `slots` slots, for that thread alone: what is asked for, or the best that
+/// works here. `kernel_time` says whether the kernel is asked when bytes came.
+pub(crate) fn set_up(asked: Option<Engine>, slots: usize, kernel_time: bool) -> Result<Ready, LoadError> {
+    if asked != Some(Engine::Epoll) {
+        match Uring::new(slots, kernel_time) {
+            Ok(uring) => return Ok(Ready::Uring(uring.into())),
+            Err(why) if asked.is_some() => return Err(LoadError::NoIoUring(why)),
+            Err(_) => {}
+        }
     }
-    match Uring::probe(slots) {
-        Ok(()) => Ok(Engine::IoUring),
-        Err(_) if asked.is_none() => Ok(Engine::Epoll),
-        Err(why) => Err(LoadError::NoIoUring(why)),
-    }
+    Epoll::new(slots, kernel_time).map(Ready::Epoll)
 }
 
 /// Moves bytes. A slot holds one connection after another; what is told of a connection that was closed since is
 /// never taken for its successor's.
 pub(crate) trait Backend: Sized {
-    /// Holds `slots` slots. `kernel_time` says whether the kernel is asked when bytes came.
-    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError>;
+    /// Which one this is.
+    const ENGINE: Engine;
 
     /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`] will follow. The inner
     /// error says that it could not even begin.
@@ -158,13 +168,15 @@ mod tests {
 
     #[test]
     fn where_io_uring_is_forbidden_it_is_epoll_unless_asked_for() {
-        let chosen = thread::spawn(|| {
+        let tried = thread::spawn(|| {
             forbid_io_uring();
-            (engine(), choose(None, 1), choose(Some(Engine::Epoll), 1), choose(Some(Engine::IoUring), 1))
+            assert_eq!(engine(), Engine::Epoll);
+            for asked in [None, Some(Engine::Epoll)] {
+                assert!(matches!(set_up(asked, 1, true), Ok(Ready::Epoll(_))), "{asked:?}");
+            }
+            let Err(LoadError::NoIoUring(why)) = set_up(Some(Engine::IoUring), 1, true) else { panic!("not refused") };
+            assert_eq!(why.raw_os_error(), Some(libc::EPERM));
         });
-        let (best, unasked, epoll, io_uring) = chosen.join().unwrap();
-        assert_eq!((best, unasked.unwrap(), epoll.unwrap()), (Engine::Epoll, Engine::Epoll, Engine::Epoll));
-        let Err(LoadError::NoIoUring(why)) = io_uring else { panic!("{io_uring:?}") };
-        assert_eq!(why.raw_os_error(), Some(libc::EPERM));
+        tried.join().unwrap();
     }
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Failure, Interval};
+use model::{Engine, Failure, Interval};
 use rustix::io::Errno;
 use rustix::net::SocketAddrAny;
 use rustix::thread::set_current_timer_slack;
@@ -33,8 +33,6 @@ pub(crate) struct Job<'a> {
     pub connections: usize,
     pub arrivals: Source<'a>,
     pub time_limit: Duration,
-    /// Whether the kernel is asked when answers came.
-    pub kernel_time: bool,
     /// Start of the load, the same for all its threads.
     pub began: Instant,
     /// Flags each of which ends the load.
@@ -50,6 +48,8 @@ pub(crate) struct Finished {
     pub abandoned: u64,
     /// Whether the kernel told when answers came.
     pub kernel_time: bool,
+    /// How bytes were moved.
+    pub engine: Engine,
 }
 
 /// What an address had of a load.
@@ -61,9 +61,10 @@ pub(crate) struct Had {
     pub ended: u64,
 }
 
-/// Does the job, which is to ask what `work` says, giving away an interval a second.
+/// Does the job by `backend`, which has a slot for each connection: asks what `work` says, giving away an interval a second.
 pub(crate) fn run<B: Backend>(
     job: Job<'_>,
+    backend: B,
     work: &mut impl Work,
     emit: impl FnMut(Interval),
 ) -> Result<Finished, LoadError> {
@@ -71,11 +72,16 @@ pub(crate) fn run<B: Backend>(
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let kernel = job.target.addresses.iter().map(Address::to_kernel).collect::<Result<Vec<_>, _>>();
     let addresses = kernel.map_err(LoadError::system("use the address of a Unix socket"))?;
-    let engine = Engine {
-        finished: Finished { addresses: vec![Had::default(); addresses.len()], abandoned: 0, kernel_time: false },
+    let thread = Thread {
+        finished: Finished {
+            addresses: vec![Had::default(); addresses.len()],
+            abandoned: 0,
+            kernel_time: false,
+            engine: B::ENGINE,
+        },
         next_address: job.first % addresses.len(),
         addresses,
-        backend: B::new(job.connections, job.kernel_time)?,
+        backend,
         connections: (0..job.connections).map(|_| Connection::new()).collect(),
         next_sweep: TICK.min(job.time_limit),
         recorder: Recorder::new(job.arrivals.is_open(), job.steps, emit),
@@ -87,10 +93,10 @@ pub(crate) fn run<B: Backend>(
         started: 0,
         live: 0,
     };
-    engine.run()
+    thread.run()
 }
 
-struct Engine<'a, B, W, Emit> {
+struct Thread<'a, B, W, Emit> {
     job: Job<'a>,
     work: &'a mut W,
     backend: B,
@@ -116,7 +122,7 @@ struct Engine<'a, B, W, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, W: Work, Emit: FnMut(Interval)> Engine<'_, B, W, Emit> {
+impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Histogram, Interval, Tally, Walked};
+use model::{Arrivals, Engine, Histogram, Interval, Profile, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::arrivals::{Source, Stop, share};
-use crate::backend::{self, Backend, Epoll, Uring};
+use crate::backend::{self, Ready};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
 use crate::request::Ask;
@@ -67,7 +67,7 @@ pub struct Load {
     /// Whether the kernel is asked when answers came, so that the client's own waking up is no part of their times.
     /// Where it does not tell, they end when the client has read them.
     pub kernel_time: bool,
-    /// How bytes are moved; `None` is what [`engine()`](crate::engine()) says.
+    /// How bytes are moved; `None` is by `io_uring`, where there is none for a thread by epoll.
     pub engine: Option<Engine>,
 }
 
@@ -125,6 +125,11 @@ impl Load {
             engine: None,
         }
     }
+
+    /// How many of its threads have a connection, and so something to do.
+    pub fn used_threads(&self) -> usize {
+        self.threads.min(self.connections as usize)
+    }
 }
 
 /// What an observer wants after an interval.
@@ -166,7 +171,7 @@ pub struct Summary {
     pub connections_opened: u64,
     /// Whether the kernel told when answers came ([`Load::kernel_time`]).
     pub kernel_time: bool,
-    /// How bytes were moved.
+    /// How bytes were moved: by epoll where any thread had to.
     pub engine: Engine,
 }
 
@@ -211,10 +216,13 @@ pub enum LoadError {
     #[error("a load needs at least one request, one address, one connection, one thread and a time limit above zero")]
     Nothing,
     /// The rates of an open loop are none.
-    #[error("an open loop needs rates in requests/s that are finite, 0 or more, and not all 0")]
+    #[error("an open loop needs rates in requests/s that are 0 or more, at most {most}, and not all 0", most = Profile::MOST_RATE)]
     Rates,
     /// There is no `io_uring` for us, though it was asked for by name.
-    #[error("io_uring cannot be used here ({0}): choose epoll, or leave the choice to bakeoff")]
+    #[error(
+        "io_uring cannot be used here ({0}; seccomp and the limit of locked memory, `ulimit -l`, can forbid it): \
+         choose epoll, or leave the choice to bakeoff"
+    )]
     NoIoUring(io::Error),
     /// This process may not open so many connections.
     #[error("{wanted} file descriptors are needed, the hard limit is {limit}: raise it (ulimit -Hn)")]
@@ -292,24 +300,25 @@ pub fn run_from(
     {
         return Err(LoadError::Rates);
     }
-    let threads = load.threads.min(load.connections as usize);
+    let threads = load.used_threads();
     allow_connections(load.connections, threads)?;
-    let engine = backend::choose(load.engine, (load.connections as usize).div_ceil(threads))?;
-
+    if load.engine.is_some() {
+        // What is asked for and does not work is told before anything is asked of the server.
+        backend::set_up(load.engine, 1, load.kernel_time)?;
+    }
     match &load.asks {
         Asked::Requests(asks) => {
             let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
             begin();
-            spread(load, engine, &[], &mut works, stop, observer)
+            spread(load, &[], &mut works, stop, observer)
         }
-        Asked::Scenarios(scripts) => walk(load, engine, scripts, threads, stop, begin, observer),
+        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, begin, observer),
     }
 }
 
 /// Has users set up, walk through scenarios, and tear down.
 fn walk(
     load: &Load,
-    engine: Engine,
     scripts: &[Script],
     threads: usize,
     stop: &AtomicBool,
@@ -328,7 +337,7 @@ fn walk(
             }
         }
         begin();
-        spread(load, engine, &scenario::step_names(scripts), &mut works, stop, observer)
+        spread(load, &scenario::step_names(scripts), &mut works, stop, observer)
     });
     let TornDown { failed, first } = scenario::tear_down(scripts, &mut visitors, &load.target, load.time_limit);
     Ok(Summary { teardowns_failed: failed, teardown_failure: first, ..summary? })
@@ -337,7 +346,6 @@ fn walk(
 /// Divides a load among threads, one for each of `works`, and returns when it is over.
 fn spread<W: Work + Send>(
     load: &Load,
-    engine: Engine,
     steps: &[String],
     works: &mut [W],
     stop: &AtomicBool,
@@ -355,19 +363,14 @@ fn spread<W: Work + Send>(
             connections: share(load.connections.into(), parts, part) as usize,
             arrivals: Source::share(&load.arrivals, load.stop, load.seed, parts, part),
             time_limit: load.time_limit,
-            kernel_time: load.kernel_time,
             began,
             stops: [stop, &halt],
         }
     };
     let open = load.arrivals.is_open().then(OpenSummary::default);
-    let work = match engine {
-        Engine::Epoll => work::<Epoll, W>,
-        Engine::IoUring => work::<Uring, W>,
-    };
     let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
     let addresses = load.target.addresses.iter().map(unused).collect();
-    let mut summary = Summary { open, addresses, engine, ..Summary::default() };
+    let mut summary = Summary { open, addresses, engine: Engine::IoUring, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);
@@ -377,7 +380,7 @@ fn spread<W: Work + Send>(
             let (sender, job, halt) = (sender.clone(), job(index), &halt);
             let worker = thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn_scoped(scope, move || work(index, job, own, &sender, halt))
+                .spawn_scoped(scope, move || work(index, load, job, own, &sender, halt))
                 .map_err(|source| LoadError::System { doing: "start a thread", source })?;
             workers.push(worker);
         }
@@ -387,6 +390,9 @@ fn spread<W: Work + Send>(
         for worker in workers {
             let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             summary.kernel_time |= finished.kernel_time;
+            if finished.engine == Engine::Epoll {
+                summary.engine = Engine::Epoll;
+            }
             summary.abandoned += finished.abandoned;
             for (sum, had) in summary.addresses.iter_mut().zip(finished.addresses) {
                 sum.opened += had.opened;
@@ -410,8 +416,9 @@ impl Drop for HaltOnDrop<'_> {
 }
 
 /// One thread's whole work. Its failing ends the load of all.
-fn work<B: Backend, W: Work>(
+fn work<W: Work>(
     index: usize,
+    load: &Load,
     job: Job<'_>,
     own: &mut W,
     sender: &mpsc::Sender<Told>,
@@ -419,7 +426,11 @@ fn work<B: Backend, W: Work>(
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
     let emit = |interval| drop(sender.send((index, Some(interval))));
-    let finished = engine::run::<B>(job, own, emit);
+    let finished = match backend::set_up(load.engine, job.connections, load.kernel_time) {
+        Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
+        Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
+        Err(error) => Err(error),
+    };
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }

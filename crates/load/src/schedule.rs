@@ -36,7 +36,7 @@ pub fn intended_starts(profile: &Profile, seed: u64) -> Starts<'_> {
 /// Whether every rate is one, and some request may be due.
 pub(crate) fn is_sound(profile: &Profile) -> bool {
     let mut rates = profile.stages.iter().flat_map(|stage| [stage.from, stage.to]);
-    rates.clone().all(|rate| rate.is_finite() && rate >= 0.0) && rates.any(|rate| rate > 0.0)
+    rates.clone().all(|rate| (0.0..=Profile::MOST_RATE).contains(&rate)) && rates.any(|rate| rate > 0.0)
 }
 
 /// When the cumulative rate goes beyond `count`, to the nanosecond; `None` when it never does.

@@ -155,6 +155,9 @@ pub enum Spacing {
 }
 
 impl Profile {
+    /// The highest rate that a load may have, requests/s: beyond what one machine can ask.
+    pub const MOST_RATE: f64 = 1e6;
+
     /// `rate` requests/s for ever, evenly spaced.
     pub fn constant(rate: f64) -> Self {
         Self { stages: vec![Stage { from: rate, to: rate, length: Duration::MAX }], spacing: Spacing::Even }

@@ -87,7 +87,11 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
             text::count(open.backlog)
         ));
         page.heading("Lateness: the client's own, where a connection was free");
-        page.line(&times(&open.lateness));
+        page.line(&if open.lateness.count() == 0 {
+            "  none was free when a request was due".to_owned()
+        } else {
+            times(&open.lateness)
+        });
     }
     let parts = record.parts();
     if parts.len() > 1 {
@@ -440,18 +444,17 @@ struct Times {
     p90: Option<u64>,
     p99: Option<u64>,
     p99_9: Option<u64>,
-    max: u64,
+    max: Option<u64>,
 }
 
 impl Times {
     fn of(histogram: &Histogram) -> Self {
         let [p50, p90, p99, p99_9] = [0.5, 0.9, 0.99, 0.999].map(|q| histogram.supported_quantile(q));
-        Self { p50, p90, p99, p99_9, max: histogram.max() }
+        Self { p50, p90, p99, p99_9, max: (histogram.count() > 0).then(|| histogram.max()) }
     }
 
     /// Median, 99th percentile and longest as fields of a row.
     fn fields(&self) -> String {
-        let [p50, p99] = [self.p50, self.p99].map(|us| us.map_or_else(String::new, |us| us.to_string()));
-        format!("{p50},{p99},{}", self.max)
+        [self.p50, self.p99, self.max].map(|us| us.map_or_else(String::new, |us| us.to_string())).join(",")
     }
 }

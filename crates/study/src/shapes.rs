@@ -14,8 +14,6 @@ const MOST_CONNECTIONS: i64 = 10_000;
 /// Connections of an open loop where the study says nothing: room for a pause of the server, and few enough for the usual
 /// limit of 1,024 open files.
 const OPEN_CONNECTIONS: u32 = 500;
-/// Most requests/s.
-const MOST_RATE: f64 = 1e6;
 /// Shortest load of which something can be seen.
 const SHORTEST: Duration = Duration::from_secs(1);
 
@@ -123,10 +121,10 @@ fn rates(keys: &WorkloadKeys, problems: &mut Problems) -> Vec<f64> {
         problems.add(Problem::new("nothing is due").at(empty.place, "an empty list").help(CURE));
     }
     for (index, rate) in rates.iter().enumerate() {
-        if !(rate.value > 0.0 && rate.value <= MOST_RATE) {
+        if !(rate.value > 0.0 && rate.value <= Profile::MOST_RATE) {
             problems.add(
                 Problem::new(format!("{} requests cannot be due a second", rate.value))
-                    .at(rate.place, format!("not above 0 and up to {MOST_RATE}"))
+                    .at(rate.place, format!("not above 0 and up to {}", Profile::MOST_RATE))
                     .help(CURE),
             );
         } else if let Some(first) = rates[..index].iter().find(|other| other.value.total_cmp(&rate.value).is_eq()) {
@@ -140,10 +138,10 @@ fn staged(stages: &At<Vec<StageKeys>>, spacing: Spacing, problems: &mut Problems
     const CURE: &str =
         "write to which rate each stage leads, and how long it takes: `stages = [{ to = 200, over = \"10s\" }]`";
     for stage in stages.iter() {
-        if !(0.0..=MOST_RATE).contains(&stage.to.value) {
+        if !(0.0..=Profile::MOST_RATE).contains(&stage.to.value) {
             problems.add(
                 Problem::new(format!("{} requests cannot be due a second", stage.to.value))
-                    .at(stage.to.place, format!("not from 0 to {MOST_RATE}"))
+                    .at(stage.to.place, format!("not from 0 to {}", Profile::MOST_RATE))
                     .help(CURE),
             );
         }

@@ -53,9 +53,19 @@ pub fn always_unmet(record: &StudyRecord, _: &Context) -> Vec<Found> {
     variants.filter(|variant| is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)).collect()
 }
 
-/// A warning from 1 % failed, invalid from 50 %.
+/// A warning from 1 % failed, invalid from 50 %; a warning as well where good answers are those of an error status.
 pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
-    too_many("the load".to_owned(), &load.tally())
+    too_many("the load".to_owned(), &load.tally()).or_else(|| {
+        let status = load.status.filter(|status| *status >= 400)?;
+        let found = Found::new(
+            FindingId::Errors,
+            Severity::Warning,
+            "the load",
+            "The first answer was an error already, so that answers of its status count as good: what was loaded is an error page.",
+            "Ask for something that the server has: what good answers are is learnt from the first one.",
+        );
+        Some(found.with("status of the first answer", status.to_string()))
+    })
 }
 
 fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Found> {

@@ -29,6 +29,9 @@ const UNASKED: Duration = Duration::from_secs(10);
 const SHOWN: usize = 30;
 
 pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
+    if let Some(file) = &typed.hgrm {
+        output::require_writable(file)?;
+    }
     let url = target::url(&typed.url)?;
     let mut aim = Aim::at(url.clone(), request(typed, &url), typed)?;
     let followed = if typed.follow { aim.follow(typed)? } else { Vec::new() };
@@ -74,7 +77,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         addresses: summary.addresses,
         transport,
         connections: load.connections,
-        threads: typed.threads,
+        threads: load.used_threads(),
         engine: summary.engine,
         kernel_time: summary.kernel_time,
         arrivals: load.arrivals,
@@ -119,6 +122,11 @@ fn arrivals(typed: &cli::Load) -> Result<Arrivals, UsageError> {
         None if is_open => Arrivals::Open(Profile::through(typed.stages.iter().copied(), spacing)),
         None => Arrivals::Closed { think: typed.think, steps },
     };
+    if let Arrivals::Open(profile) = &arrivals
+        && profile.stages.iter().all(|stage| stage.length.is_zero() || stage.from.max(stage.to) == 0.0)
+    {
+        return Err(UsageError::NothingDue);
+    }
     let parts = arrivals.parts(1).into_iter().map(|(_, length)| length).filter(|length| *length < Duration::MAX);
     match parts.into_iter().find(|length| length.subsec_nanos() > 0) {
         Some(length) => Err(UsageError::NoWholeSeconds { length }),
@@ -172,7 +180,7 @@ impl Aim {
     }
 
     fn ask(&self, expect: &Expect, length: LengthRule) -> miette::Result<Ask> {
-        Ask::new(&self.request, expect, &self.target, length).into_diagnostic()
+        Ok(Ask::new(&self.request, expect, &self.target, length).map_err(UsageError::Request)?)
     }
 }
 

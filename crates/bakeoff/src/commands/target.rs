@@ -17,7 +17,8 @@ pub fn url(typed: &str) -> Result<Url, UsageError> {
     let whole = if typed.contains("://") { typed.to_owned() } else { format!("http://{typed}") };
     let url = Url::parse(&whole).map_err(|error| refused(error.to_string()))?;
     match url.scheme() {
-        "http" | "https" => Ok(url),
+        "http" | "https" if url.username().is_empty() && url.password().is_none() => Ok(url),
+        "http" | "https" => Err(UsageError::Credentials),
         other => Err(refused(format!("{other} is not http"))),
     }
 }
@@ -110,7 +111,7 @@ pub fn confirmed(target: &Target) -> miette::Result<bool> {
     io::stderr().flush().into_diagnostic()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).into_diagnostic()?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 #[cfg(test)]

@@ -27,10 +27,11 @@ fn requests_are_counted_to_the_last() {
     let seconds = told["intervals"].as_array().unwrap();
     assert_eq!(seconds.iter().map(|second| second["good"].as_u64().unwrap()).sum::<u64>(), 1_000);
 
-    assert!(told["kernel_time"].is_boolean(), "{told}");
-    let untimed = ["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm", "--no-kernel-time"];
-    let shown = place.run(&untimed).ends_with(0);
-    shown.says("answers timed by the client itself");
+    assert_eq!(told["threads"].as_u64(), Some(2));
+    let untimed = json(&place, &["load", &url, "-n", "10", "--json", "--no-kernel-time", "-c2", "--threads", "4"]);
+    assert_eq!((untimed["kernel_time"].as_bool(), untimed["threads"].as_u64()), (Some(false), Some(2)), "{untimed}");
+    let shown = place.run(&["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm"]).ends_with(0);
+    shown.says("answers timed by the");
     shown.says("closed loop, 10 connections").says("good 200").says("! warning too-short").complains("/s");
     let times = fs::read_to_string(place.path("times.hgrm")).unwrap();
     assert!(times.contains("1/(1-Percentile)") && times.contains("Total count    =          200"), "{times}");
@@ -84,6 +85,10 @@ fn answers_unlike_the_first_are_failures() {
     assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(75), Some(25)), "{told}");
     assert_eq!(told["statuses"]["500"].as_u64(), Some(25));
     assert!(told["findings"].as_array().unwrap().iter().any(|finding| finding["id"] == "errors"), "{told}");
+    let routes = vec![Route { status: 500, ..Route::text("/", "oh") }];
+    let broken = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
+    let url = format!("{}/", broken.addr());
+    place.run(&["load", &url, "-n", "10"]).ends_with(0).says("status of the first answer 500");
 }
 
 /// A server of one page, `hello`, which comes in gzip to those that take it.
@@ -132,6 +137,20 @@ fn only_what_is_near_is_loaded_unasked() {
         .complains("neither this machine nor in a private network");
     place.run(&["load", "ftp://127.0.0.1/"]).ends_with(2).complains("ftp is not http");
     place.run(&["load", "127.0.0.1:1/", "--header", "no colon"]).ends_with(2).complains("NAME: VALUE");
+    place.run(&["load", "me:secret@127.0.0.1:1/"]).ends_with(2).complains("Authorization: Basic");
+    for nonsense in [
+        &["-R", "1e12"][..],
+        &["-d", "0s"],
+        &["--timeout", "0s"],
+        &["--stages", "100:0s"],
+        &["--stages", "0:2s"],
+        &["--method", "G T"],
+        &["--header", "A: b\nC: d"],
+    ] {
+        place.run(&[&["load", "127.0.0.1:1/"], nonsense].concat()).ends_with(2);
+    }
+    let unwritable = ["load", "127.0.0.1:1/", "--hgrm", "/proc/none/times.hgrm"];
+    place.run(&unwritable).ends_with(1).complains("cannot write /proc/none/times.hgrm");
     place.run(&["load", "127.0.0.1:1/", "-n", "1"]).ends_with(1).complains("cannot connect to 127.0.0.1:1");
 }
 

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use model::Engine;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -67,18 +68,7 @@ struct Reading {
 }
 
 impl Backend for Epoll {
-    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError> {
-        Ok(Self {
-            instance: epoll::create(epoll::CreateFlags::CLOEXEC)
-                .map_err(LoadError::system("create an epoll instance"))?,
-            slots: (0..slots).map(|_| Slot::default()).collect(),
-            kernel_time,
-            told: Vec::with_capacity(EVENTS),
-            reading: None,
-            buffer: vec![0; BUFFER].into(),
-            received: 0,
-        })
-    }
+    const ENGINE: Engine = Engine::Epoll;
 
     fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {
@@ -179,6 +169,19 @@ impl Backend for Epoll {
 }
 
 impl Epoll {
+    pub fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError> {
+        Ok(Self {
+            instance: epoll::create(epoll::CreateFlags::CLOEXEC)
+                .map_err(LoadError::system("create an epoll instance"))?,
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            kernel_time,
+            told: Vec::with_capacity(EVENTS),
+            reading: None,
+            buffer: vec![0; BUFFER].into(),
+            received: 0,
+        })
+    }
+
     /// Reads on, where something is left to be read.
     #[inline]
     fn read(&mut self) -> Result<Option<Event>, LoadError> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
+use model::Engine;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -98,9 +99,7 @@ enum Operation {
 }
 
 impl Backend for Uring {
-    fn new(slots: usize, kernel_time: bool) -> Result<Self, LoadError> {
-        Self::with_slots(slots, kernel_time).map_err(|source| LoadError::System { doing: "set up io_uring", source })
-    }
+    const ENGINE: Engine = Engine::IoUring;
 
     fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {
@@ -200,14 +199,20 @@ impl Backend for Uring {
 }
 
 impl Uring {
-    fn with_slots(slots: usize, kernel_time: bool) -> io::Result<Self> {
+    /// For so many slots, where this kernel and whatever confines this process allow all that is needed. A ring that
+    /// defers its work (Linux 6.1) knows every operation used here; one that does nothing shows that it may be used.
+    pub fn new(slots: usize, kernel_time: bool) -> io::Result<Self> {
         let completions = (2 * slots as u32).clamp(4_096, 32_768).next_power_of_two();
-        let ring = IoUring::builder()
+        let mut ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
             .setup_coop_taskrun()
             .setup_cqsize(completions)
             .build(SUBMISSIONS)?;
+        // SAFETY: the operation points to nothing.
+        unsafe { ring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
+        ring.submit_and_wait(1)?;
+        ring.completion().for_each(drop);
         let buffers = Buffers::new(&ring)?;
         // SAFETY: a struct of integers and pointers, of which all zeros is a value.
         let mut layout: Box<libc::msghdr> = Box::new(unsafe { mem::zeroed() });
@@ -224,15 +229,6 @@ impl Uring {
             queued: 0,
             taken: 0,
         })
-    }
-
-    /// Whether this kernel, and whatever confines this process, allow what so many slots need. A ring that defers its
-    /// work (Linux 6.1) knows every operation used here; one that does nothing shows that it may be used.
-    pub fn probe(slots: usize) -> io::Result<()> {
-        let mut uring = Self::with_slots(slots, false)?;
-        // SAFETY: the operation points to nothing.
-        unsafe { uring.ring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
-        uring.ring.submit_and_wait(1).map(drop)
     }
 
     /// What a completion means for the connection that it is about.
@@ -507,13 +503,10 @@ mod tests {
 
     /// A backend with so many connections, and their other ends; `None` where there is no `io_uring`.
     fn connected(slots: usize) -> Option<(Uring, Vec<TcpStream>)> {
-        if let Err(why) = Uring::probe(slots) {
-            eprintln!("skipped: io_uring does not work here: {why}");
-            return None;
-        }
+        let made = Uring::new(slots, true).inspect_err(|why| eprintln!("skipped: io_uring does not work here: {why}"));
+        let mut uring = made.ok()?;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = SocketAddrAny::from(listener.local_addr().unwrap());
-        let mut uring = Uring::new(slots, true).unwrap();
         let accept = |slot| {
             uring.connect(slot, &address).unwrap().unwrap();
             while next(&mut uring) != (Event { slot, what: What::Connected }) {}
