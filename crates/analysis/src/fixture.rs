@@ -302,6 +302,7 @@ fn interval(second: u32, rate: f64) -> Interval {
     }
     Interval {
         start_s: f64::from(second),
+        round: 0,
         length_s: good as f64 / rate.max(1e-9),
         tally: Tally {
             good,

@@ -18,6 +18,7 @@ use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
 use crate::target::{Address, Target};
+use crate::turns::{Part, Slices, Wait};
 use crate::work::Work;
 
 /// Longest sleep, and so the time in which a stop flag is noticed.
@@ -37,6 +38,8 @@ pub(crate) struct Job<'a> {
     pub began: Instant,
     /// Flags each of which ends the load.
     pub stops: [&'a AtomicBool; 2],
+    /// Its slices, where its users wait between them.
+    pub slices: Option<Slices>,
 }
 
 /// What a thread has to tell when it has finished.
@@ -66,7 +69,7 @@ pub(crate) fn run<B: Backend>(
     job: Job<'_>,
     backend: B,
     work: &mut impl Work,
-    emit: impl FnMut(Interval),
+    emit: impl FnMut(Part, Interval),
 ) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -84,7 +87,12 @@ pub(crate) fn run<B: Backend>(
         backend,
         connections: (0..job.connections).map(|_| Connection::new()).collect(),
         next_sweep: TICK.min(job.time_limit),
-        recorder: Recorder::new(job.arrivals.is_open(), job.steps, emit),
+        recorder: Recorder::new(
+            job.arrivals.is_open(),
+            job.steps,
+            if job.slices.is_some() { Part::RampUp } else { Part::Counted },
+            emit,
+        ),
         work,
         free: VecDeque::new(),
         unconnected: (0..job.connections).rev().collect(),
@@ -122,7 +130,7 @@ struct Thread<'a, B, W, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
+impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();
@@ -134,10 +142,20 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
             if self.job.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
                 break now;
             }
-            self.wake(now)?;
-            self.dispatch(now)?;
-            if self.live == 0 && self.job.arrivals.is_over(now, self.started) {
-                break now;
+            if self.ends_slice(now) {
+                if self.in_flight() == 0 {
+                    if !self.next_slice(now)? {
+                        break now;
+                    }
+                    continue;
+                }
+            } else {
+                self.wake(now)?;
+                self.dispatch(now)?;
+                self.begin_slice(now);
+                if self.live == 0 && self.job.arrivals.is_over(self.of_arrivals(now), self.started) {
+                    break now;
+                }
             }
             if now >= self.next_sweep {
                 self.sweep(now)?;
@@ -146,7 +164,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
             while let Some(event) = self.backend.next()? {
                 self.on_event(event)?;
                 // What has become due meanwhile is not to wait for the other events.
-                if self.job.arrivals.is_open() {
+                if self.job.arrivals.is_open() && !self.job.slices.as_ref().is_some_and(Slices::is_over) {
                     self.dispatch(self.now())?;
                 }
             }
@@ -162,15 +180,85 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         Ok(self.finished)
     }
 
-    /// Time since the load began.
+    /// Time since the load began, without that in which its users waited for a slice.
     fn now(&self) -> Duration {
         self.job.began.elapsed()
+    }
+
+    /// What the clock of arrivals shows at `now`: nothing is due while a slice is being ended.
+    fn of_arrivals(&self, now: Duration) -> Duration {
+        self.job.slices.as_ref().map_or(now, |slices| slices.of_arrivals(now))
+    }
+
+    /// The load's time of a moment of that clock.
+    fn of_load(&self, time: Duration) -> Duration {
+        self.job.slices.as_ref().map_or(time, |slices| slices.of_load(time))
+    }
+
+    /// Requests that have been sent, or wait for their connection.
+    fn in_flight(&self) -> usize {
+        self.live - self.timers.len()
+    }
+
+    /// Whether the slice is over, which is noted.
+    fn ends_slice(&mut self, now: Duration) -> bool {
+        let Some(slices) = &mut self.job.slices else { return false };
+        if !slices.is_over() && now >= slices.until() {
+            let until = slices.until();
+            self.roll(until);
+            self.recorder.cut(until, Part::Drain);
+            if let Some(slices) = &mut self.job.slices {
+                slices.end();
+            }
+            return true;
+        }
+        slices.is_over()
+    }
+
+    /// Notes what a new slice has begun with.
+    fn begin_slice(&mut self, now: Duration) {
+        let in_flight = self.in_flight();
+        let Some(slices) = self.job.slices.as_mut().filter(|slices| slices.is_new()) else { return };
+        slices.began_with(in_flight);
+        if slices.ramps_up_until(now, false) {
+            self.recorder.cut(now, Part::Counted);
+        }
+    }
+
+    /// Hands over, waits for the next slice, and begins it; whether there is one. The load's clock stands still meanwhile.
+    fn next_slice(&mut self, now: Duration) -> Result<bool, LoadError> {
+        self.recorder.cut(now, Part::RampUp);
+        let open = |thread: &Self| (0..thread.connections.len()).filter(|index| thread.backend.is_open(*index)).count();
+        let before = open(self);
+        let Some(slices) = &mut self.job.slices else { return Ok(false) };
+        slices.hand_over();
+        let length = loop {
+            let waited = self.job.slices.as_mut().map_or(Wait::Over, Slices::wait);
+            self.backend.wait(Duration::ZERO)?;
+            while let Some(event) = self.backend.next()? {
+                self.on_event(event)?;
+            }
+            match waited {
+                Wait::Slice(length) => break length,
+                Wait::Over => return Ok(false),
+                Wait::Longer => {}
+            }
+        };
+        self.job.began += self.now().saturating_sub(now);
+        self.recorder.skip_cpu();
+        let lost = before.saturating_sub(open(self)) as u32;
+        if let Some(slices) = &mut self.job.slices {
+            slices.begin(now, length, lost);
+        }
+        Ok(true)
     }
 
     /// Takes in what is due at `now`, and gives away every interval that is over.
     fn roll(&mut self, now: Duration) {
         self.recorder.waiting(self.job.arrivals.waiting());
-        while let Some(intended) = self.job.arrivals.take_due(now) {
+        let of_arrivals = self.of_arrivals(now);
+        while let Some(intended) = self.job.arrivals.take_due(of_arrivals) {
+            let intended = self.of_load(intended);
             self.recorder.due(intended);
         }
         self.recorder.roll(now);
@@ -182,7 +270,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
             return Ok(());
         }
         self.roll(now);
-        while self.job.arrivals.wants_connection(now, self.started, self.live)
+        while self.job.arrivals.wants_connection(self.of_arrivals(now), self.started, self.live)
             && let Some(index) = self.take_free()
         {
             self.live += 1;
@@ -215,9 +303,16 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
 
     /// How long nothing is to be done if nothing happens.
     fn sleep(&self) -> Duration {
-        let timer = self.timers.peek().map(|Reverse((until, _))| *until);
-        let wakes = [timer, self.job.arrivals.next_change(), self.job.arrivals.end()];
         let first = self.next_sweep.min(self.recorder.interval_end());
+        let slices = self.job.slices.as_ref();
+        // What is due then has to wait for the next slice.
+        let wakes = if slices.is_some_and(Slices::is_over) {
+            [None; 4]
+        } else {
+            let timer = self.timers.peek().map(|Reverse((until, _))| *until);
+            let change = self.job.arrivals.next_change().map(|change| self.of_load(change));
+            [timer, change, self.job.arrivals.end(), slices.map(Slices::until)]
+        };
         let wake = wakes.into_iter().flatten().fold(first, Duration::min);
         wake.saturating_sub(self.now()).min(TICK)
     }
@@ -246,7 +341,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         let intended = if self.work.is_midway(index) {
             None
         } else {
-            let pace = self.job.arrivals.pace(now, self.started, self.live);
+            let pace = self.job.arrivals.pace(self.of_arrivals(now), self.started, self.live);
             let Pace::Send(intended) = pace else {
                 if pace == Pace::End {
                     self.close(index);
@@ -255,7 +350,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
                 return Ok(());
             };
             self.started += 1;
-            intended
+            intended.map(|intended| self.of_load(intended))
         };
         let task = Task { ask: self.work.prepare(index, before)?, intended };
         if self.backend.is_open(index) {
@@ -386,6 +481,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         if self.job.arrivals.end().is_some_and(|end| now >= end) {
             return Ok(());
         }
+        let waits_for_slice = self.ends_slice(now);
         if now >= self.recorder.interval_end() {
             self.roll(now);
         }
@@ -403,10 +499,13 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         }
         let wait = match ended.answered {
             Some(_) if then.midway => then.think,
-            Some(_) => self.job.arrivals.think(now, self.started, then.think),
+            Some(_) => self.job.arrivals.think(self.of_arrivals(now), self.started, then.think),
             None => Some(self.connections[index].back_off()),
         };
-        let Some(wait) = wait else { return self.next(index, now) };
+        if self.job.slices.as_mut().is_some_and(|slices| slices.ramps_up_until(now, true)) {
+            self.recorder.cut(now, Part::Counted);
+        }
+        let Some(wait) = wait.or(waits_for_slice.then_some(Duration::ZERO)) else { return self.next(index, now) };
         self.connections[index].wait();
         self.timers.push(Reverse((now.saturating_add(wait), index)));
         Ok(())

@@ -78,6 +78,7 @@ mod tests {
     fn interval(good: u64, bins: &[u32]) -> Interval {
         Interval {
             start_s: 0.0,
+            round: 0,
             length_s: bins.len() as f64 / 10.0,
             tally: Tally { good, ..Tally::default() },
             bins: bins.to_vec(),

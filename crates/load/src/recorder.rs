@@ -1,4 +1,4 @@
-//! Turns what happens to requests into one [`Interval`] a second.
+//! Turns what happens to requests into one [`Interval`] a second, or less where a part of a slice ends.
 
 use std::mem;
 use std::ops::Range;
@@ -10,6 +10,7 @@ use model::{BodyLength, Histogram, Interval, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::{Ended, Took};
+use crate::turns::Part;
 
 /// Length of an interval, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
@@ -24,8 +25,9 @@ const BINS: usize = (LENGTH.as_nanos() / BIN_NS) as usize;
 /// Belongs to the thread whose CPU time it reads. Times count from the start of the load.
 pub(crate) struct Recorder<Emit> {
     emit: Emit,
-    /// The interval being filled begins at this second.
-    second: u64,
+    /// When the interval being filled began, and the part of a slice that it is of.
+    began: Duration,
+    part: Part,
     current: Interval,
     /// CPU time of this thread when it began.
     cpu: Duration,
@@ -33,13 +35,14 @@ pub(crate) struct Recorder<Emit> {
     waiting: u64,
 }
 
-impl<Emit: FnMut(Interval)> Recorder<Emit> {
-    /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any.
-    pub fn new(open: bool, steps: &[String], emit: Emit) -> Self {
+impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
+    /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any; `part` is what it
+    /// begins with.
+    pub fn new(open: bool, steps: &[String], part: Part, emit: Emit) -> Self {
         let steps: IndexMap<_, _> = steps.iter().map(|name| (name.clone(), StepUse::default())).collect();
         let walked = (!steps.is_empty()).then(|| Walked { steps, ..Walked::default() });
-        let current = blank(0, open.then(OpenLoop::default), walked);
-        Self { emit, second: 0, current, cpu: thread_cpu(), waiting: 0 }
+        let current = blank(Duration::ZERO, open.then(OpenLoop::default), walked);
+        Self { emit, began: Duration::ZERO, part, current, cpu: thread_cpu(), waiting: 0 }
     }
 
     /// Counts a request that is due, in the interval of its intended start, which must not be over.
@@ -100,7 +103,8 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         self.roll(now);
         count(&mut self.current.tally, ended);
         if ended.judged.is_ok() {
-            self.current.bins[(u128::from(now.subsec_nanos()) / BIN_NS) as usize] += 1;
+            let bin = now.saturating_sub(self.began).as_nanos() / BIN_NS;
+            self.current.bins[(bin as usize).min(BINS - 1)] += 1;
             self.current.service.record(took.service.as_micros() as u64);
             if let (Some(open), Some(response)) = (&mut self.current.open, took.response) {
                 open.response.record(response.as_micros() as u64);
@@ -116,34 +120,51 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     /// Gives away every interval that is over at `now`.
     #[inline]
     pub fn roll(&mut self, now: Duration) {
-        while now.as_secs() > self.second {
+        while now >= self.interval_end() {
             self.close(LENGTH);
         }
     }
 
+    /// Gives away what there is up to `now`, and begins an interval anew: another part of a slice begins.
+    pub fn cut(&mut self, now: Duration, part: Part) {
+        self.give_away(now);
+        self.part = part;
+    }
+
+    fn give_away(&mut self, now: Duration) {
+        self.roll(now);
+        let rest = now.saturating_sub(self.began);
+        // No interval is empty of time, so that rates can be taken from every one.
+        if !rest.is_zero() {
+            self.close(rest);
+        } else if self.current.tally.ended() > 0 {
+            self.close(Duration::from_nanos(1));
+        }
+    }
+
+    /// Leaves out the CPU time of this thread since the last interval: the load stood still.
+    pub fn skip_cpu(&mut self) {
+        self.cpu = thread_cpu();
+    }
+
     /// When the interval being filled is over.
     pub fn interval_end(&self) -> Duration {
-        Duration::from_secs(self.second) + LENGTH
+        self.began + LENGTH
     }
 
     /// Gives away all that is left, the load being over at `now`.
     pub fn finish(mut self, now: Duration) {
-        self.roll(now);
-        let rest = now.saturating_sub(Duration::from_secs(self.second));
-        if !rest.is_zero() || self.current.tally.ended() > 0 {
-            // No interval is empty of time, so that rates can be taken from every one.
-            self.close(rest.max(Duration::from_nanos(1)));
-        }
+        self.give_away(now);
     }
 
     fn close(&mut self, length: Duration) {
-        self.second += 1;
+        self.began += length;
         let open = self.current.open.as_ref().map(|_| OpenLoop::default());
         let walked = self.current.walked.as_ref().map(|walked| Walked {
             steps: walked.steps.keys().map(|name| (name.clone(), StepUse::default())).collect(),
             ..Walked::default()
         });
-        let mut interval = mem::replace(&mut self.current, blank(self.second, open, walked));
+        let mut interval = mem::replace(&mut self.current, blank(self.began, open, walked));
         interval.length_s = length.as_secs_f64();
         interval.bins.truncate(length.as_nanos().div_ceil(BIN_NS) as usize);
         let cpu = thread_cpu();
@@ -152,7 +173,7 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         if let Some(open) = &mut interval.open {
             open.backlog = self.waiting;
         }
-        (self.emit)(interval);
+        (self.emit)(self.part, interval);
     }
 }
 
@@ -174,9 +195,10 @@ fn count(tally: &mut Tally, ended: &Ended) {
     }
 }
 
-fn blank(second: u64, open: Option<OpenLoop>, walked: Option<Walked>) -> Interval {
+fn blank(began: Duration, open: Option<OpenLoop>, walked: Option<Walked>) -> Interval {
     Interval {
-        start_s: second as f64,
+        start_s: began.as_secs_f64(),
+        round: 0,
         length_s: 0.0,
         tally: Tally::default(),
         bins: vec![0; BINS],
@@ -211,7 +233,7 @@ mod tests {
 
     fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(false, &[], |interval| intervals.push(interval));
+        let mut recorder = Recorder::new(false, &[], Part::Counted, |_, interval| intervals.push(interval));
         for (ms, ended) in events {
             recorder.ended(Duration::from_millis(*ms), TOOK, ended);
         }
@@ -247,7 +269,7 @@ mod tests {
     fn an_open_loop_counts_what_is_due_in_the_second_in_which_it_is() {
         let ms = Duration::from_millis;
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(true, &[], |interval| intervals.push(interval));
+        let mut recorder = Recorder::new(true, &[], Part::Counted, |_, interval| intervals.push(interval));
         recorder.due(ms(0));
         recorder.late(ms(2));
         recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());

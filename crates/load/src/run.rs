@@ -21,6 +21,7 @@ use crate::request::Ask;
 use crate::scenario::{self, RanOut, Script, StepFailed, TornDown, Walks};
 use crate::schedule::is_sound;
 use crate::target::{Address, Target};
+use crate::turns::{Part, SliceEnd, Slices, Throughout, Turns};
 use crate::work::{InTurn, Work};
 
 /// File descriptors left to the rest of the program.
@@ -271,8 +272,16 @@ impl LoadError {
     }
 }
 
-/// What a thread tells: an interval, or that it has finished.
-type Told = (usize, Option<Interval>);
+/// What a thread reports.
+#[expect(clippy::large_enum_variant, reason = "most of what is reported is intervals")]
+pub(crate) enum Told {
+    /// An interval of this thread's is over.
+    Interval(usize, Part, Interval),
+    /// A slice is over, and so are all its requests: the next one is waited for.
+    SliceEnded(SliceEnd),
+    /// This thread has finished.
+    Finished(usize),
+}
 
 /// Makes the load, and returns when it is over.
 ///
@@ -291,6 +300,22 @@ pub fn run_from(
     begin: &mut dyn FnMut(),
     observer: &mut dyn FnMut(Interval) -> Flow,
 ) -> Result<Summary, LoadError> {
+    make(load, load.used_threads(), stop, &mut Throughout { begin, observer })
+}
+
+/// Makes a load in slices, by one thread: `turns` says when each begins and how long it is, and sees what comes of it. Users set up
+/// before it is asked for the first slice, and tear down when it has said that there are no more.
+///
+/// [`Load::stop`] should be [`Stop::Told`]: its time is that of the slices alone.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_in_turns(load: &Load, stop: &AtomicBool, turns: &mut dyn Turns) -> Result<Summary, LoadError> {
+    make(load, 1, stop, turns)
+}
+
+fn make(load: &Load, threads: usize, stop: &AtomicBool, turns: &mut dyn Turns) -> Result<Summary, LoadError> {
     let numbers = [load.asks.len(), load.target.addresses.len(), load.connections as usize, load.threads];
     if numbers.contains(&0) || load.time_limit.is_zero() {
         return Err(LoadError::Nothing);
@@ -300,7 +325,6 @@ pub fn run_from(
     {
         return Err(LoadError::Rates);
     }
-    let threads = load.used_threads();
     allow_connections(load.connections, threads)?;
     if load.engine.is_some() {
         // What is asked for and does not work is told before anything is asked of the server.
@@ -309,10 +333,9 @@ pub fn run_from(
     match &load.asks {
         Asked::Requests(asks) => {
             let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
-            begin();
-            spread(load, &[], &mut works, stop, observer)
+            spread(load, &[], &mut works, stop, turns)
         }
-        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, begin, observer),
+        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, turns),
     }
 }
 
@@ -322,8 +345,7 @@ fn walk(
     scripts: &[Script],
     threads: usize,
     stop: &AtomicBool,
-    begin: &mut dyn FnMut(),
-    observer: &mut dyn FnMut(Interval) -> Flow,
+    turns: &mut dyn Turns,
 ) -> Result<Summary, LoadError> {
     let mut visitors = scenario::visitors(scripts, load.connections as usize, load.seed)?;
     let set_up = scenario::set_up(scripts, &mut visitors, &load.target, load.time_limit, stop);
@@ -336,8 +358,7 @@ fn walk(
                 works.push(Walks::new(scripts, &load.target, own));
             }
         }
-        begin();
-        spread(load, &scenario::step_names(scripts), &mut works, stop, observer)
+        spread(load, &scenario::step_names(scripts), &mut works, stop, turns)
     });
     let TornDown { failed, first } = scenario::tear_down(scripts, &mut visitors, &load.target, load.time_limit);
     Ok(Summary { teardowns_failed: failed, teardown_failure: first, ..summary? })
@@ -349,9 +370,10 @@ fn spread<W: Work + Send>(
     steps: &[String],
     works: &mut [W],
     stop: &AtomicBool,
-    observer: &mut dyn FnMut(Interval) -> Flow,
+    turns: &mut dyn Turns,
 ) -> Result<Summary, LoadError> {
     let threads = works.len();
+    let Some(first) = turns.next(None) else { return Ok(Summary::default()) };
     let halt = AtomicBool::new(false);
     let began = Instant::now();
     let job = |index: usize| {
@@ -365,6 +387,7 @@ fn spread<W: Work + Send>(
             time_limit: load.time_limit,
             began,
             stops: [stop, &halt],
+            slices: None,
         }
     };
     let open = load.arrivals.is_open().then(OpenSummary::default);
@@ -375,9 +398,12 @@ fn spread<W: Work + Send>(
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);
         let (sender, receiver) = mpsc::channel();
+        let (next_slice, slices) = mpsc::channel();
+        let mut slices = (first < Duration::MAX).then(|| Slices::new(first, sender.clone(), slices));
         let mut workers = Vec::with_capacity(threads);
         for (index, own) in works.iter_mut().enumerate() {
-            let (sender, job, halt) = (sender.clone(), job(index), &halt);
+            let job = Job { slices: slices.take(), ..job(index) };
+            let (sender, halt) = (sender.clone(), &halt);
             let worker = thread::Builder::new()
                 .name(format!("load-{index}"))
                 .spawn_scoped(scope, move || work(index, load, job, own, &sender, halt))
@@ -385,8 +411,8 @@ fn spread<W: Work + Send>(
             workers.push(worker);
         }
         drop(sender);
-        let merge = observe(&receiver, threads, &mut summary, observer);
-        drop(halting);
+        let merge = observe(&receiver, &next_slice, threads, &mut summary, turns);
+        drop((halting, next_slice));
         for worker in workers {
             let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             summary.kernel_time |= finished.kernel_time;
@@ -425,7 +451,7 @@ fn work<W: Work>(
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
-    let emit = |interval| drop(sender.send((index, Some(interval))));
+    let emit = |part, interval| drop(sender.send(Told::Interval(index, part, interval)));
     let finished = match backend::set_up(load.engine, job.connections, load.kernel_time) {
         Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
         Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
@@ -434,7 +460,7 @@ fn work<W: Work>(
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }
-    let _ = sender.send((index, None));
+    let _ = sender.send(Told::Finished(index));
     finished
 }
 
@@ -442,19 +468,32 @@ fn work<W: Work>(
 /// one has not seen is left in what is returned.
 fn observe(
     receiver: &mpsc::Receiver<Told>,
+    next_slice: &mpsc::Sender<Option<Duration>>,
     threads: usize,
     summary: &mut Summary,
-    observer: &mut dyn FnMut(Interval) -> Flow,
+    turns: &mut dyn Turns,
 ) -> Merge {
     let mut merge = Merge::new(threads);
-    for (thread, told) in receiver {
-        match told {
-            Some(interval) => merge.add(thread, interval),
-            None => merge.finished(thread),
-        }
+    for told in receiver {
+        // Several threads have but one part.
+        let part = match told {
+            Told::Interval(thread, part, interval) => {
+                merge.add(thread, interval);
+                part
+            }
+            Told::Finished(thread) => {
+                merge.finished(thread);
+                Part::Counted
+            }
+            Told::SliceEnded(end) => {
+                // The thread has gone only if it failed.
+                let _ = next_slice.send(turns.next(Some(end)));
+                continue;
+            }
+        };
         while let Some(interval) = merge.next() {
             summary.add(&interval);
-            if observer(interval) == Flow::Stop {
+            if turns.observe(part, interval) == Flow::Stop {
                 return merge;
             }
         }
@@ -464,7 +503,10 @@ fn observe(
 
 /// Requests that were sent and ended in intervals that no observer saw.
 fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
-    let told = receiver.try_iter().filter_map(|(_, told)| told);
+    let told = receiver.try_iter().filter_map(|told| match told {
+        Told::Interval(_, _, interval) => Some(interval),
+        Told::SliceEnded(_) | Told::Finished(_) => None,
+    });
     let sent = |interval: Interval| {
         let Tally { good, failures, .. } = interval.tally;
         let failed = failures.iter().filter(|(failure, _)| failure.was_sent());

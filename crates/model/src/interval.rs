@@ -257,10 +257,13 @@ impl StepUse {
 /// The client's, the server's and the host's view of one span of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Start, seconds since the load began.
+    /// Start, seconds of load since the load began: the time that a launch waits for its turn is not counted.
     pub start_s: f64,
-    /// Length, seconds; 1 but for the last of a load.
+    /// Length, seconds; 1 but for the last of a load, or of a part of a slice.
     pub length_s: f64,
+    /// The round of turns that it belongs to, within the launch's whole load; 0 in a load without turns.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub round: u32,
     /// How requests that ended in it ended.
     pub tally: Tally,
     /// Good answers in each tenth of a second of the interval.
@@ -281,6 +284,11 @@ pub struct Interval {
     pub server: Option<ServerUse>,
     /// The host's use, where it could be read.
     pub host: Option<HostUse>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_first(round: &u32) -> bool {
+    *round == 0
 }
 
 impl Interval {
@@ -324,6 +332,7 @@ pub fn joined(intervals: &[Interval]) -> Option<Interval> {
     Some(Interval {
         start_s: first.start_s,
         length_s: seconds(intervals),
+        round: first.round,
         tally: tally(intervals),
         bins: intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect(),
         service: service(intervals),
@@ -406,6 +415,7 @@ mod tests {
     fn an_interval_without_an_open_loop_is_stored_as_it_always_was() {
         let closed = Interval {
             start_s: 0.0,
+            round: 0,
             length_s: 1.0,
             tally: Tally::default(),
             bins: vec![0; 10],

@@ -269,6 +269,7 @@ pub(crate) mod testing {
             (0..rate).for_each(|_| service.record(5_000));
             model::Interval {
                 start_s: f64::from(second),
+                round: 0,
                 length_s: 1.0,
                 tally: model::Tally { good: rate.into(), ..model::Tally::default() },
                 bins: vec![rate / 10; 10],

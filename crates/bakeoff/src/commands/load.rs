@@ -340,6 +340,7 @@ mod tests {
             service.record(us);
             Interval {
                 start_s: 0.0,
+                round: 0,
                 length_s: 1.0,
                 tally: Tally { good: 1, ..Tally::default() },
                 bins: vec![1],

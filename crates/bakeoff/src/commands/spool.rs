@@ -43,6 +43,7 @@ mod tests {
             (1..100).for_each(|us| service.record(us * u64::from(second + 1)));
             Interval {
                 start_s: f64::from(second),
+                round: 0,
                 length_s: 1.0,
                 tally: Tally { good: 99, ..Tally::default() },
                 bins: vec![9; 10],

@@ -2,6 +2,7 @@
 
 mod nginx;
 mod transports;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};

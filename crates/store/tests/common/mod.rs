@@ -100,6 +100,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
     }
     let interval = Interval {
         start_s: 0.1 + 0.2,
+        round: 0,
         length_s: 1.0,
         tally: Tally { good: 10_000, statuses: [(200, 10_000)].into(), ..Tally::default() },
         bins: vec![1_000; 10],

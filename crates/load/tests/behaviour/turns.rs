@@ -1,0 +1,145 @@
+//! Loads in slices, between which users wait.
+
+use std::io::BufRead as _;
+
+use load::{Part, SliceEnd, Turns};
+
+use super::*;
+
+/// Slices of this length each, and a pause before each but the first. Keeps all that it sees.
+struct Regular {
+    slices: usize,
+    length: Duration,
+    pause: Duration,
+    ended: Vec<SliceEnd>,
+    seen: Vec<(usize, Part, Interval)>,
+}
+
+impl Regular {
+    fn new(slices: usize, ms: u64) -> Self {
+        let (length, pause) = (Duration::from_millis(ms), Duration::from_millis(150));
+        Self { slices, length, pause, ended: Vec::new(), seen: Vec::new() }
+    }
+
+    fn of(&self, part: Part) -> Vec<&Interval> {
+        self.seen.iter().filter(|(_, of, _)| *of == part).map(|(_, _, interval)| interval).collect()
+    }
+}
+
+impl Turns for Regular {
+    fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration> {
+        self.ended.extend(ended);
+        if ended.is_some() {
+            thread::sleep(self.pause);
+        }
+        (self.ended.len() < self.slices).then_some(self.length)
+    }
+
+    fn observe(&mut self, part: Part, interval: Interval) -> Flow {
+        self.seen.push((self.ended.len(), part, interval));
+        Flow::Continue
+    }
+}
+
+fn run_in(turns: &mut Regular, load: &Load) -> Summary {
+    load::run_in_turns(load, &AtomicBool::new(false), turns).unwrap()
+}
+
+#[test]
+fn nothing_is_left_of_a_slice_and_connections_stay() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(10)), ..Route::default() });
+    let mut turns = Regular::new(3, 200);
+    let summary = run_in(&mut turns, &load_of(server.addr(), 4, Stop::Told));
+    assert_eq!((summary.connections_opened, summary.abandoned, summary.tally.failed()), (4, 0, 0));
+    assert_eq!(server.record().received, summary.tally.good);
+    assert!(turns.of(Part::Counted).iter().map(|interval| interval.tally.good).sum::<u64>() > 0);
+    // All four ask at once, and the ramp-up ends when four answers have come.
+    assert_eq!(turns.of(Part::RampUp).iter().map(|interval| interval.tally.good).collect::<Vec<_>>(), [4; 3]);
+    // In flight at the end of a slice.
+    assert_eq!(turns.of(Part::Drain).iter().map(|interval| interval.tally.good).sum::<u64>(), 12);
+    assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0; 3]);
+    // The clock stands still between slices: what is not drained is the slices, to the nanosecond.
+    for slice in 0..3 {
+        let own = turns.seen.iter().filter(|(of, part, _)| *of == slice && *part != Part::Drain);
+        let length: f64 = own.map(|(_, _, interval)| interval.length_s).sum();
+        assert!((length - 0.2).abs() < 1e-9, "{length}");
+    }
+    let starts: Vec<f64> = turns.seen.iter().map(|(_, _, interval)| interval.start_s).collect();
+    let ends = turns.seen.iter().map(|(_, _, interval)| interval.start_s + interval.length_s);
+    assert!(ends.zip(&starts[1..]).all(|(end, start)| (end - start).abs() < 1e-9), "{starts:?}");
+}
+
+#[test]
+fn a_slice_that_is_too_short_counts_nothing() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::default() });
+    let mut turns = Regular::new(2, 50);
+    let summary = run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
+    assert_eq!((turns.of(Part::Counted).len(), summary.tally.good), (0, 4));
+    assert!(turns.ended.iter().all(|end| end.ramp_up == turns.length), "{:?}", turns.ended);
+}
+
+#[test]
+fn what_is_due_waits_for_the_next_slice() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(15)), ..Route::default() });
+    let mut turns = Regular::new(3, 200);
+    let summary = run_in(&mut turns, &open_load_of(server.addr(), 8, 100.0, Stop::Told));
+    // 100/s over three slices of 0.2 s, whatever passed between them.
+    assert_eq!((open(&summary).due, summary.tally.good, server.record().received), (60, 60, 60));
+    assert_eq!(turns.of(Part::Drain).iter().map(|interval| interval.open.as_ref().unwrap().due).sum::<u64>(), 0);
+}
+
+#[test]
+fn users_who_think_are_not_asked_to_hurry() {
+    let server = server(Route::default());
+    let mut turns = Regular::new(4, 100);
+    let think = Some(Think::Fixed(Duration::from_millis(90)));
+    let load =
+        Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load_of(server.addr(), 1, Stop::Told) };
+    let summary = run_in(&mut turns, &load);
+    // 400 ms of load, a request each 90 ms and a little: at 0, 90, 180, 270 and, if the machine is quick, 360 ms.
+    assert!((3..=5).contains(&summary.tally.good), "{}", summary.tally.good);
+}
+
+#[test]
+fn connections_that_a_server_ends_meanwhile_are_counted_and_made_anew() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Keeps a connection for 50 ms without a request.
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+                let mut lines = std::io::BufReader::new(stream.try_clone().unwrap()).lines();
+                while let Some(Ok(line)) = lines.next() {
+                    if line.is_empty() {
+                        (&stream).write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut turns = Regular::new(3, 100);
+    let summary = run_in(&mut turns, &load_of(address, 2, Stop::Told));
+    assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0, 2, 2]);
+    assert_eq!((summary.tally.failed(), summary.connections_opened), (0, 6));
+}
+
+#[test]
+fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
+    struct Once(bool);
+    impl Turns for Once {
+        fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration> {
+            assert!(ended.is_none());
+            Some(Duration::from_secs(600))
+        }
+        fn observe(&mut self, _: Part, _: Interval) -> Flow {
+            if self.0 { Flow::Stop } else { Flow::Continue }
+        }
+    }
+    let server = server(Route::default());
+    let load = load_of(server.addr(), 2, Stop::Told);
+    let summary = load::run_in_turns(&load, &AtomicBool::new(false), &mut Once(true)).unwrap();
+    assert!(summary.tally.good > 0);
+    let summary = load::run_in_turns(&load, &AtomicBool::new(true), &mut Once(false)).unwrap();
+    assert_eq!(summary.tally.failed(), 0);
+}
