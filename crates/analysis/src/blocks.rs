@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::design::SPARE;
-use crate::{lead_in, robust};
+use crate::robust;
 
 /// Departure of the canary's time from the run's median that is a disturbance, a fraction.
 pub const CANARY_MOVED: f64 = 0.03;
@@ -103,7 +103,7 @@ pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
 
 /// The blocks that were set aside so far: their indices in the plan, and what disturbed each.
 pub fn set_aside(record: &StudyRecord) -> Vec<(u32, String)> {
-    let aside = blocks(&lead_in::flowing(record)).into_iter().filter(|block| block.fate == Fate::SetAside);
+    let aside = blocks(record).into_iter().filter(|block| block.fate == Fate::SetAside);
     aside.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }
 
@@ -341,10 +341,12 @@ mod tests {
         let aside = |interval: usize| {
             let mut record = fixture::crowd(5);
             let cells = record.trials.iter_mut().flat_map(|trial| &mut trial.cells);
-            for second in cells.flat_map(|cell| &mut cell.intervals) {
+            for second in cells.flat_map(|cell| cell.ramp_up.iter_mut().chain(&mut cell.intervals)) {
                 second.host = Some(HostUse { elapsed_s: second.length_s, ..HostUse::default() });
             }
-            record.trials[first_trial(3)].cells[0].intervals[interval].host.as_mut().unwrap().elapsed_s += 3.0;
+            let cell = &mut record.trials[first_trial(3)].cells[0];
+            let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.intervals);
+            seconds.nth(interval).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
             let told: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
             let report = crate::analyse(&record, &crate::Boundaries::standard());
             let counted: Vec<u32> =

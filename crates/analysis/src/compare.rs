@@ -10,7 +10,7 @@ use crate::boundaries::{Boundaries, Looks};
 use crate::metrics::{self, Launches};
 use crate::reading::Reading;
 use crate::sequential::{self, Decision};
-use crate::{holm, lead_in, robust};
+use crate::{holm, robust};
 
 /// Index of the baseline among the variants.
 pub const BASELINE: VariantIndex = 0;
@@ -64,7 +64,6 @@ impl Primary {
 
 /// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
 pub fn looks(record: &StudyRecord, boundaries: &Boundaries) -> Vec<Option<Effect>> {
-    let record = &*lead_in::flowing(record);
     let blocks = blocks::blocks(record);
     let primary = Primary::of(record);
     let look = |variant| primary.settle(record, &blocks, variant, boundaries).map(|(effect, _)| effect);

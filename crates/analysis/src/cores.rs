@@ -113,7 +113,7 @@ mod tests {
 
         // A lead-in is seen, too.
         for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
-            cell.lead_in = cell.intervals.drain(..1).collect();
+            cell.ramp_up = cell.intervals.drain(..1).collect();
         }
         assert_eq!(per_core(&record, &blocks::blocks(&record)), series);
     }

@@ -8,7 +8,7 @@ use model::{Mode, StudyRecord, VariantIndex, Withheld};
 use crate::audit::{self, Context};
 use crate::boundaries::Boundaries;
 use crate::next::{self, Stop};
-use crate::{lead_in, pace};
+use crate::pace;
 
 /// Least and most time for which a server is watched: enough for rare things to show, and for a recording to stay readable.
 const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
@@ -32,7 +32,6 @@ pub fn missing_evidence(
     match stop {
         Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
         Stop::Decided | Stop::Exhausted => {
-            let record = &*lead_in::flowing(record);
             if let Some(vetoed) = next::veto(record, &audit::audit(record, &Context::new(record, boundaries))) {
                 return nothing(&vetoed);
             }

@@ -164,14 +164,17 @@ pub fn open(blocks: usize, effect: f64) -> StudyRecord {
     record
 }
 
-/// A run of 100 users, of whom 60 are answered in a second: the first two of five seconds are each measurement's lead-in.
+/// A run of 100 users, of whom 60 are answered in a second: the first two of five seconds are each measurement's ramp-up.
 pub fn crowd(blocks: usize) -> StudyRecord {
     let mut study = study();
     study.workloads[0].shapes = vec![Shape::users(100)];
     let mut record = record_of(study, blocks, 0.0, 0.01, 3);
     for trial in &mut record.trials {
         trial.warm_up = Some(warm_up(&[0, 0, 60, 60], None));
-        trial.cells.iter_mut().for_each(|cell| *cell = series(0, &[9, 71, 60, 60, 60]));
+        for cell in &mut trial.cells {
+            *cell = series(0, &[9, 71, 60, 60, 60]);
+            cell.ramp_up = cell.intervals.drain(..2).collect();
+        }
     }
     record
 }
@@ -259,7 +262,7 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
     let intervals = (0..MEASURED_S).map(|s| interval(s, rate)).collect();
-    CellRecord { cell: index, since_ready_s: 50.0, intervals, lead_in: Vec::new(), jruby: None, ruby_gc: None }
+    CellRecord { cell: index, since_ready_s: 50.0, ramp_up: Vec::new(), intervals, jruby: None, ruby_gc: None }
 }
 
 /// A cell whose good answers in each second are these; they have no service times.

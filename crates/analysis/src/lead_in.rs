@@ -4,11 +4,10 @@
 //! of them at once. A hundred users of a server that answers 60 a second wait 1.7 s; with these in them, five seconds tell a sixth
 //! too little, and of a faster server less.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
+use model::Interval;
 use model::plan::Cell;
-use model::{CellRecord, Interval, StudyRecord, TrialRecord};
 
 use crate::warm_up;
 
@@ -33,35 +32,6 @@ pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
 pub(crate) fn has_one(cell: &Cell) -> bool {
     let arrivals = &cell.shape.arrivals;
     !arrivals.is_open() && arrivals.is_constant()
-}
-
-/// The record with the lead-ins of its measurements apart ([`CellRecord::lead_in`]). What was seen is stored whole; what flows is
-/// counted. What is counted before and after a load, and whether requests failed, has the lead-in in it, too.
-pub(crate) fn flowing(record: &StudyRecord) -> Cow<'_, StudyRecord> {
-    let leads = |trial: &TrialRecord, cell: &CellRecord| {
-        let begins_s = begins_s(record, trial, cell);
-        cell.intervals.first().is_some_and(|first| first.start_s < begins_s).then_some(begins_s)
-    };
-    if !record.trials.iter().any(|trial| trial.cells.iter().any(|cell| leads(trial, cell).is_some())) {
-        return Cow::Borrowed(record);
-    }
-    let mut flowing = record.clone();
-    for (trial, recorded) in flowing.trials.iter_mut().zip(&record.trials) {
-        for (cell, recorded_cell) in trial.cells.iter_mut().zip(&recorded.cells) {
-            if let Some(begins_s) = leads(recorded, recorded_cell) {
-                cell.lead_in = cell.intervals.extract_if(.., |interval| interval.start_s < begins_s).collect();
-            }
-        }
-    }
-    Cow::Owned(flowing)
-}
-
-/// Where in its load the measurement of a cell begins, seconds. The lead-in is half the load at most: it was shorter in earlier versions.
-fn begins_s(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> f64 {
-    let (Some(planned), Some(warm_up)) = (record.plan.cells.get(cell.cell), &trial.warm_up) else { return 0.0 };
-    let end_s = cell.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
-    let length = planned.length(record.plan.schedule.measure);
-    lead_in(planned, &warm_up.intervals, length).min((end_s / 2.0) as u64) as f64
 }
 
 #[cfg(test)]
@@ -106,16 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn what_flows_is_what_is_counted_once_and_for_all() {
-        assert!(matches!(flowing(&fixture::record(1, 0.0)), Cow::Borrowed(_)));
+    fn what_flows_is_what_is_counted() {
         let record = fixture::crowd(1);
-        let once = flowing(&record).into_owned();
-        let good = |record: &StudyRecord| -> Vec<u64> {
-            let cells = record.trials.iter().flat_map(|trial| &trial.cells);
-            cells.map(|cell| interval::tally(&cell.intervals).good).collect()
-        };
-        assert_eq!(good(&once), vec![180; good(&record).len()]);
-        assert!(matches!(flowing(&once), Cow::Borrowed(_)));
+        let cells = record.trials.iter().flat_map(|trial| &trial.cells);
+        assert!(cells.clone().all(|cell| interval::tally(&cell.intervals).good == 180 && cell.whole().count() == 5));
         // And so does all that is made of it.
         let report = crate::analyse(&record, &crate::Boundaries::standard());
         assert!(report.measurements.iter().all(|of| (of.throughput - 60.0).abs() < 1e-9), "{report:#?}");
@@ -129,9 +93,8 @@ mod tests {
         let cell = &mut trial.cells[0];
         cell.jruby = Some(model::JrubyCounts { exceptions: 520, compiled: Some(7) });
         cell.ruby_gc = Some(model::RubyGc { collections: 26, ..model::RubyGc::default() });
-        cell.intervals[1].server.as_mut().unwrap().rss_bytes = 1 << 30;
-        let flowing = flowing(&record);
-        let trial = flowing.trials.last().unwrap();
+        cell.ramp_up[1].server.as_mut().unwrap().rss_bytes = 1 << 30;
+        let trial = &*trial;
         let is = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < 1e-12;
         assert_eq!(metrics::peak_memory(trial), Some(1 << 30));
         let time = metrics::server_time(&trial.cells[0]);

@@ -11,7 +11,7 @@ use crate::blocks;
 use crate::boundaries::Boundaries;
 use crate::compare::{BASELINE, Primary};
 use crate::sequential::Decision;
-use crate::{lead_in, steady};
+use crate::steady;
 
 /// Launches of a variant that all fail, from the first, before it counts as hopeless.
 const HOPELESS: usize = 2;
@@ -62,7 +62,6 @@ impl fmt::Display for Stop {
 
 /// What to do next, given what is stored so far.
 pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
-    let record = &*lead_in::flowing(record);
     if let Some(variant) = hopeless(record) {
         return Next::Stop(Stop::Hopeless { variant });
     }

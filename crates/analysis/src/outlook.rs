@@ -10,7 +10,7 @@ use crate::blocks::{self, BlockState};
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
-use crate::{lead_in, metrics, warm_up};
+use crate::{metrics, warm_up};
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;
@@ -25,7 +25,6 @@ const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 /// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
 /// `None` while neither is known.
 pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
-    let record = &*lead_in::flowing(record);
     let Noise { spread, freedom, resolution } =
         of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();

@@ -20,7 +20,7 @@ pub fn time_left(record: &StudyRecord) -> Range<Duration> {
     let ran = |pilot: bool| record.trials.iter().filter(|trial| trial.key.pilot == pilot).count() as u32;
     let pilots = (record.plan.pilot.len() as u32 * variants).saturating_sub(ran(true));
 
-    let states = blocks::blocks(&lead_in::flowing(record));
+    let states = blocks::blocks(record);
     let used = blocks::used(&states).count() as u32;
     let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
     let complete = states.len() as u32 - begun;

@@ -15,14 +15,13 @@ use crate::compare::{self, BASELINE, Primary};
 use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
 use crate::way_out::way_out;
-use crate::{blocks, cores, factorial, lead_in, metrics, scalability, sequential, summary, warm_up, why};
+use crate::{blocks, cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
 
 /// Analyses a record, finished or not, into everything that a report shows.
 pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
-    let record = &*lead_in::flowing(record);
     let context = Context::new(record, boundaries);
     let found = audit::audit(record, &context);
     let numbers = metrics::launches(record);

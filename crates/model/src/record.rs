@@ -342,11 +342,11 @@ pub struct CellRecord {
     pub cell: CellIndex,
     /// Seconds from the launch's readiness to the start of this measurement.
     pub since_ready_s: f64,
-    /// Per-second series.
+    /// The beginning of the load, until a closed loop flows: stored, and not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ramp_up: Vec<Interval>,
+    /// Per-second series of what counts; its times go on from those of the ramp-up.
     pub intervals: Vec<Interval>,
-    /// The part of the series that is its lead-in, once the analysis has told it apart: what is stored has it in `intervals`.
-    #[serde(skip)]
-    pub lead_in: Vec<Interval>,
     /// What JRuby counted meanwhile, where its `management.enabled` is on: of the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jruby: Option<JrubyCounts>,
@@ -356,8 +356,8 @@ pub struct CellRecord {
 }
 
 impl CellRecord {
-    /// The whole series, its lead-in included.
+    /// The whole series, its ramp-up included.
     pub fn whole(&self) -> impl Iterator<Item = &Interval> {
-        self.lead_in.iter().chain(&self.intervals)
+        self.ramp_up.iter().chain(&self.intervals)
     }
 }

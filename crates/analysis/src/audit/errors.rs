@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
     use crate::boundaries::normal;
-    use crate::{fixture, lead_in};
+    use crate::fixture;
 
     /// Makes one in `every` answers of a variant's first cell fail.
     fn break_one_in(record: &mut StudyRecord, variant: usize, every: u64) {
@@ -239,11 +239,10 @@ mod tests {
         let mut record = fixture::crowd(4);
         for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
             // 30 of 290.
-            cell.intervals[0].tally.failures.insert(Failure::TimedOut, 30);
+            cell.ramp_up[0].tally.failures.insert(Failure::TimedOut, 30);
         }
-        let flowing = lead_in::flowing(&record);
         let expected = ["off, pages@100", "on, pages@100"];
-        assert_eq!(found(rule, &flowing), expected.map(|subject| (Severity::Warning, subject.to_owned())));
+        assert_eq!(found(rule, &record), expected.map(|subject| (Severity::Warning, subject.to_owned())));
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl<'a> RunningTrial<'a> {
         if result.is_ok() {
             result = self.launched(site);
         }
-        let requests_failed = || self.measured.cells.iter().any(|cell| interval::tally(&cell.intervals).failed() > 0);
+        let requests_failed = || self.measured.cells.iter().any(|cell| interval::tally(cell.whole()).failed() > 0);
         if matches!(result, Err(Broken::Variant(_))) || requests_failed() {
             self.measured.service_logs = self.services.logs();
         }

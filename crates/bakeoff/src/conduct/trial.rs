@@ -167,11 +167,12 @@ impl RunningTrial<'_> {
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
         let (jruby_before, gc_before) = (server.jruby_counts(), server.ruby_gc());
-        let (intervals, ended) = self.load(&load, server, &mut |_| Flow::Continue);
+        let (whole, ended) = self.load(&load, server, &mut |_| Flow::Continue);
+        let (ramp_up, intervals) = whole.into_iter().partition(|second| second.start_s < lead_in.as_secs_f64());
         let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| server.ruby_gc()?.since(&before));
-        self.measured.cells.push(CellRecord { cell, since_ready_s, intervals, lead_in: Vec::new(), jruby, ruby_gc });
+        self.measured.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, jruby, ruby_gc });
         ended
     }
 }

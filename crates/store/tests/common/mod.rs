@@ -125,7 +125,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
             cell: 0,
             since_ready_s: 12.5,
             intervals: vec![interval; 3],
-            lead_in: Vec::new(),
+            ramp_up: Vec::new(),
             jruby: None,
             ruby_gc: None,
         }],
