@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
+use crate::assess::Assessment;
 use crate::design::SPARE;
 use crate::robust;
 
@@ -102,8 +103,8 @@ pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// The blocks that were set aside so far: their indices in the plan, and what disturbed each.
-pub fn set_aside(record: &StudyRecord) -> Vec<(u32, String)> {
-    let aside = blocks(record).into_iter().filter(|block| block.fate == Fate::SetAside);
+pub fn set_aside(assessment: &Assessment) -> Vec<(u32, String)> {
+    let aside = assessment.blocks.iter().filter(|block| block.fate == Fate::SetAside);
     aside.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }
 
@@ -292,7 +293,11 @@ pub fn loads(trial: &TrialRecord) -> impl Iterator<Item = &[Interval]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{Boundaries, assess, fixture};
+
+    fn aside(record: &StudyRecord) -> Vec<(u32, String)> {
+        set_aside(&assess(record, &Boundaries::standard()))
+    }
 
     /// Trials of measured block `block` start at this index of a record with two pilot blocks of two trials.
     fn first_trial(block: usize) -> usize {
@@ -322,7 +327,7 @@ mod tests {
         assert!(told.starts_with(&format!("{variant}: a fixed computation took ")), "{told}");
         assert!(told.ends_with("% more time than usual: the processor's speed changed"), "{told}");
         assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 7]);
-        assert_eq!(set_aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
+        assert_eq!(aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
     }
 
     #[test]
@@ -331,14 +336,14 @@ mod tests {
         for block in [1, 3, 5, 7] {
             record.trials[first_trial(block)].host.steal_cores = 0.3;
         }
-        let aside: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
+        let indices: Vec<u32> = aside(&record).into_iter().map(|(block, _)| block).collect();
         // The first of two blocks, the second of six; a third would be allowed from the eleventh on.
-        assert_eq!(aside, [1, 5]);
+        assert_eq!(indices, [1, 5]);
     }
 
     #[test]
     fn a_pause_in_what_is_not_counted_sets_nothing_aside() {
-        let aside = |interval: usize| {
+        let with_pause = |interval: usize| {
             let mut record = fixture::crowd(5);
             let cells = record.trials.iter_mut().flat_map(|trial| &mut trial.cells);
             for second in cells.flat_map(|cell| cell.ramp_up.iter_mut().chain(&mut cell.intervals)) {
@@ -347,16 +352,16 @@ mod tests {
             let cell = &mut record.trials[first_trial(3)].cells[0];
             let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.intervals);
             seconds.nth(interval).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
-            let told: Vec<u32> = set_aside(&record).into_iter().map(|(block, _)| block).collect();
-            let report = crate::analyse(&record, &crate::Boundaries::standard());
+            let told: Vec<u32> = aside(&record).into_iter().map(|(block, _)| block).collect();
+            let report = crate::analyse(&assess(&record, &Boundaries::standard()));
             let counted: Vec<u32> =
                 report.blocks.iter().filter(|block| block.set_aside.is_some()).map(|block| block.block).collect();
             assert_eq!(told, counted, "what is announced is what the report counts");
-            (told, crate::time_left(&record).start.is_zero())
+            (told, crate::time_left(&assess(&record, &Boundaries::standard())).start.is_zero())
         };
-        assert_eq!(aside(1), (vec![], true));
+        assert_eq!(with_pause(1), (vec![], true));
         // The first that is measured: it takes one more block.
-        assert_eq!(aside(2), (vec![3], false));
+        assert_eq!(with_pause(2), (vec![3], false));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use model::{
     Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex,
 };
 
+use crate::assess::Assessment;
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::{Boundaries, Looks};
 use crate::metrics::{self, Launches};
@@ -37,13 +38,8 @@ impl Primary {
     }
 
     /// Where the study stands for `variant`: the first look that decided, else the latest.
-    pub fn settle(
-        &self,
-        record: &StudyRecord,
-        blocks: &[BlockState],
-        variant: VariantIndex,
-        boundaries: &Boundaries,
-    ) -> Option<(Effect, Decision)> {
+    pub fn settle(&self, assessment: &Assessment, variant: VariantIndex) -> Option<(Effect, Decision)> {
+        let Assessment { record, boundaries, blocks, .. } = assessment;
         let reading = |trial: &TrialRecord| metrics::reading(trial, self.metric, self.cell);
         self.read(&readings(&differences(record, blocks, variant, reading)), record, boundaries)
     }
@@ -63,11 +59,8 @@ impl Primary {
 }
 
 /// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
-pub fn looks(record: &StudyRecord, boundaries: &Boundaries) -> Vec<Option<Effect>> {
-    let blocks = blocks::blocks(record);
-    let primary = Primary::of(record);
-    let look = |variant| primary.settle(record, &blocks, variant, boundaries).map(|(effect, _)| effect);
-    (BASELINE + 1..record.study.variants.len()).map(look).collect()
+pub fn looks(assessment: &Assessment) -> Vec<Option<Effect>> {
+    assessment.settled().iter().map(|look| look.map(|(effect, _)| effect)).collect()
 }
 
 /// Within-block differences ln(variant) − ln(baseline) of the used blocks, by block, at most as many as the plan allows.
@@ -112,12 +105,8 @@ pub fn logs(differences: &[(u32, Reading)]) -> Vec<f64> {
 /// Every metric of every variant against the baseline: the primary one first, then the secondary ones, then all others over all
 /// cells together and cell by cell. These are exploratory: each interval holds by itself, no correction is made for their number.
 /// `numbers` are those of the launches.
-pub fn comparisons(
-    record: &StudyRecord,
-    blocks: &[BlockState],
-    numbers: &Launches,
-    boundaries: &Boundaries,
-) -> Vec<Comparison> {
+pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Comparison> {
+    let Assessment { record, boundaries, blocks, .. } = assessment;
     let primary = Primary::of(record);
     let mut comparisons = Vec::new();
     let mut all_readings = Vec::new();
@@ -246,10 +235,10 @@ fn improves(effect: &Effect, polarity: Polarity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{assess, fixture};
 
     fn compare(record: &StudyRecord) -> Vec<Comparison> {
-        comparisons(record, &blocks::blocks(record), &metrics::launches(record), &Boundaries::standard())
+        comparisons(&assess(record, &Boundaries::standard()), &metrics::launches(record))
     }
 
     #[test]
@@ -326,8 +315,8 @@ mod tests {
     fn a_look_is_the_primary_interval() {
         let boundaries = Boundaries::standard();
         let record = fixture::record(9, 0.05);
-        assert_eq!(looks(&record, &boundaries), [compare(&record)[0].effect]);
-        assert_eq!(looks(&fixture::record(4, 0.05), &boundaries), [None]);
+        assert_eq!(looks(&assess(&record, &boundaries)), [compare(&record)[0].effect]);
+        assert_eq!(looks(&assess(&fixture::record(4, 0.05), &boundaries)), [None]);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use model::study::Runtime;
 use model::{Mode, StudyRecord, VariantIndex, Withheld};
 
-use crate::audit::{self, Context};
-use crate::boundaries::Boundaries;
+use crate::assess::Assessment;
+use crate::audit;
 use crate::next::{self, Stop};
 use crate::pace;
 
@@ -23,16 +23,13 @@ pub fn wants_evidence(record: &StudyRecord) -> bool {
 
 /// The variants whose evidence launch has not been made, of a run that ended so; or why none is made of it: what could not
 /// be compared needs no explanation.
-pub fn missing_evidence(
-    record: &StudyRecord,
-    stop: &Stop,
-    boundaries: &Boundaries,
-) -> Result<Vec<VariantIndex>, Withheld> {
+pub fn missing_evidence(assessment: &Assessment, stop: &Stop) -> Result<Vec<VariantIndex>, Withheld> {
+    let record = assessment.record;
     let nothing = |stop: &Stop| Err(Withheld::NothingToExplain { because: stop.to_string() });
     match stop {
         Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
         Stop::Decided | Stop::Exhausted => {
-            if let Some(vetoed) = next::veto(record, &audit::audit(record, &Context::new(record, boundaries))) {
+            if let Some(vetoed) = next::veto(record, &audit::audit(assessment)) {
                 return nothing(&vetoed);
             }
             let is_made = |variant| record.evidence.iter().any(|made| made.variant == variant);
@@ -48,8 +45,9 @@ pub fn evidence_window(record: &StudyRecord) -> Duration {
 }
 
 /// About how long one evidence launch takes, reading what was recorded included.
-pub fn evidence_time(record: &StudyRecord) -> Duration {
-    pace::block_time(record) / record.study.variants.len().max(1) as u32 + evidence_window(record)
+pub fn evidence_time(assessment: &Assessment) -> Duration {
+    let record = assessment.record;
+    pace::block_time(assessment) / record.study.variants.len().max(1) as u32 + evidence_window(record)
 }
 
 #[cfg(test)]
@@ -57,7 +55,7 @@ mod tests {
     use model::Failure;
 
     use super::*;
-    use crate::fixture;
+    use crate::{Boundaries, assess, fixture};
 
     #[test]
     fn evidence_is_gathered_where_something_can_tell() {
@@ -76,17 +74,18 @@ mod tests {
     fn each_variant_is_launched_once() {
         let mut record = fixture::record(5, 0.0);
         let boundaries = Boundaries::standard();
-        assert_eq!(missing_evidence(&record, &Stop::Decided, &boundaries), Ok(vec![0, 1]));
+        assert_eq!(missing_evidence(&assess(&record, &boundaries), &Stop::Decided), Ok(vec![0, 1]));
         record.evidence = vec![fixture::evidence(0, 100, 0.0)];
-        assert_eq!(missing_evidence(&record, &Stop::Exhausted, &boundaries), Ok(vec![1]));
+        assert_eq!(missing_evidence(&assess(&record, &boundaries), &Stop::Exhausted), Ok(vec![1]));
     }
 
     #[test]
     fn what_could_not_be_compared_is_not_explained() {
         let mut record = fixture::record(5, 0.0);
         let boundaries = Boundaries::standard();
-        let told =
-            |record: &StudyRecord, stop: Stop| missing_evidence(record, &stop, &boundaries).unwrap_err().to_string();
+        let told = |record: &StudyRecord, stop: Stop| {
+            missing_evidence(&assess(record, &boundaries), &stop).unwrap_err().to_string()
+        };
         assert_eq!(
             told(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
             "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"

@@ -2,7 +2,7 @@
 //! a seed among the arguments, so the same record always gives the same report.
 //!
 //! ```text
-//! Study ─ design ─► Plan ─(conductor: next::next_step)─► StudyRecord
+//! Study ─ design ─► Plan ─(conductor: assess, next_step)─► StudyRecord
 //! StudyRecord ─ blocks ─► used blocks ─ metrics ─► one number a launch ─ sequential ─► Effect ┐
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
@@ -12,6 +12,7 @@
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
 
+mod assess;
 mod audit;
 mod blocks;
 pub mod boundaries;
@@ -44,6 +45,7 @@ mod why;
 #[cfg(test)]
 mod fixture;
 
+pub use assess::{Assessment, assess};
 pub use audit::{audit_load, explain};
 pub use blocks::set_aside;
 pub use boundaries::Boundaries;

@@ -4,12 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 
 use model::study::WarmUp;
-use model::{FindingId, Outcome, StudyRecord, TrialKey, WarmUpCut};
+use model::{Effect, FindingId, Outcome, StudyRecord, TrialKey, WarmUpCut};
 
-use crate::audit::{self, Context, Found};
-use crate::blocks;
-use crate::boundaries::Boundaries;
-use crate::compare::{BASELINE, Primary};
+use crate::assess::Assessment;
+use crate::audit::{self, Found};
 use crate::sequential::Decision;
 use crate::steady;
 
@@ -61,7 +59,13 @@ impl fmt::Display for Stop {
 }
 
 /// What to do next, given what is stored so far.
-pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
+pub fn next_step(assessment: &Assessment) -> Next {
+    assessment.next().clone()
+}
+
+/// Works it out.
+pub fn decide(assessment: &Assessment) -> Next {
+    let record = assessment.record;
     if let Some(variant) = hopeless(record) {
         return Next::Stop(Stop::Hopeless { variant });
     }
@@ -74,7 +78,7 @@ pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
     let is_between_blocks = next.or_else(|| missing(&record.plan.blocks)).is_none_or(|key| key.position == 0);
     if is_between_blocks
         && !done.is_empty()
-        && let Some(stop) = vetoed(record, boundaries)
+        && let Some(stop) = veto(record, assessment.lasting())
     {
         return Next::Stop(stop);
     }
@@ -84,15 +88,10 @@ pub fn next_step(record: &StudyRecord, boundaries: &Boundaries) -> Next {
     if record.warm_up_cut.is_none() {
         return Next::DecideCut(cut(record));
     }
-    if is_between_blocks && let Some(stop) = finished(record, boundaries) {
+    if is_between_blocks && let Some(stop) = finished(assessment) {
         return Next::Stop(stop);
     }
     missing(&record.plan.blocks).map_or(Next::Stop(Stop::Exhausted), Next::Run)
-}
-
-/// Whether the run has ended for good: resumed, it would run nothing more.
-pub fn is_over(record: &StudyRecord, boundaries: &Boundaries) -> bool {
-    matches!(next_step(record, boundaries), Next::Stop(_))
 }
 
 /// A variant whose first launches all failed.
@@ -102,10 +101,6 @@ fn hopeless(record: &StudyRecord) -> Option<String> {
         let failed = first.filter(|trial| trial.outcome != Outcome::Completed).count();
         (failed == HOPELESS).then(|| variant.name.clone())
     })
-}
-
-fn vetoed(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
-    veto(record, &audit::lasting(record, &Context::new(record, boundaries)))
 }
 
 /// Those of these findings that are invalid, where they veto every verdict.
@@ -135,16 +130,11 @@ fn cut(record: &StudyRecord) -> WarmUpCut {
 }
 
 /// Whether the looks so far say stop.
-fn finished(record: &StudyRecord, boundaries: &Boundaries) -> Option<Stop> {
-    let blocks = blocks::blocks(record);
-    let used = blocks::used(&blocks).count();
-    let schedule = &record.plan.schedule;
-    let primary = Primary::of(record);
-    let is_decided = |variant| {
-        let look = primary.settle(record, &blocks, variant, boundaries);
-        look.is_some_and(|(_, decision)| decision != Decision::GoOn)
-    };
-    if used >= schedule.min_blocks as usize && (BASELINE + 1..record.study.variants.len()).all(is_decided) {
+fn finished(assessment: &Assessment) -> Option<Stop> {
+    let used = assessment.used();
+    let schedule = &assessment.record.plan.schedule;
+    let is_decided = |look: &Option<(Effect, Decision)>| look.is_some_and(|(_, decision)| decision != Decision::GoOn);
+    if used >= schedule.min_blocks as usize && assessment.settled().iter().all(is_decided) {
         Some(Stop::Decided)
     } else {
         (used >= schedule.max_blocks as usize).then_some(Stop::Exhausted)
@@ -158,14 +148,15 @@ mod tests {
     use model::{Mode, SettingResult};
 
     use super::*;
-    use crate::fixture;
+    use crate::boundaries::Boundaries;
+    use crate::{assess, fixture};
 
     /// Walks the plan, taking each trial from `source`; what was decided and how many trials ran.
     fn conduct(source: &StudyRecord) -> (StudyRecord, Stop) {
         let boundaries = Boundaries::standard();
         let mut record = StudyRecord { trials: Vec::new(), warm_up_cut: None, ..source.clone() };
         loop {
-            match next_step(&record, &boundaries) {
+            match next_step(&assess(&record, &boundaries)) {
                 Next::DecideCut(cut) => record.warm_up_cut = Some(cut),
                 Next::Run(key) => record.trials.push(source.trials.iter().find(|t| t.key == key).unwrap().clone()),
                 Next::Stop(stop) => return (record, stop),
@@ -231,7 +222,7 @@ mod tests {
         let (whole, _) = conduct(&source);
         for stop in 5..whole.trials.len() {
             let part = StudyRecord { trials: whole.trials[..stop].to_vec(), ..whole.clone() };
-            assert_eq!(next_step(&part, &boundaries), Next::Run(whole.trials[stop].key));
+            assert_eq!(next_step(&assess(&part, &boundaries)), Next::Run(whole.trials[stop].key));
         }
     }
 
@@ -262,10 +253,10 @@ mod tests {
         let mut record = fixture::empty(study, Mode::Full);
         let boundaries = Boundaries::standard();
         let cut = WarmUpCut { seconds: 20.0, established: false };
-        assert_eq!(next_step(&record, &boundaries), Next::DecideCut(cut));
+        assert_eq!(next_step(&assess(&record, &boundaries)), Next::DecideCut(cut));
         record.warm_up_cut = Some(cut);
         let first = TrialKey { pilot: false, block: 0, position: 0 };
-        assert_eq!(next_step(&record, &boundaries), Next::Run(first));
+        assert_eq!(next_step(&assess(&record, &boundaries)), Next::Run(first));
     }
 
     #[test]

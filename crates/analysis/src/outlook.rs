@@ -6,7 +6,8 @@ use model::{Metric, Outlook, StudyRecord, TrialRecord};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::blocks::{self, BlockState};
+use crate::assess::Assessment;
+use crate::blocks::BlockState;
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
@@ -24,9 +25,9 @@ const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 
 /// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
 /// `None` while neither is known.
-pub fn outlook(record: &StudyRecord, boundaries: &Boundaries) -> Option<Outlook> {
-    let Noise { spread, freedom, resolution } =
-        of_blocks(record, &blocks::blocks(record)).or_else(|| of_pilots(record))?;
+pub fn outlook(assessment: &Assessment) -> Option<Outlook> {
+    let Assessment { record, boundaries, blocks, .. } = assessment;
+    let Noise { spread, freedom, resolution } = of_blocks(record, blocks).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
     let least = record.plan.schedule.min_blocks;
     // Where the plan's own looks do not do, a study that has all there can be.
@@ -152,8 +153,8 @@ mod tests {
 
     use super::*;
     use crate::boundaries::normal;
-    use crate::fixture;
     use crate::sequential::{self, Decision};
+    use crate::{assess, fixture};
 
     #[test]
     fn what_is_foretold_comes_true() {
@@ -197,7 +198,7 @@ mod tests {
         let boundaries = Boundaries::standard();
         let mut record = fixture::record(8, 0.0);
         record.study.decide.detect = 0.03;
-        let whole = outlook(&record, &boundaries).unwrap();
+        let whole = outlook(&assess(&record, &boundaries)).unwrap();
         // Noise of 1 % a launch: √2 % a difference, as eight of them tell it.
         assert!((0.006..0.025).contains(&whole.spread), "{whole:?}");
         let [least, most] = whole.range.map(Option::unwrap);
@@ -206,23 +207,23 @@ mod tests {
 
         record.trials.truncate(4);
         // The fixture's pilots are all alike: nothing is known of the noise.
-        assert_eq!(outlook(&record, &boundaries), None);
+        assert_eq!(outlook(&assess(&record, &boundaries)), None);
         for (trial, length_s) in record.trials.iter_mut().zip([1.0, 1.02, 1.03, 1.0]) {
             trial.warm_up.as_mut().unwrap().intervals[0].length_s = length_s;
         }
-        let foretold = outlook(&record, &boundaries).unwrap();
+        let foretold = outlook(&assess(&record, &boundaries)).unwrap();
         assert!(foretold.spread > 0.005 && foretold.range[0] < foretold.range[1].or(Some(99)), "{foretold:?}");
         record.study.decide.primary = Metric::Memory;
-        assert_eq!(outlook(&record, &boundaries), None, "as much in all of them");
+        assert_eq!(outlook(&assess(&record, &boundaries)), None, "as much in all of them");
         for (trial, rss_bytes) in record.trials.iter_mut().zip([100, 102, 103, 100]) {
             let seen = trial.warm_up.iter_mut().flat_map(|warm_up| &mut warm_up.intervals);
             seen.filter_map(|interval| interval.server.as_mut()).for_each(|server| server.rss_bytes = rss_bytes << 20);
         }
-        let foretold = outlook(&record, &boundaries).unwrap();
+        let foretold = outlook(&assess(&record, &boundaries)).unwrap();
         assert!(foretold.spread > 0.005, "{foretold:?}");
         record.study.decide.primary = Metric::CpuPerRequest;
-        assert_eq!(outlook(&record, &boundaries), None, "as much in all of them");
+        assert_eq!(outlook(&assess(&record, &boundaries)), None, "as much in all of them");
         record.study.decide.primary = Metric::P50;
-        assert_eq!(outlook(&record, &boundaries), None, "no pilot shows it");
+        assert_eq!(outlook(&assess(&record, &boundaries)), None, "no pilot shows it");
     }
 }

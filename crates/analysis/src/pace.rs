@@ -6,7 +6,8 @@ use std::time::Duration;
 use model::study::WarmUp;
 use model::{CellRecord, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interval};
 
-use crate::blocks::{self, Fate};
+use crate::assess::Assessment;
+use crate::blocks::Fate;
 use crate::{lead_in, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
@@ -14,14 +15,14 @@ use crate::{lead_in, steady};
 const OVERHEAD_S: Range<f64> = 0.5..10.0;
 
 /// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
-pub fn time_left(record: &StudyRecord) -> Range<Duration> {
+pub fn time_left(assessment: &Assessment) -> Range<Duration> {
+    let Assessment { record, blocks: states, .. } = assessment;
     let schedule = &record.plan.schedule;
     let variants = record.study.variants.len() as u32;
     let ran = |pilot: bool| record.trials.iter().filter(|trial| trial.key.pilot == pilot).count() as u32;
     let pilots = (record.plan.pilot.len() as u32 * variants).saturating_sub(ran(true));
 
-    let states = blocks::blocks(record);
-    let used = blocks::used(&states).count() as u32;
+    let used = assessment.used() as u32;
     let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
     let complete = states.len() as u32 - begun;
     let most = if used < schedule.max_blocks { record.plan.blocks.len() as u32 - complete } else { begun };
@@ -37,7 +38,8 @@ pub fn time_left(record: &StudyRecord) -> Range<Duration> {
 
 /// The time that the next block takes at most, or at least as long as no launch has shown how long one takes. A pilot block
 /// while there are any left to run.
-pub fn block_time(record: &StudyRecord) -> Duration {
+pub fn block_time(assessment: &Assessment) -> Duration {
+    let record = assessment.record;
     let pace = Pace::of(record);
     let pilots = record.plan.pilot.iter().map(|block| block.trials.len()).sum();
     let is_pilot = record.trials.iter().filter(|trial| trial.key.pilot).count() < pilots;
@@ -107,7 +109,15 @@ mod tests {
     use model::{Arrivals, Mode, Profile, WarmUpCut};
 
     use super::*;
-    use crate::fixture;
+    use crate::{Boundaries, assess, fixture};
+
+    fn left(record: &StudyRecord) -> Range<Duration> {
+        time_left(&assess(record, &Boundaries::standard()))
+    }
+
+    fn next_block(record: &StudyRecord) -> Duration {
+        block_time(&assess(record, &Boundaries::standard()))
+    }
 
     /// Two cells of 20 s, 5 to 30 blocks and 6 spare ones; nothing has run.
     fn planned(warm_up: WarmUp) -> StudyRecord {
@@ -142,18 +152,18 @@ mod tests {
     fn a_fixed_warm_up_before_anything_ran() {
         let record = planned(WarmUp::Fixed(Duration::from_secs(60)));
         // Launches of 0.5 to 10 + 60 + 2·20 s, or 4·20 s with the longest lead-ins: 5 blocks of two, or 36.
-        assert_eq!(seconds(&time_left(&record)), [1_005, 72 * 150]);
-        assert_eq!(block_time(&record), Duration::from_secs(201));
+        assert_eq!(seconds(&left(&record)), [1_005, 72 * 150]);
+        assert_eq!(next_block(&record), Duration::from_secs(201));
     }
 
     #[test]
     fn pilots_before_anything_ran() {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         // 4 pilots of 0.5 + 30 to 10 + 120 s; 10 launches of 0.5 + 37.5 + 40 s, or 72 of 10 + 120 + 80 s.
-        assert_eq!(seconds(&time_left(&record)), [122 + 780, 520 + 72 * 210]);
-        assert_eq!(block_time(&record), Duration::from_secs(61));
+        assert_eq!(seconds(&left(&record)), [122 + 780, 520 + 72 * 210]);
+        assert_eq!(next_block(&record), Duration::from_secs(61));
         record.plan.mode = Mode::Quick;
-        assert_eq!(seconds(&time_left(&record))[0], 42 + 530);
+        assert_eq!(seconds(&left(&record))[0], 42 + 530);
     }
 
     #[test]
@@ -161,7 +171,7 @@ mod tests {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         record.plan.schedule.bursts = Some(Bursts { burst: Duration::from_secs(10), rest: Duration::from_secs(5) });
         // 30 s of load are steady after 40 s at the least: 4 pilots of 0.5 + 40 s, 10 launches of 0.5 + 50 + 40 s.
-        assert_eq!(seconds(&time_left(&record))[0], 162 + 905);
+        assert_eq!(seconds(&left(&record))[0], 162 + 905);
     }
 
     #[test]
@@ -169,15 +179,15 @@ mod tests {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         run(&mut record, 2, 5.0);
         // Pilots take 5 + 60 s, so the cut will be 75 s at least.
-        assert_eq!(seconds(&time_left(&record)), [130 + 10 * 120, 130 + 72 * 165]);
-        assert_eq!(block_time(&record), Duration::from_secs(130));
+        assert_eq!(seconds(&left(&record)), [130 + 10 * 120, 130 + 72 * 165]);
+        assert_eq!(next_block(&record), Duration::from_secs(130));
         run(&mut record, 2, 5.0);
         record.warm_up_cut = Some(WarmUpCut { seconds: 75.0, established: true });
-        assert_eq!(seconds(&time_left(&record)), [10 * 120, 72 * 120]);
-        assert_eq!(block_time(&record), Duration::from_secs(240));
+        assert_eq!(seconds(&left(&record)), [10 * 120, 72 * 120]);
+        assert_eq!(next_block(&record), Duration::from_secs(240));
         // One block, and half of the next.
         run(&mut record, 3, 5.0);
-        assert_eq!(seconds(&time_left(&record)), [7 * 120, 69 * 120]);
+        assert_eq!(seconds(&left(&record)), [7 * 120, 69 * 120]);
     }
 
     /// Of the 20 users of one cell ten are answered in a second.
@@ -194,19 +204,19 @@ mod tests {
         slow(&mut record);
         record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: true });
         // The pilots' 10/s foretell 2 s before the measurement of the one cell, and none before that of a single user.
-        assert_eq!(seconds(&time_left(&record)), [10 * 112, 72 * 112]);
-        assert_eq!(block_time(&record), Duration::from_secs(224));
+        assert_eq!(seconds(&left(&record)), [10 * 112, 72 * 112]);
+        assert_eq!(next_block(&record), Duration::from_secs(224));
         run(&mut record, 2, 10.0);
         slow(&mut record);
         for trial in record.trials.iter_mut().skip(4) {
             trial.cells.iter_mut().find(|cell| cell.cell == 1).unwrap().intervals[0].length_s += 2.0;
             trial.host.elapsed_s += 2.0;
         }
-        assert_eq!(seconds(&time_left(&record)), [8 * 112, 70 * 112]);
+        assert_eq!(seconds(&left(&record)), [8 * 112, 70 * 112]);
         // Steps of users and open loops have none.
         let stages = &mut record.plan.cells[1].shape.arrivals;
         *stages = Arrivals::Open(Profile::constant(100.0));
-        assert_eq!(block_time(&record), Duration::from_secs(220));
+        assert_eq!(next_block(&record), Duration::from_secs(220));
     }
 
     #[test]
@@ -214,9 +224,9 @@ mod tests {
         let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
         record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
         run(&mut record, 8, 10.0);
-        assert_eq!(seconds(&time_left(&record)), [2 * 110, 64 * 110]);
+        assert_eq!(seconds(&left(&record)), [2 * 110, 64 * 110]);
         record.trials[7].host.steal_cores = 0.5;
-        assert_eq!(seconds(&time_left(&record)), [4 * 110, 64 * 110]);
+        assert_eq!(seconds(&left(&record)), [4 * 110, 64 * 110]);
     }
 
     #[test]
@@ -224,6 +234,6 @@ mod tests {
         let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
         record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
         run(&mut record, 60, 10.0);
-        assert_eq!(seconds(&time_left(&record)), [0, 0]);
+        assert_eq!(seconds(&left(&record)), [0, 0]);
     }
 }

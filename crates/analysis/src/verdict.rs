@@ -8,35 +8,31 @@ use model::{
     VariantIndex, Verdict, text,
 };
 
-use crate::audit::{self, Context, Found, confounded};
-use crate::boundaries::{Boundaries, FIRST_LOOK};
+use crate::assess::Assessment;
+use crate::audit::{self, Found, confounded};
+use crate::boundaries::FIRST_LOOK;
 use crate::changepoint::SHORTEST;
 use crate::compare::{self, BASELINE, Primary};
-use crate::next::{self, Next, Stop};
+use crate::next::Stop;
 use crate::outlook::outlook;
 use crate::way_out::way_out;
-use crate::{blocks, cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
+use crate::{cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
 
 /// Characters of a piece of evidence that a sentence has room for.
 const LONGEST_FACT: usize = 60;
 
 /// Analyses a record, finished or not, into everything that a report shows.
-pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
-    let context = Context::new(record, boundaries);
-    let found = audit::audit(record, &context);
+pub fn analyse(assessment: &Assessment) -> Report {
+    let Assessment { record, boundaries, blocks, .. } = assessment;
+    let found = audit::audit(assessment);
     let numbers = metrics::launches(record);
-    let comparisons = compare::comparisons(record, &context.blocks, &numbers, boundaries);
-    let end = match next::next_step(record, boundaries) {
-        Next::Stop(stop) => Some(stop),
-        Next::Run(_) | Next::DecideCut(_) => None,
-    };
-    let state = State { used: blocks::used(&context.blocks).count(), end };
+    let comparisons = compare::comparisons(assessment, &numbers);
     let judgements = (BASELINE + 1..record.study.variants.len())
-        .map(|variant| judge(record, &comparisons, &found, &state, variant))
+        .map(|variant| judge(assessment, &comparisons, &found, variant))
         .collect();
     let cells = summary::cells(record);
-    let launches = summary::launches(record, &context.blocks, &numbers);
-    let measurements = summary::measurements(record, &context.blocks, &launches);
+    let launches = summary::launches(record, blocks, &numbers);
+    let measurements = summary::measurements(record, blocks, &launches);
     Report {
         schema: SCHEMA_VERSION,
         version: record.version.clone(),
@@ -49,20 +45,20 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         limits: limits(record, &comparisons),
         variants: summary::variants(record),
         core_use: cores::core_use(record, &cells, &measurements),
-        per_core: cores::per_core(record, &context.blocks),
+        per_core: cores::per_core(record, blocks),
         cells,
         primary: record.study.decide.primary,
         rope: record.study.decide.rope,
-        outlook: outlook(record, boundaries),
+        outlook: outlook(assessment),
         measurements,
         launches,
-        attribution: factorial::attribution(record, &context.blocks, boundaries),
-        scalability: scalability::scalability(record, &context.blocks),
-        blocks: summary::blocks(record, &context.blocks),
+        attribution: factorial::attribution(record, blocks, boundaries),
+        scalability: scalability::scalability(record, blocks),
+        blocks: summary::blocks(record, blocks),
         warm_ups: summary::warm_ups(record),
-        warming_up: warm_up::warming_up(record, &context.blocks, boundaries),
+        warming_up: warm_up::warming_up(record, blocks, boundaries),
         warm_up_cut: record.warm_up_cut,
-        changed: context.changed(record).to_vec(),
+        changed: assessment.changed().to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
         host: record.host.clone(),
         differences: confounded::differences(record),
@@ -72,22 +68,8 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     }
 }
 
-/// How far the run has come.
-#[derive(Debug)]
-struct State {
-    /// Blocks that count.
-    used: usize,
-    /// Why it has ended for good, so that `--resume` would add nothing; `None` while it may go on.
-    end: Option<Stop>,
-}
-
-fn judge(
-    record: &StudyRecord,
-    comparisons: &[Comparison],
-    found: &[Found],
-    state: &State,
-    variant: VariantIndex,
-) -> Judgement {
+fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], variant: VariantIndex) -> Judgement {
+    let record = assessment.record;
     let primary = comparisons.iter().find(|c| c.role == Role::Primary && c.variant == variant);
     let vetoing: Vec<&Finding> =
         found.iter().filter(|found| found.vetoes(variant)).map(|found| &found.finding).collect();
@@ -96,15 +78,15 @@ fn judge(
     vetoes.dedup();
     let verdict = match primary {
         _ if !vetoes.is_empty() => Verdict::Invalid { findings: vetoes },
-        Some(primary) => weigh(record, primary, state),
-        None => undecided(record, None, state),
+        Some(primary) => weigh(assessment, primary),
+        None => undecided(assessment, None),
     };
     let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let more = match &verdict {
         // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
         Verdict::Inconclusive { effect: Some(effect), needs } => {
-            Some(way_out(record, effect, needs.blocks, state.end.is_some()))
+            Some(way_out(record, effect, needs.blocks, assessment.end().is_some()))
         }
         _ => None,
     };
@@ -113,17 +95,17 @@ fn judge(
 }
 
 /// The verdict that the primary comparison supports where nothing vetoes it.
-fn weigh(record: &StudyRecord, primary: &Comparison, state: &State) -> Verdict {
+fn weigh(assessment: &Assessment, primary: &Comparison) -> Verdict {
     match (primary.effect, primary.interpretation) {
         (Some(effect), Interpretation::Better) => Verdict::Better { effect },
         (Some(effect), Interpretation::Worse) => Verdict::Worse { effect },
         (Some(effect), Interpretation::Equivalent) => Verdict::Equivalent { effect },
-        (effect, _) => undecided(record, effect, state),
+        (effect, _) => undecided(assessment, effect),
     }
 }
 
-fn undecided(record: &StudyRecord, effect: Option<Effect>, state: &State) -> Verdict {
-    let used = state.used;
+fn undecided(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
+    let (record, used) = (assessment.record, assessment.used());
     let schedule = &record.plan.schedule;
     let primary = Primary::of(record);
     let least = FIRST_LOOK.max(schedule.min_blocks as usize);
@@ -132,7 +114,7 @@ fn undecided(record: &StudyRecord, effect: Option<Effect>, state: &State) -> Ver
             "A closed loop gives no verdict on {}: while the server stalls, its users wait and ask nothing.",
             primary.metric
         )
-    } else if let Some(hopeless @ Stop::Hopeless { variant }) = &state.end {
+    } else if let Some(hopeless @ Stop::Hopeless { variant }) = assessment.end() {
         format!(
             "The run ended because {hopeless}, and a block counts only where every variant was measured. Mend {variant}, or \
              leave it out of the study, and run again."
@@ -330,16 +312,16 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::boundaries::Looks;
+    use crate::boundaries::{Boundaries, Looks};
 
     use model::study::Bursts;
     use model::{Setting, SettingResult, Severity};
 
     use super::*;
-    use crate::fixture;
+    use crate::{assess, fixture};
 
     fn analyse(record: &StudyRecord) -> Report {
-        super::analyse(record, &Boundaries::standard())
+        super::analyse(&assess(record, &Boundaries::standard()))
     }
 
     fn effect(percent: [f64; 3]) -> Effect {
@@ -547,7 +529,7 @@ mod tests {
     fn a_healthy_variant_says_why_a_run_ended_that_another_could_not_be_measured_in() {
         let mut record = fixture::record_of(three(), 1, 0.05, 0.01, 3);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
-        let judgements = super::analyse(&record, &Boundaries::for_variants(3, Looks::STANDARD)).judgements;
+        let judgements = super::analyse(&assess(&record, &Boundaries::for_variants(3, Looks::STANDARD))).judgements;
         assert_eq!(judgements[0].verdict.word(), "invalid");
         assert_eq!(
             judgements[1].sentence,
@@ -564,7 +546,7 @@ mod tests {
         let settings = spoilt.trials.iter_mut().filter(|t| t.variant == 1).flat_map(|t| &mut t.settings);
         settings.for_each(|setting| setting.result = SettingResult::Overridden);
         let verdicts: Vec<&str> =
-            super::analyse(&spoilt, &boundaries).judgements.iter().map(|j| j.verdict.word()).collect();
+            super::analyse(&assess(&spoilt, &boundaries)).judgements.iter().map(|j| j.verdict.word()).collect();
         assert_eq!(verdicts, ["invalid", "better"]);
     }
 

@@ -3,7 +3,7 @@
 use model::host::{Burst, burst};
 use model::{FindingId, Severity, StudyRecord};
 
-use super::{Context, Found};
+use super::{Assessment, Found};
 use crate::robust;
 
 /// Launches from which on a rise of steal is told.
@@ -13,7 +13,7 @@ const RISE_CORES: f64 = 0.1;
 
 /// A warning when steal rose during the run: when all of the last third of the launches lost more to the hypervisor than
 /// any of the first third, and 0.1 cores more in the median; a note on a machine of a type that is known to be burstable.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let rise = rise(record);
     let machine = record.host.machine.as_deref().filter(|machine| burst(machine) == Burst::Burstable);
     if rise.is_none() && machine.is_none() {

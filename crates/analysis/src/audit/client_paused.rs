@@ -2,13 +2,13 @@
 
 use model::{FindingId, Severity, StudyRecord};
 
-use super::{Context, Found, name};
+use super::{Assessment, Found, name};
 use crate::blocks::{self, PAUSED_S};
 
 /// A warning for the whole run when bakeoff stood still under load for more than half a second in a launch that counts.
 /// Launches of blocks that were set aside for it are no longer in the way.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    let used: Vec<u32> = blocks::used(&context.blocks).collect();
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+    let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let all = record.trials.iter().filter(|trial| !trial.key.pilot);
     let paused: Vec<_> =
         all.map(|trial| (trial, blocks::longest_pause_s(trial))).filter(|(_, paused_s)| *paused_s > PAUSED_S).collect();

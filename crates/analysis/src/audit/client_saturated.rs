@@ -2,7 +2,7 @@
 
 use model::{FindingId, Histogram, Interval, LoadRecord, Severity, StudyRecord};
 
-use super::{Context, Found, cell_name, measured, name};
+use super::{Assessment, Found, cell_name, measured, name};
 use crate::{metrics, robust};
 
 /// Cores used by the client's one thread from which on it may be what limits the load.
@@ -16,7 +16,7 @@ const SOME: f64 = 0.2;
 /// For each variant and cell: invalid when the client used more than 0.7 of its one core in the median launch, a
 /// warning when it did in a fifth of them. In an open loop invalid as well when it was late itself ([`late`]), in all
 /// launches together.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {

@@ -9,7 +9,7 @@ use model::{
     interval, text,
 };
 
-use super::{Context, Found, RARER, cell_name, launches, measured, name, percent};
+use super::{Assessment, Found, RARER, cell_name, launches, measured, name, percent};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE};
 use crate::sequential;
@@ -28,16 +28,16 @@ const ALWAYS: usize = 2;
 /// differences excludes zero (launches are the unit, as for every other number). A tenth of the study's α is shared out
 /// over variants and cells for that: a false veto takes a good result away, whatever the numbers say. Invalid for a variant whose answers,
 /// looked at closely, mostly lack what the study expects. What fails in a lead-in, where all users ask at once, has failed, too.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     // Simulated, so only where there is something to compare.
-    let boundaries = LazyCell::new(|| context.boundaries.shared_out(RARER * record.plan.cells.len()));
+    let boundaries = LazyCell::new(|| assessment.boundaries.shared_out(RARER * record.plan.cells.len()));
     for cell in 0..record.plan.cells.len() {
         let tallies: Vec<Tally> =
             (0..record.study.variants.len()).map(|variant| total(record, variant, cell)).collect();
         for (variant, tally) in tallies.iter().enumerate() {
             all.extend(one_side(record, variant, cell, tally));
-            all.extend(both_sides(record, context, &boundaries, cell, variant, [&tallies[BASELINE], tally]));
+            all.extend(both_sides(record, assessment, &boundaries, cell, variant, [&tallies[BASELINE], tally]));
         }
     }
     let variants = 0..record.study.variants.len();
@@ -48,7 +48,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
 }
 
 /// Invalid for a variant none of whose answers, of two launches or more, is what the study expects.
-pub fn always_unmet(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn always_unmet(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let variants = 0..record.study.variants.len();
     variants.filter(|variant| is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)).collect()
 }
@@ -105,7 +105,7 @@ fn too_many(subject: String, tally: &Tally) -> Option<Found> {
 
 fn both_sides(
     record: &StudyRecord,
-    context: &Context,
+    assessment: &Assessment,
     boundaries: &impl Deref<Target = Boundaries>,
     cell: usize,
     variant: VariantIndex,
@@ -118,7 +118,7 @@ fn both_sides(
         let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
         Some(interval::tally(measured.whole()).failed_share())
     };
-    let pairs = compare::pairs(record, &context.blocks, variant, share);
+    let pairs = compare::pairs(record, &assessment.blocks, variant, share);
     let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, other])| other - baseline).collect();
     let effect = differs(&differences, boundaries)?;
     let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{FindingId, HostUse, Severity, StudyRecord, TrialRecord, VariantIndex};
 
-use super::{Context, Found, name, percent};
+use super::{Assessment, Found, name, percent};
 use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::compare::{self, BASELINE};
 use crate::{robust, sequential};
@@ -21,11 +21,11 @@ const FEWEST_LAUNCHES: usize = 5;
 /// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
 /// And a warning for each variant from which the hypervisor or other processes took more, or less, than from the baseline, block by
 /// block.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
     let one_sided =
-        others.flat_map(|variant| TAKERS.iter().filter_map(move |taker| taker.one_sided(record, context, variant)));
-    disturbed(record, context).into_iter().chain(one_sided).collect()
+        others.flat_map(|variant| TAKERS.iter().filter_map(move |taker| taker.one_sided(record, assessment, variant)));
+    disturbed(record, assessment).into_iter().chain(one_sided).collect()
 }
 
 /// Somebody who takes processors from what is measured.
@@ -58,10 +58,10 @@ const TAKERS: [Taker; 2] = [
 
 impl Taker {
     /// What is taken and goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
-    fn one_sided(&self, record: &StudyRecord, context: &Context, variant: VariantIndex) -> Option<Found> {
-        let pairs = compare::pairs(record, &context.blocks, variant, |trial| self.taken(trial));
+    fn one_sided(&self, record: &StudyRecord, assessment: &Assessment, variant: VariantIndex) -> Option<Found> {
+        let pairs = compare::pairs(record, &assessment.blocks, variant, |trial| self.taken(trial));
         let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
-        let effect = sequential::interval(&differences, context.boundaries)
+        let effect = sequential::interval(&differences, assessment.boundaries)
             .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > self.floor)?;
         let written = |cores: f64| format!("{cores:+.2}").replace('-', "−");
         let [estimate, low, high] = [effect.estimate, effect.low, effect.high].map(written);
@@ -89,10 +89,11 @@ impl Taker {
     }
 }
 
-fn disturbed(record: &StudyRecord, context: &Context) -> Option<Found> {
+fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
-    let aside: Vec<_> = context.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
-    let kept = context.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
+    let aside: Vec<_> = assessment.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
+    let kept =
+        assessment.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
     if beyond.is_empty() && kept == 0 && aside.is_empty() {
         return None;
     }
@@ -239,7 +240,7 @@ mod tests {
     /// What the finding tells, if there is one.
     fn evidence(record: &StudyRecord) -> Vec<(String, String)> {
         let boundaries = Boundaries::standard();
-        let found = rule(record, &Context::new(record, &boundaries));
+        let found = rule(record, &crate::assess(record, &boundaries));
         found.into_iter().flat_map(|found| found.finding.evidence).map(|item| (item.name, item.value)).collect()
     }
 

@@ -2,17 +2,17 @@
 
 use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
 
-use super::{Context, Found, RARER, launches, name};
+use super::{Assessment, Found, RARER, launches, name};
 use crate::boundaries::{Boundaries, LAST_LOOK};
 use crate::compare::BASELINE;
 
 /// For each variant of which, or of whose baseline, the kernel killed processes in launches that went well: invalid when one
 /// side was hit in more of its launches than chance explains, else a warning. A tenth of the study's α is shared out over variants and
 /// over the looks that a run may take, one a block: it may be looked at, and end, after each of them.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
     let hit = (BASELINE + 1..sides.len()).filter(|variant| sides[BASELINE].hit + sides[*variant].hit > 0);
-    let alpha = of_a_look(context.boundaries);
+    let alpha = of_a_look(assessment.boundaries);
     hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]], alpha)).collect()
 }
 
@@ -127,7 +127,7 @@ mod tests {
         hit(&mut record, [0, 8]);
         record.study.variants[1].server.limits.memory_bytes = Some(64 << 20);
         let boundaries = Boundaries::standard();
-        let found = rule(&record, &Context::new(&record, &boundaries));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
         let values: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();
         assert_eq!(values, ["0 of 8 | 8 of 8", "0 | 16", "none | 64.0 MiB"]);

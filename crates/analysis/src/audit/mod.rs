@@ -31,43 +31,18 @@ pub mod tear_down_failed;
 pub mod too_short;
 pub mod trial_failed;
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use model::{
-    CellIndex, CellRecord, ChangedSeries, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord,
-    TrialRecord, VariantIndex, text,
+    CellIndex, CellRecord, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
+    VariantIndex, text,
 };
 
-use crate::blocks::{self, BlockState};
-use crate::boundaries::Boundaries;
+use crate::assess::Assessment;
 use crate::compare::BASELINE;
-use crate::regimes;
 
 /// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
 const RARER: usize = 10;
-
-/// What the rules share beside the record.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// The measured blocks and which of them are used.
-    pub blocks: Vec<BlockState>,
-    /// For rules that compare sides.
-    pub boundaries: &'a Boundaries,
-    changed: OnceCell<Vec<ChangedSeries>>,
-}
-
-impl<'a> Context<'a> {
-    /// Works out what the rules share.
-    pub fn new(record: &StudyRecord, boundaries: &'a Boundaries) -> Self {
-        Self { blocks: blocks::blocks(record), boundaries, changed: OnceCell::new() }
-    }
-
-    /// The launches of `record` whose speed changed while it was measured; looked for once.
-    pub fn changed(&self, record: &StudyRecord) -> &[ChangedSeries] {
-        self.changed.get_or_init(|| regimes::changed(record))
-    }
-}
 
 /// A finding and the variant whose comparison it concerns.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +85,7 @@ impl Found {
 }
 
 /// A rule looks at a record and says what it found, mostly nothing.
-pub type Rule = fn(&StudyRecord, &Context) -> Vec<Found>;
+pub type Rule = fn(&StudyRecord, &Assessment) -> Vec<Found>;
 
 /// Rules about what is the same in every launch. Their vetoes stop a run at once: no further block would lift them.
 const LASTING: [Rule; 8] = [
@@ -146,15 +121,16 @@ const OTHERS: [Rule; 18] = [
 ];
 
 /// Everything that all rules find, gravest first.
-pub fn audit(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    let mut found: Vec<Found> = LASTING.iter().chain(&OTHERS).flat_map(|rule| rule(record, context)).collect();
+pub fn audit(assessment: &Assessment) -> Vec<Found> {
+    let others = OTHERS.iter().flat_map(|rule| rule(assessment.record, assessment));
+    let mut found: Vec<Found> = assessment.lasting().iter().cloned().chain(others).collect();
     found.sort_by_key(|found| (Reverse(found.finding.severity), found.finding.id));
     found
 }
 
 /// The findings that no further block would lift.
-pub fn lasting(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    LASTING.iter().flat_map(|rule| rule(record, context)).collect()
+pub fn lasting(assessment: &Assessment) -> Vec<Found> {
+    LASTING.iter().flat_map(|rule| rule(assessment.record, assessment)).collect()
 }
 
 /// Whether these findings take away the verdict on every variant.
@@ -254,11 +230,12 @@ pub(crate) mod testing {
     use model::load::Transport;
 
     use super::*;
+    use crate::Boundaries;
 
     /// What a rule finds: severities and subjects.
     pub fn found(rule: Rule, record: &StudyRecord) -> Vec<(Severity, String)> {
         let boundaries = Boundaries::standard();
-        let found = rule(record, &Context::new(record, &boundaries));
+        let found = rule(record, &crate::assess(record, &boundaries));
         found.into_iter().map(|found| (found.finding.severity, found.finding.subject)).collect()
     }
 
@@ -311,13 +288,13 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{Boundaries, fixture};
 
     #[test]
     fn a_clean_study_has_no_findings() {
         let boundaries = Boundaries::standard();
         for record in [fixture::record(6, 0.0), fixture::record(9, 0.05), fixture::open(9, 0.05)] {
-            assert_eq!(audit(&record, &Context::new(&record, &boundaries)), []);
+            assert_eq!(audit(&crate::assess(&record, &boundaries)), []);
         }
     }
 
@@ -351,7 +328,7 @@ mod tests {
             .filter(|t| t.variant == 0)
             .for_each(|t| t.settings[0].result = model::SettingResult::Overridden);
         let boundaries = Boundaries::standard();
-        let found = audit(&record, &Context::new(&record, &boundaries));
+        let found = audit(&crate::assess(&record, &boundaries));
         assert_eq!(found[0].finding.id, FindingId::SettingNotEffective);
         assert_eq!(found.last().unwrap().finding.id, FindingId::QuickMode);
         assert!(found[0].vetoes(1) && !found.last().unwrap().vetoes(1));

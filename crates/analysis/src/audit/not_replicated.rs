@@ -2,21 +2,20 @@
 
 use model::{FindingId, Severity, StudyRecord};
 
-use super::{Context, Found, trial_failed};
+use super::{Assessment, Found, trial_failed};
 use crate::boundaries::FIRST_LOOK;
-use crate::{blocks, next};
 
 /// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
 /// are vetoed for good: more launches would not help.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
-    let used = blocks::used(&context.blocks).count();
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+    let used = assessment.used();
     if used >= FIRST_LOOK {
         return Vec::new();
     }
-    let is_over = next::is_over(record, context.boundaries);
-    let mut lasting = super::lasting(record, context);
+    let is_over = assessment.end().is_some();
+    let mut lasting = assessment.lasting().to_vec();
     if is_over {
-        lasting.extend(trial_failed::rule(record, context));
+        lasting.extend(trial_failed::rule(record, assessment));
     }
     if super::veto_all(record, &lasting) {
         return Vec::new();
@@ -50,7 +49,7 @@ mod tests {
 
     fn find(record: &StudyRecord) -> Vec<Finding> {
         let boundaries = Boundaries::standard();
-        rule(record, &Context::new(record, &boundaries)).into_iter().map(|found| found.finding).collect()
+        rule(record, &crate::assess(record, &boundaries)).into_iter().map(|found| found.finding).collect()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use model::{
     Arrivals, CellRecord, FindingId, Interval, Mode, Outcome, Severity, StudyRecord, TrialRecord, interval, text,
 };
 
-use super::{Context, Found, launches, name, percent};
+use super::{Assessment, Found, launches, name, percent};
 use crate::{metrics, robust};
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
@@ -27,7 +27,7 @@ const NEGLIGIBLE: f64 = 0.1;
 /// Also for each whose compilers still took more than a tenth of what the server used, in the median launch of a full run.
 /// Where the time or the requests until warm decide, also for each variant with measured launches that never became warm:
 /// they are left out, and are the slow ones. Invalid from more than a tenth of its launches on.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     (0..record.study.variants.len())
         .flat_map(|variant| {
             let rules = [never_warm, never_steady, trending, compiling];
@@ -191,7 +191,7 @@ mod tests {
         record.study.decide.primary = Metric::WarmUpTime;
         assert_eq!(found(rule, &record), []);
         let verdict = |record: &StudyRecord| {
-            let judgement = crate::analyse(record, &crate::Boundaries::standard()).judgements.remove(0);
+            let judgement = crate::analyse(&crate::assess(record, &crate::Boundaries::standard())).judgements.remove(0);
             (judgement.verdict.word(), judgement.sentence)
         };
         let (word, sentence) = verdict(&record);

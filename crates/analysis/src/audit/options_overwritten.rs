@@ -3,10 +3,10 @@
 use model::study::SettingKind;
 use model::{ChangedOptions, FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
 
-use super::{Context, Found, launches, name};
+use super::{Assessment, Found, launches, name};
 
 /// A warning for each variant and option variable of which a process that serves lacks a word, in any launch.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     (0..record.study.variants.len()).flat_map(|variant| of_variant(record, variant)).collect()
 }
 
@@ -80,7 +80,7 @@ mod tests {
         let record = with(ASKED, "-XX:+UseThreadPriorities -Djava.awt.headless=true", &["java", "Main"]);
         assert_eq!(found(rule, &record), [(Severity::Warning, "on: JAVA_OPTS".to_owned())]);
         let boundaries = Boundaries::standard();
-        let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+        let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         let told = |name| &found.finding.evidence.iter().find(|evidence| evidence.name == name).unwrap().value;
         assert_eq!(told("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
         assert_eq!(told("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
@@ -90,7 +90,7 @@ mod tests {
         let mut record = record;
         let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
         record.study.variants[1].treatment.push(AskedSetting { factor: "options".to_owned(), kind, name, value });
-        let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+        let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.finding.evidence.last().unwrap().value, "factor options");
     }
 

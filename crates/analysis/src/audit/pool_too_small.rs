@@ -3,11 +3,11 @@
 use model::study::SettingKind;
 use model::{Arrivals, FindingId, Severity, StudyRecord, VariantIndex, text};
 
-use super::{Context, Found, cell_name, launches, name};
+use super::{Assessment, Found, cell_name, launches, name};
 
 /// A warning for each pool (a proof marked `pool`) that is smaller than the users of a closed loop who ask at once, one for all
 /// variants with that size. The size is the smallest that any launch had.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut small: Vec<Small> = Vec::new();
     for variant in 0..record.study.variants.len() {
         for (pool, size) in sizes(record, variant) {
@@ -119,7 +119,7 @@ mod tests {
     fn one_that_is_smaller_than_the_users_is_told() {
         let small = record(["10", "20"], true);
         let boundaries = Boundaries::standard();
-        let [found] = &rule(&small, &Context::new(&small, &boundaries))[..] else { panic!("one of two is too small") };
+        let [found] = &rule(&small, &crate::assess(&small, &boundaries))[..] else { panic!("one of two is too small") };
         let finding = &found.finding;
         assert_eq!((finding.severity, finding.subject.as_str()), (Severity::Warning, "off: connections"));
         assert!(finding.meaning.starts_with("The pool of 10 is smaller than 20 concurrent requests:"), "{finding:#?}");

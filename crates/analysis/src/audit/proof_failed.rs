@@ -7,14 +7,14 @@ use model::study::SettingKind;
 use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
 
 use super::settings::{self, Shown};
-use super::{Context, Found, launches, name};
+use super::{Assessment, Found, launches, name};
 
 /// Characters of a value that is shown: a command may write much.
 const LONGEST_VALUE: usize = 80;
 
 /// Invalid for each proof that saw something else in any launch, and for each that was to be the same everywhere and is not; a
 /// warning for each that no launch of a variant could read.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let missed = settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown));
     missed.chain(unlike(record)).collect()
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn told(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
-        let found = rule(record, &Context::new(record, &Boundaries::standard()));
+        let found = rule(record, &crate::assess(record, &Boundaries::standard()));
         let evidence = |found: &Found| -> Vec<String> {
             found.finding.evidence.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
         };

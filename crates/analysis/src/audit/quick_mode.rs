@@ -2,10 +2,10 @@
 
 use model::{FindingId, Mode, Severity, StudyRecord};
 
-use super::{Context, Found};
+use super::{Assessment, Found};
 
 /// A note on every quick run.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     if record.plan.mode == Mode::Full {
         return Vec::new();
     }

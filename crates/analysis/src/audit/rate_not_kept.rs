@@ -2,7 +2,7 @@
 
 use model::{FindingId, Interval, LoadRecord, Severity, StudyRecord, interval, text};
 
-use super::{Context, Found, cell_name, measured, name, percent};
+use super::{Assessment, Found, cell_name, measured, name, percent};
 
 /// Part of what is due in the second half by which the unanswered may grow in it.
 const SHARE: f64 = 0.05;
@@ -10,7 +10,7 @@ const SHARE: f64 = 0.05;
 const FEW: u64 = 30;
 
 /// For each variant and open-loop cell: a warning when half of the launches or more did not keep up with the rate.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {

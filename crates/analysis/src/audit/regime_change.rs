@@ -6,7 +6,7 @@ use model::{
     ChangedSeries, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, TrialKey, VariantIndex, text,
 };
 
-use super::{Context, Found, cell_name, launches, name};
+use super::{Assessment, Found, cell_name, launches, name};
 use crate::compare::{self, BASELINE, Primary};
 use crate::{metrics, regimes, robust};
 
@@ -24,22 +24,22 @@ const FEWEST_WARMING: usize = 2;
 /// one side than on the other change in the same direction, and by as much as the two differ in all: which of the two is ahead
 /// is then a matter of how long was measured. A change of both sides alike, or far smaller than the difference, leaves the
 /// verdict what it is. A note where launches change after they were found steady and before they are measured.
-pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let (inside, warming): (Vec<&ChangedSeries>, Vec<&ChangedSeries>) =
-        context.changed(record).iter().partition(|series| series.cell.is_some());
+        assessment.changed().iter().partition(|series| series.cell.is_some());
     let variants = 0..record.study.variants.len();
     let while_warming = variants.filter_map(|variant| while_warming(record, &warming, variant));
-    within(record, context, &inside).into_iter().chain(while_warming).collect()
+    within(record, assessment, &inside).into_iter().chain(while_warming).collect()
 }
 
 /// Of what was measured.
-fn within(record: &StudyRecord, context: &Context, inside: &[&ChangedSeries]) -> Vec<Found> {
+fn within(record: &StudyRecord, assessment: &Assessment, inside: &[&ChangedSeries]) -> Vec<Found> {
     if inside.is_empty() {
         return Vec::new();
     }
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, inside, variant)).collect();
     let told = sides.iter().filter_map(|side| side.told(record));
-    let unequal = (BASELINE + 1..sides.len()).filter_map(|variant| unequal(record, context, &sides, variant));
+    let unequal = (BASELINE + 1..sides.len()).filter_map(|variant| unequal(record, assessment, &sides, variant));
     told.chain(unequal).collect()
 }
 
@@ -199,10 +199,10 @@ fn value(metric: Metric, value: f64) -> String {
 }
 
 /// A veto where the changes could be all the difference that there is.
-fn unequal(record: &StudyRecord, context: &Context, sides: &[Side], variant: VariantIndex) -> Option<Found> {
+fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], variant: VariantIndex) -> Option<Found> {
     let primary = Primary::of(record);
     let deciding = |trial: &model::TrialRecord| metrics::reading(trial, primary.metric, primary.cell);
-    let differences = compare::logs(&compare::differences(record, &context.blocks, variant, deciding));
+    let differences = compare::logs(&compare::differences(record, &assessment.blocks, variant, deciding));
     let difference = robust::median(&differences)?;
     [true, false].into_iter().find_map(|up| {
         let [there, here] = [BASELINE, variant].map(|side| sides[side].towards(record, up));
@@ -281,7 +281,7 @@ mod tests {
         for (changing, factor) in [([0, 8], 0.8), ([0, 4], 0.8), ([8, 0], 0.8), ([0, 8], 1.2), ([2, 8], 0.8)] {
             let record = study(changing, factor, 1.0);
             let boundaries = crate::Boundaries::standard();
-            let found = rule(&record, &Context::new(&record, &boundaries));
+            let found = rule(&record, &crate::assess(&record, &boundaries));
             assert!(severities(&record).contains(&veto), "{changing:?} {factor}");
             assert!(found.last().unwrap().vetoes(1), "{found:?}");
         }
@@ -294,8 +294,8 @@ mod tests {
     fn a_change_counts_as_far_as_its_cell_decides() {
         let size = |record: &StudyRecord| {
             let boundaries = crate::Boundaries::standard();
-            let context = Context::new(record, &boundaries);
-            let changed: Vec<&ChangedSeries> = context.changed(record).iter().collect();
+            let assessment = crate::assess(record, &boundaries);
+            let changed: Vec<&ChangedSeries> = assessment.changed().iter().collect();
             Side::of(record, &changed, 1).towards(record, false).size
         };
         let mut record = study([0, 8], 0.8, 1.2);
@@ -355,7 +355,7 @@ mod tests {
             interval.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
         }
         let boundaries = crate::Boundaries::standard();
-        let found = rule(&record, &Context::new(&record, &boundaries));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
         let evidence = &found[0].finding.evidence;
         assert_eq!(evidence[0].value, "1 of 8");
         assert_eq!(

@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{Context, Found, cell_name, launches, measured, name, percent};
+use super::{Assessment, Found, cell_name, launches, measured, name, percent};
 use crate::compare::BASELINE;
 
 /// Launches of each side that teach the natural variation of lengths.
@@ -30,7 +30,7 @@ const QUOTED: usize = 60;
 
 /// One finding for each variant and workload that differs from the baseline: invalid, or a warning where the difference
 /// is real but too small to change the work.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in BASELINE + 1..record.study.variants.len() {
         let workloads = record.study.workloads.iter().enumerate();
@@ -308,7 +308,7 @@ mod tests {
     fn bodies_that_are_alike_are_not_quoted_for_statuses_that_differ_under_load() {
         let mut record = fixture::record(3, 0.0);
         let quotes = |record: &StudyRecord| {
-            let found = rule(record, &Context::new(record, &Boundaries::standard()));
+            let found = rule(record, &crate::assess(record, &Boundaries::standard()));
             assert_eq!(found.len(), 1);
             found.iter().flat_map(|found| &found.finding.evidence).filter(|it| it.name.ends_with(" begins")).count()
         };

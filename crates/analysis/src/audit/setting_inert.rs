@@ -2,11 +2,11 @@
 
 use model::{FindingId, SettingResult, Severity, StudyRecord};
 
-use super::{Context, Found, name, settings};
+use super::{Assessment, Found, name, settings};
 
 /// A warning for each setting that something else of the same process keeps from having any effect; a note where all
 /// variants share it.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Inert { .. }))
         .into_iter()
         .map(|shown| {

@@ -9,7 +9,7 @@ use model::report::EnvironmentDifference;
 use model::study::{AskedSetting, Runtime, SettingKind};
 use model::{FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
 
-use super::{Context, Found, confounded, launches, name, settings};
+use super::{Assessment, Found, confounded, launches, name, settings};
 use crate::compare::BASELINE;
 
 /// For each two variants that differ in one factor: their processes have the same of everything that the factor sets, and nothing
@@ -18,7 +18,7 @@ use crate::compare::BASELINE;
 /// Invalid against the baseline, else a warning; a warning as well when both levels ask for the same in so many words,
 /// for then the study is an A/A test and knows it. A warning, too, where the levels name files that are equal, or a JDK, and
 /// all that is seen of the processes is the same.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let differences = confounded::differences(record);
     let variants = record.study.variants.len();
     let pairs = (0..variants).flat_map(|first| (first + 1..variants).map(move |second| [first, second]));
@@ -536,7 +536,7 @@ mod tests {
         let record = levels([&same, &same]);
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
         let boundaries = Boundaries::standard();
-        let found = rule(&record, &Context::new(&record, &boundaries));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
         let meaning = "off and on are the same treatment: whatever differs between them is chance.";
         assert_eq!(found[0].finding.meaning, meaning);
     }

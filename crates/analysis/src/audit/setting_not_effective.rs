@@ -3,10 +3,10 @@
 use model::study::SettingKind;
 use model::{FindingId, LaunchFacts, Setting, SettingResult, StudyRecord, options};
 
-use super::{Context, Found, launches, name, settings};
+use super::{Assessment, Found, launches, name, settings};
 
 /// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_it = |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Proof;
     settings::shown(record, is_it)

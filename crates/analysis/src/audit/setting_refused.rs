@@ -2,10 +2,10 @@
 
 use model::{FindingId, SettingResult, Severity, StudyRecord};
 
-use super::{Context, Found, name, settings};
+use super::{Assessment, Found, name, settings};
 
 /// Invalid for each setting that kept the runtime from starting, in its own words.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Refused { .. }))
         .into_iter()
         .map(|shown| {

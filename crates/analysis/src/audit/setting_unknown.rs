@@ -2,10 +2,10 @@
 
 use model::{FindingId, SettingResult, StudyRecord};
 
-use super::{Context, Found, name, settings};
+use super::{Assessment, Found, name, settings};
 
 /// Invalid for each unknown name, with the nearest known one; a warning where all variants share it.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Unknown { .. }))
         .into_iter()
         .map(|shown| {
@@ -36,8 +36,8 @@ mod tests {
     use model::Severity;
 
     use super::*;
+    use crate::audit::Found;
     use crate::audit::testing::found;
-    use crate::audit::{Context, Found};
     use crate::{Boundaries, fixture};
 
     #[test]
@@ -51,7 +51,7 @@ mod tests {
         }
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on: jit.treshold".to_owned())]);
         let boundaries = Boundaries::standard();
-        let found: Vec<Found> = rule(&record, &Context::new(&record, &boundaries));
+        let found: Vec<Found> = rule(&record, &crate::assess(&record, &boundaries));
         assert!(found[0].finding.evidence.iter().any(|evidence| evidence.value == "jit.threshold"));
     }
 }

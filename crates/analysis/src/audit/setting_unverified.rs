@@ -3,7 +3,7 @@
 use model::study::SettingKind;
 use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
 
-use super::{Context, Found, launches, name, settings};
+use super::{Assessment, Found, launches, name, settings};
 
 /// Characters of a reason that are shown: a process may show a title of any length.
 const LONGEST: usize = 160;
@@ -14,7 +14,7 @@ type Unread<'a> = (VariantIndex, &'a str);
 /// A warning for each reason why settings were not read back in any launch of their variant, or why nothing tried to.
 ///
 /// What runs (kind `runtime`) is exempt from the latter: the versions found in the process speak for it.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_unread = |setting: &Setting| {
         matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Proof
@@ -112,7 +112,7 @@ mod tests {
             trial.settings.push(other);
         }
         let boundaries = crate::boundaries::Boundaries::standard();
-        let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+        let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.finding.subject, "off: compile.invokedynamic, -W0; on: compile.invokedynamic, -W1");
         assert_eq!(found.finding.evidence[0].value.chars().count(), LONGEST);
         assert_eq!(found.variant, None);

@@ -3,7 +3,7 @@
 use model::study::Isolation;
 use model::{FindingId, Interval, Severity, StudyRecord};
 
-use super::{Context, Found, cell_name, measured, name, percent};
+use super::{Assessment, Found, cell_name, measured, name, percent};
 use crate::{metrics, robust};
 
 /// Part of the shared cores that the client may use.
@@ -11,7 +11,7 @@ const CLIENT_SHARE: f64 = 0.1;
 
 /// A warning for each variant and cell whose median launch saw the client use more than a tenth of the cores that both
 /// sides may run on.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         let shared = super::launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();

@@ -2,10 +2,10 @@
 
 use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
 
-use super::{Context, Found, launches, name};
+use super::{Assessment, Found, launches, name};
 
 /// A warning for each variant in whose launches users could not go through their tear-down.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     (0..record.study.variants.len()).filter_map(|variant| of_variant(record, variant)).collect()
 }
 
@@ -50,7 +50,7 @@ mod tests {
         }
         fixture::fail(record.trials.iter_mut().rfind(|trial| trial.failed_tear_downs.is_some()).unwrap());
         let boundaries = Boundaries::standard();
-        let found = rule(&record, &Context::new(&record, &boundaries));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
         assert_eq!((only.finding.subject.as_str(), only.finding.severity), ("on", Severity::Warning));
         let told: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();

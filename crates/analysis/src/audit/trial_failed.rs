@@ -2,7 +2,7 @@
 
 use model::{Failed, FindingId, Outcome, Severity, StudyRecord, TrialRecord, VariantIndex, text};
 
-use super::{Context, Found, launches, name, percent};
+use super::{Assessment, Found, launches, name, percent};
 use crate::compare::BASELINE;
 
 /// Failed share of a variant's launches from which on the others are a selection, not a sample.
@@ -13,7 +13,7 @@ const MANY: f64 = 0.2;
 /// all: what they share is broken then, and no variant is to be charged with it.
 ///
 /// Blocks with a failed trial are not compared, and the next planned ones take their places; leaving out many would compare only the launches that went well.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let failing: Vec<Failing> =
         (0..record.study.variants.len()).filter_map(|variant| Failing::of(record, variant)).collect();
     let is_all = failing.len() > 1 && record.trials.iter().all(|trial| trial.outcome != Outcome::Completed);
@@ -126,7 +126,7 @@ mod tests {
         let mut record = fixture::record(0, 0.0);
         record.trials.iter_mut().filter(|trial| trial.variant == BASELINE).for_each(fixture::fail);
         let boundaries = Boundaries::standard();
-        let found = rule(&record, &Context::new(&record, &boundaries));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
         let [baselines] = &found[..] else { panic!("one side failed: {found:?}") };
         assert_eq!((baselines.variant, baselines.finding.subject.as_str()), (Some(BASELINE), "off, the baseline"));
         assert_eq!(baselines.finding.evidence[0].value, "2 of 2 launches, 100.0 %");
@@ -140,7 +140,7 @@ mod tests {
         let written = [("database", "ready\nFATAL: too many clients\n"), ("cache", "\n")];
         record.trials[5].service_logs = written.map(|(name, log)| (name.to_owned(), log.to_owned())).into();
         let evidence = |record: &StudyRecord| {
-            let found = rule(record, &Context::new(record, &Boundaries::standard()));
+            let found = rule(record, &crate::assess(record, &Boundaries::standard()));
             found[0].finding.evidence[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
         };
         assert_eq!(evidence(&record), ["service database's last words: FATAL: too many clients"]);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use analysis::Boundaries;
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::{Asks, Isolation, Limits, WarmUp};
@@ -170,6 +171,8 @@ fn write_cells(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
 /// How long it is warmed and measured, what decides, and the time that all of it takes.
 fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     let (decide, plan) = (&record.study.decide, &record.plan);
+    let boundaries = Boundaries::for_study(record);
+    let assessment = analysis::assess(record, &boundaries);
     let schedule = &plan.schedule;
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),
@@ -201,10 +204,10 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
     writeln!(out, "seed     {}", plan.seed)?;
     if analysis::wants_evidence(record) {
-        let time = minutes(analysis::evidence_time(record));
+        let time = minutes(analysis::evidence_time(&assessment));
         writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
     }
-    let time = range(&analysis::time_left(record));
+    let time = range(&analysis::time_left(&assessment));
     writeln!(out, "time     {time}; fetching and the setup hook come on top")
 }
 

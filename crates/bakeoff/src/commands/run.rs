@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use analysis::{Boundaries, Next};
+use analysis::{Assessment, Boundaries, Next};
 use miette::{Context as _, IntoDiagnostic as _};
 use model::{Study, StudyRecord};
 use server::Launcher;
@@ -19,7 +19,7 @@ use crate::{floor, interrupt, output, progress};
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
     let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
     let boundaries = Boundaries::for_study(&record);
-    require_room(&record, &boundaries, typed.budget)?;
+    require_room(&analysis::assess(&record, &boundaries), typed.budget)?;
     for file in typed.html.iter().chain(&typed.xlsx) {
         output::require_writable(file)?;
     }
@@ -53,7 +53,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     }
     let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
-    let mut made = analysis::analyse(&record, &boundaries);
+    let mut made = analysis::analyse(&analysis::assess(&record, &boundaries));
     made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.evidence())?;
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
     // What was found out is told even where the file cannot be written.
@@ -80,9 +80,9 @@ report: {}
 }
 
 /// Refuses a budget that has no room for a single block, unless none is left to run.
-fn require_room(record: &StudyRecord, boundaries: &Boundaries, budget: Option<Duration>) -> Result<(), UsageError> {
-    let block = analysis::block_time(record);
-    let is_over = || matches!(analysis::next_step(record, boundaries), Next::Stop(_));
+fn require_room(assessment: &Assessment, budget: Option<Duration>) -> Result<(), UsageError> {
+    let block = analysis::block_time(assessment);
+    let is_over = || matches!(analysis::next_step(assessment), Next::Stop(_));
     match budget {
         Some(budget) if budget < block && !is_over() => Err(UsageError::SmallBudget { budget, block }),
         _ => Ok(()),

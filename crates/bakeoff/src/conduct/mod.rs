@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use analysis::{Boundaries, Next};
+use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::plan::Trial;
-use model::{Study, StudyRecord, TrialKey, VariantIndex, Withheld};
+use model::{Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
@@ -181,28 +181,34 @@ impl Conductor<'_> {
 
     fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         let began = Instant::now();
-        self.watcher.see(&Event::Began { record, left: self.time_left(record, began) });
         if record.withheld.is_some() {
             // They may be made yet, or are no longer wanted.
             self.withhold(record, None)?;
         }
+        let boundaries = self.boundaries;
+        let mut assessment = analysis::assess(record, boundaries);
+        self.watcher.see(&Event::Began { record, left: self.time_left(&assessment, began) });
         let study = record.study.clone();
         let prepared = Prepared::new(self.launcher, &study, self.folder, self.watcher)?;
         loop {
             if self.is_interrupted() {
                 return Ok(Ending::Interrupted);
             }
-            match analysis::next_step(record, self.boundaries) {
-                Next::Stop(why) => return self.gather(&prepared, record, began, why),
+            match analysis::next_step(&assessment) {
+                Next::Stop(why) => {
+                    let missing = self.evidence_to_gather(&assessment, began, &why);
+                    return self.gather(&prepared, record, missing, why);
+                }
                 Next::DecideCut(cut) => {
                     self.store.set_warm_up_cut(&record.run, cut)?;
                     record.warm_up_cut = Some(cut);
+                    assessment = analysis::assess(record, boundaries);
                     self.watcher.see(&Event::CutDecided(cut));
-                    self.foresee(record);
+                    self.foresee(&assessment);
                 }
                 Next::Run(key) => {
                     if key.position == 0
-                        && let Some(budget) = self.exceeded(began, analysis::block_time(record))
+                        && let Some(budget) = self.exceeded(began, analysis::block_time(&assessment))
                     {
                         if self.wants_evidence(record) {
                             self.withhold(record, Some(Withheld::Unsettled { budget }))?;
@@ -210,7 +216,14 @@ impl Conductor<'_> {
                         return Ok(Ending::Budget(budget));
                     }
                     let planned = planned(record, key).clone();
-                    self.conduct(&prepared, &planned, record, began)?;
+                    let Over { record: trial, end } = self.conduct(&prepared, &planned, record)?;
+                    if let Some(trial) = trial {
+                        record.trials.push(trial);
+                        assessment = analysis::assess(record, boundaries);
+                        self.tell(&assessment, &planned, began);
+                    }
+                    // Whether it ended as it should is looked at when it is stored.
+                    end?;
                 }
             }
         }
@@ -221,13 +234,10 @@ impl Conductor<'_> {
         &mut self,
         prepared: &Prepared,
         record: &mut StudyRecord,
-        began: Instant,
+        missing: Result<Vec<VariantIndex>, Withheld>,
         why: analysis::Stop,
     ) -> Result<Ending, ConductError> {
-        if !self.wants_evidence(record) {
-            return Ok(Ending::Finished(why));
-        }
-        let missing = match self.evidence_to_gather(record, began, &why) {
+        let missing = match missing {
             Ok(missing) => missing,
             Err(withheld) => {
                 self.withhold(record, Some(withheld))?;
@@ -249,16 +259,19 @@ impl Conductor<'_> {
         Ok(Ending::Finished(why))
     }
 
-    /// The variants that are to be launched once more; or why none is.
+    /// The variants that are to be launched once more, none where that is not wanted; or why none is.
     fn evidence_to_gather(
         &self,
-        record: &StudyRecord,
+        assessment: &Assessment,
         began: Instant,
         why: &analysis::Stop,
     ) -> Result<Vec<VariantIndex>, Withheld> {
-        let missing = analysis::missing_evidence(record, why, self.boundaries)?;
+        if !self.wants_evidence(assessment.record) {
+            return Ok(Vec::new());
+        }
+        let missing = analysis::missing_evidence(assessment, why)?;
         // What only some of the variants show explains nothing.
-        let time = analysis::evidence_time(record) * missing.len() as u32;
+        let time = analysis::evidence_time(assessment) * missing.len() as u32;
         match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
             Some(budget) => Err(Withheld::NoRoom { budget, time }),
             None => Ok(missing),
@@ -292,48 +305,54 @@ impl Conductor<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs one trial and stores it, unless it was interrupted; whether it ended as it should is looked at after that.
+    /// Runs one trial and stores it, unless it was interrupted.
     fn conduct(
         &mut self,
         prepared: &Prepared,
         planned: &Trial,
-        record: &mut StudyRecord,
-        began: Instant,
-    ) -> Result<(), ConductError> {
+        record: &StudyRecord,
+    ) -> Result<Over<TrialRecord>, ConductError> {
         self.watcher.see(&Event::TrialBegan(planned));
-        let Over { record: trial, end } = prepared.run(planned, self.run_of(record))?;
-        let Some(trial) = trial else { return end };
-        self.store.add_trial(&record.run, &trial)?;
-        record.trials.push(trial);
-        let left = self.time_left(record, began);
+        let over = prepared.run(planned, self.run_of(record))?;
+        if let Some(trial) = &over.record {
+            self.store.add_trial(&record.run, trial)?;
+        }
+        Ok(over)
+    }
+
+    /// Tells what came of the latest trial and, where it ends its block, what is known since.
+    fn tell(&mut self, assessment: &Assessment, planned: &Trial, began: Instant) {
+        let record = assessment.record;
+        let left = self.time_left(assessment, began);
         if let Some(trial) = record.trials.last() {
             self.watcher.see(&Event::TrialEnded { trial, left });
         }
         let ends_block = planned.key.position as usize + 1 == record.study.variants.len();
         if ends_block && !planned.key.pilot {
             let block = planned.key.block;
-            if let Some((block, reason)) = analysis::set_aside(record).into_iter().find(|(index, _)| *index == block) {
+            let aside = analysis::set_aside(assessment);
+            if let Some((block, reason)) = aside.into_iter().find(|(index, _)| *index == block) {
                 self.watcher.see(&Event::SetAside { block, reason: &reason });
             } else {
-                self.watcher.see(&Event::Looked(&analysis::looks(record, self.boundaries)));
-                self.foresee(record);
+                self.watcher.see(&Event::Looked(&analysis::looks(assessment)));
+                self.foresee(assessment);
             }
         }
-        end
     }
 
-    fn foresee(&mut self, record: &StudyRecord) {
-        if let Some(outlook) = analysis::outlook(record, self.boundaries) {
+    fn foresee(&mut self, assessment: &Assessment) {
+        if let Some(outlook) = analysis::outlook(assessment) {
             self.watcher.see(&Event::Foreseen(&outlook));
         }
     }
 
     /// Least and most time that is left, by the plan and by the budget.
-    fn time_left(&self, record: &StudyRecord, began: Instant) -> Range<Duration> {
-        let left = analysis::time_left(record);
+    fn time_left(&self, assessment: &Assessment, began: Instant) -> Range<Duration> {
+        let record = assessment.record;
+        let left = analysis::time_left(assessment);
         let launches =
             if self.wants_evidence(record) { record.study.variants.len() - record.evidence.len() } else { 0 };
-        let evidence = analysis::evidence_time(record) * launches as u32;
+        let evidence = analysis::evidence_time(assessment) * launches as u32;
         let left = left.start + evidence..left.end + evidence;
         let allowed = self.budget.map_or(Duration::MAX, |budget| budget.saturating_sub(began.elapsed()));
         left.start.min(allowed)..left.end.min(allowed)

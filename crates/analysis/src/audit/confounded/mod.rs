@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::report::EnvironmentDifference;
 use model::{FindingId, Severity, StudyRecord, VariantIndex};
 
-use super::{Context, Found, name};
+use super::{Assessment, Found, name};
 use crate::compare::BASELINE;
 use explained::explaining_factor;
 use follows::may_follow;
@@ -34,7 +34,7 @@ const KEPT: &str = "Keep what runs as it is during a run: build it before, as by
 
 /// Invalid for each variant that differs from the baseline in something no factor explains, and where what both run changes during
 /// the run so that a block compares one with another; a warning while there are too few launches to know what varies by itself.
-pub fn rule(record: &StudyRecord, _: &Context) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let sides = sides(record);
     let all = compared(record, &sides);
     let seen = |variant| inspected(record, variant).count();
@@ -405,7 +405,7 @@ mod tests {
                 launch.opened.insert("extra.jar".to_owned(), "dd".to_owned());
             });
             let boundaries = crate::boundaries::Boundaries::standard();
-            let [found] = &rule(&record, &Context::new(&record, &boundaries))[..] else { panic!("one finding") };
+            let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
             (found.finding.severity, found.finding.meaning.clone())
         };
         assert_eq!(with("-Dfeature=new"), (Severity::Warning, BROUGHT_ALONG.to_owned()));
