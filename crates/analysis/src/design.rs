@@ -1,7 +1,9 @@
 //! Which trial runs when: random, but balanced, so that a drifting host favours no variant.
 
+use std::iter;
+
 use model::study::WarmUp;
-use model::{Block, Cell, Mode, Plan, Schedule, Study, Trial, TrialKey};
+use model::{Block, Cell, Launches, Mode, Plan, Schedule, Study, Trial, TrialKey};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,6 +32,7 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
         .flat_map(|(workload, w)| w.shapes.iter().map(move |shape| Cell { workload, shape: shape.clone() }))
         .collect();
     let schedule = Schedule {
+        launches: study.launches,
         warm_up: timing.warm_up,
         bursts: timing.bursts,
         measure: timing.measure,
@@ -37,7 +40,9 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
         max_blocks: timing.max_blocks,
         spare_blocks: (f64::from(timing.max_blocks) * SPARE).ceil() as u32,
     };
-    let pilots = if matches!(schedule.warm_up, WarmUp::Pilot { .. }) { PILOT_BLOCKS } else { 0 };
+    // Side by side the first block finds the warm-up's length by itself.
+    let has_pilot = matches!(schedule.warm_up, WarmUp::Pilot { .. }) && study.launches == Launches::OneAfterAnother;
+    let pilots = if has_pilot { PILOT_BLOCKS } else { 0 };
     let blocks = (schedule.max_blocks + schedule.spare_blocks) as usize;
 
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -53,6 +58,14 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
         blocks: blocks_of(false, variant_orders, cell_orders),
         schedule,
     }
+}
+
+/// The orders in which the launches of a block have their turns, round by round, without end: random, and balanced over every
+/// `launches` rounds (each launch stands at each place once). Equal seeds give equal orders.
+pub fn rounds(launches: usize, seed: u64, block: u32) -> impl Iterator<Item = Vec<usize>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::from(block) + 1);
+    iter::repeat_with(move || balanced_orders(launches, launches, &mut rng)).flatten()
 }
 
 fn blocks_of(pilot: bool, variant_orders: Vec<Vec<usize>>, cell_orders: Vec<Vec<usize>>) -> Vec<Block> {
@@ -253,6 +266,24 @@ mod tests {
             let ratio = variance_ratio(variants, phi);
             assert!((ratio - expected).abs() < 0.015, "{ratio} of {variants}, φ = {phi}");
         }
+    }
+
+    #[test]
+    fn rounds_are_balanced_and_begin_with_anyone() {
+        for launches in 2..6 {
+            let orders: Vec<Vec<usize>> = rounds(launches, 7, 3).take(20 * launches).collect();
+            for square in orders.chunks_exact(launches) {
+                for place in 0..launches {
+                    let mut there: Vec<usize> = square.iter().map(|order| order[place]).collect();
+                    there.sort_unstable();
+                    assert_eq!(there, (0..launches).collect::<Vec<_>>());
+                }
+            }
+            assert!(orders.windows(2).any(|two| two[0] == two[1]) || launches > 2, "{orders:?}");
+        }
+        let first = |block| rounds(2, 7, block).take(8).collect::<Vec<_>>();
+        assert_eq!(first(1), first(1));
+        assert!((2..9).any(|block| first(block) != first(1)));
     }
 
     #[test]

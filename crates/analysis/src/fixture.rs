@@ -12,8 +12,8 @@ use model::study::{
 };
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts,
-    Metric, Mode, Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Study, StudyRecord,
-    Tally, TrialRecord, WarmUpCut, WarmUpRecord,
+    Metric, Mode, Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
+    StudyRecord, Tally, TrialRecord, WarmUpCut, WarmUpRecord,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +59,7 @@ pub fn study() -> Study {
             shapes: vec![Shape::users(1), Shape::users(20)],
         }],
         hooks: Hooks::default(),
+        launches: model::Launches::OneAfterAnother,
         quick: Timing { max_blocks: 6, ..timing.clone() },
         timing,
         decide: Decide {
@@ -216,6 +217,9 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         warm_up: Some(WarmUpRecord {
             intervals: vec![interval(0, 1_000.0)],
             rests: Vec::new(),
+            ramp_up: Vec::new(),
+            drain: Vec::new(),
+            slices: Vec::new(),
             steady_at_s: Some(40.0),
         }),
         cells: Vec::new(),
@@ -262,7 +266,43 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
     let intervals = (0..MEASURED_S).map(|s| interval(s, rate)).collect();
-    CellRecord { cell: index, since_ready_s: 50.0, ramp_up: Vec::new(), intervals, jruby: None, ruby_gc: None }
+    CellRecord {
+        cell: index,
+        since_ready_s: 50.0,
+        ramp_up: Vec::new(),
+        drain: Vec::new(),
+        slices: Vec::new(),
+        intervals,
+        jruby: None,
+        ruby_gc: None,
+    }
+}
+
+/// A run of [`study`] side by side without differences, noise of 1 % a launch: each measured cell has one slice a second. `of` changes
+/// the slices of a variant.
+pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecord {
+    let mut study = study();
+    study.launches = model::Launches::SideBySide;
+    let mut record = record_of(study, blocks, 0.0, 0.01, 3);
+    for trial in &mut record.trials {
+        for cell in &mut trial.cells {
+            let slice = |(round, interval): (u32, &mut Interval)| {
+                interval.round = round;
+                let mut slice = Slice {
+                    round,
+                    began_s: 2.0 * f64::from(round),
+                    length_s: interval.length_s,
+                    ramp_up_s: 0.0,
+                    lost_connections: 0,
+                    waited: None,
+                };
+                of(trial.variant, &mut slice);
+                slice
+            };
+            cell.slices = (0..).zip(&mut cell.intervals).map(slice).collect();
+        }
+    }
+    record
 }
 
 /// A cell whose good answers in each second are these; they have no service times.
@@ -279,7 +319,14 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord { intervals: series(0, good).intervals, rests: Vec::new(), steady_at_s }
+    WarmUpRecord {
+        intervals: series(0, good).intervals,
+        rests: Vec::new(),
+        ramp_up: Vec::new(),
+        drain: Vec::new(),
+        slices: Vec::new(),
+        steady_at_s,
+    }
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.

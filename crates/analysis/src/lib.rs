@@ -51,7 +51,7 @@ pub use blocks::set_aside;
 pub use boundaries::Boundaries;
 pub use changepoint::{Shift, shifts};
 pub use compare::looks;
-pub use design::plan;
+pub use design::{plan, rounds};
 pub use evidence::{evidence_time, evidence_window, missing_evidence, wants_evidence};
 pub use factorial::aliases;
 pub use lead_in::lead_in;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use model::study::WarmUp;
-use model::{Effect, FindingId, Outcome, StudyRecord, TrialKey, WarmUpCut};
+use model::{Effect, FindingId, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, WarmUpCut};
 
 use crate::assess::Assessment;
 use crate::audit::{self, Found};
@@ -85,7 +85,7 @@ pub fn decide(assessment: &Assessment) -> Next {
     if let Some(pilot) = next {
         return Next::Run(pilot);
     }
-    if record.warm_up_cut.is_none() {
+    if record.warm_up_cut.is_none() && is_warm_up_known(record) {
         return Next::DecideCut(cut(record));
     }
     if is_between_blocks && let Some(stop) = finished(assessment) {
@@ -112,11 +112,22 @@ pub fn veto(record: &StudyRecord, found: &[Found]) -> Option<Stop> {
     (audit::veto_all(record, found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
 }
 
-/// The cut that the study fixes or the pilots' times give. A pilot that failed has no time; one that never became
+/// Whether the warm-up's length can be decided: side by side a block has to have shown it, where the study does not fix it.
+fn is_warm_up_known(record: &StudyRecord) -> bool {
+    let schedule = &record.plan.schedule;
+    if schedule.launches == Launches::OneAfterAnother || matches!(schedule.warm_up, WarmUp::Fixed(_)) {
+        return true;
+    }
+    let completed = |key| record.trials.iter().any(|trial| trial.key == key && trial.outcome == Outcome::Completed);
+    record.plan.blocks.iter().any(|block| block.trials.iter().all(|trial| completed(trial.key)))
+}
+
+/// The cut that the study fixes or the times of the launches give that were to find it: the pilots', or side by side all so far. A pilot that failed has no time; one that never became
 /// steady has none either, and says so.
 fn cut(record: &StudyRecord) -> WarmUpCut {
     let pilots = |variant| {
-        let own = record.trials.iter().filter(move |trial| trial.key.pilot && trial.variant == variant);
+        let finds = |trial: &&TrialRecord| trial.key.pilot || record.plan.schedule.launches == Launches::SideBySide;
+        let own = record.trials.iter().filter(finds).filter(move |trial| trial.variant == variant);
         let completed = own.filter(|trial| trial.outcome == Outcome::Completed);
         completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect()
     };

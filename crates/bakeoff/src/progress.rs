@@ -161,9 +161,10 @@ impl Watcher for LiveLine {
                 self.phase = self.names.phase(*phase, *cell);
                 self.draw("");
             }
-            Event::Progressed { rate, failed } => {
+            Event::Progressed { variant, rate, failed } => {
+                let variant = self.names.variant(*variant);
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-                self.draw(&format!(" · {rate:.0}/s{failed}"));
+                self.draw(&format!(" · {variant} {rate:.0}/s{failed}"));
             }
             Event::TrialEnded { left, .. } => self.left = (left.clone(), Instant::now()),
             _ => {}

@@ -70,6 +70,10 @@ pub enum FindingId {
     SharedCores,
     /// The machine's speed was borrowed.
     BurstCredit,
+    /// A launch used the host while another one was loaded.
+    BusyWhileWaiting,
+    /// A server ended connections while it waited for its turn.
+    ConnectionsLost,
     /// Something else used the host.
     HostNoise,
     /// Too few launches for any verdict.
@@ -92,7 +96,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -113,6 +117,8 @@ impl FindingId {
         Self::ClientPaused,
         Self::SharedCores,
         Self::BurstCredit,
+        Self::BusyWhileWaiting,
+        Self::ConnectionsLost,
         Self::HostNoise,
         Self::NotReplicated,
         Self::NotSteady,
@@ -147,6 +153,8 @@ impl FindingId {
             Self::ClientPaused => "client-paused",
             Self::SharedCores => "shared-cores",
             Self::BurstCredit => "burst-credit",
+            Self::BusyWhileWaiting => "busy-while-waiting",
+            Self::ConnectionsLost => "connections-lost",
             Self::HostNoise => "host-noise",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",

@@ -139,6 +139,9 @@ pub struct HostUse {
     /// Cores used by the study's services; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub services_cores: Option<f64>,
+    /// Cores used by the launches that waited for their turn, their services included; absent one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_cores: Option<f64>,
     /// Seconds this control group was throttled by its CPU quota.
     pub throttled_s: f64,
     /// How busy each logical processor was, 0..=1 to two decimals, in the kernel's order.

@@ -33,6 +33,7 @@ pub mod shape;
 pub mod study;
 pub mod template;
 pub mod text;
+pub mod turns;
 pub mod verdict;
 pub mod warm_up;
 pub mod why;
@@ -49,7 +50,7 @@ pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
-pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
+pub use plan::{Block, Cell, CellIndex, Launches, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
 pub use record::{
     AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
     SettingSource, StudyRecord, TrialRecord, WarmUpRecord,
@@ -61,6 +62,7 @@ pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use template::{Template, TemplateError};
+pub use turns::{Slice, Waited};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Role, Verdict};
 pub use warm_up::WarmingUp;
 pub use why::Why;

@@ -22,7 +22,7 @@ pub struct Plan {
     pub mode: Mode,
     /// The cells measured in every trial.
     pub cells: Vec<Cell>,
-    /// Blocks that only warm up, to find the cut; empty when the cut is fixed.
+    /// Blocks that only warm up, to find the cut; empty when the cut is fixed, and side by side, where the first block finds it.
     pub pilot: Vec<Block>,
     /// Blocks that measure: as many as may be used, and spare ones for those that are set aside.
     pub blocks: Vec<Block>,
@@ -40,9 +40,22 @@ pub enum Mode {
     Quick,
 }
 
+/// How the launches of a block share the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Launches {
+    /// All variants of a block are alive at once and loaded in turns, one at a time: they meet the same host (the *duet* of Bulej et
+    /// al., ICPE 2020; *interleaved trials* of Abedi & Brecht, ICPE 2017).
+    SideBySide,
+    /// A launch begins when the one before has ended.
+    OneAfterAnother,
+}
+
 /// Lengths and limits of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
+    /// How the launches of a block share the host.
+    pub launches: Launches,
     /// How the warm-up ends.
     pub warm_up: crate::study::WarmUp,
     /// Whether its load comes in bursts; without a pause when absent.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::study::SettingKind;
 use crate::{
     CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, LiveOptions, Metric, Plan,
-    RubyGc, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
+    RubyGc, Slice, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -322,14 +322,24 @@ pub struct WarmUpRecord {
     /// What was seen in the rests: nothing is asked in them, but what was asked before is answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests: Vec<Interval>,
+    /// Side by side: the ramp-ups of slices, not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ramp_up: Vec<Interval>,
+    /// Side by side: the ends of slices, in which nothing more was sent; not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drain: Vec<Interval>,
+    /// Side by side: its turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
     /// When the half-window rule first found it steady, seconds since the load began, those of rests too; `None` if never.
     pub steady_at_s: Option<f64>,
 }
 
 impl WarmUpRecord {
-    /// All of it in the order of time, rests too.
+    /// All of it in the order of time, with rests and what else is not counted.
     pub fn whole(&self) -> Vec<&Interval> {
-        let mut whole: Vec<&Interval> = self.intervals.iter().chain(&self.rests).collect();
+        let uncounted = self.rests.iter().chain(&self.ramp_up).chain(&self.drain);
+        let mut whole: Vec<&Interval> = self.intervals.iter().chain(uncounted).collect();
         whole.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         whole
     }
@@ -342,11 +352,17 @@ pub struct CellRecord {
     pub cell: CellIndex,
     /// Seconds from the launch's readiness to the start of this measurement.
     pub since_ready_s: f64,
-    /// The beginning of the load, until a closed loop flows: stored, and not counted.
+    /// The beginning of the load, until a closed loop flows; side by side the beginnings of all slices: stored, and not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ramp_up: Vec<Interval>,
     /// Per-second series of what counts; its times go on from those of the ramp-up.
     pub intervals: Vec<Interval>,
+    /// Side by side: the ends of slices, in which nothing more was sent; not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drain: Vec<Interval>,
+    /// Side by side: its turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
     /// What JRuby counted meanwhile, where its `management.enabled` is on: of the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jruby: Option<JrubyCounts>,
@@ -356,8 +372,8 @@ pub struct CellRecord {
 }
 
 impl CellRecord {
-    /// The whole series, its ramp-up included.
+    /// All that was seen of the load, with what is not counted; not in the order of time.
     pub fn whole(&self) -> impl Iterator<Item = &Interval> {
-        self.ramp_up.iter().chain(&self.intervals)
+        self.ramp_up.iter().chain(&self.intervals).chain(&self.drain)
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::BIN_S;
 use crate::proof::Proof;
-use crate::{Metric, Scenarios, Shape, Step};
+use crate::{Launches, Metric, Scenarios, Shape, Step};
 
 /// A question about servers, and how it is to be answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub struct Study {
     pub workloads: Vec<Workload>,
     /// Commands run around trials.
     pub hooks: Hooks,
+    /// How the launches of a block share the host.
+    pub launches: Launches,
     /// How long to warm, measure, repeat: by default and with `--quick`.
     pub timing: Timing,
     /// The same in quick mode.

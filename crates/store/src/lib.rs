@@ -126,11 +126,18 @@ impl Store {
         self.insert(record, Status::Finished)
     }
 
-    /// Stores a trial that ended; once this returns, it survives a power cut. A key is stored once.
-    pub fn add_trial(&self, run: &str, trial: &TrialRecord) -> Result<(), StoreError> {
-        let row = TrialRow::of(run, trial)?;
-        self.wait(async |connection| row.insert(connection).await).map_err(|cause| {
-            if is_there_already(&cause) {
+    /// Stores trials that ended, all of them or none; once this returns, they survive a power cut. A key is stored once.
+    pub fn add_trials(&self, run: &str, trials: &[TrialRecord]) -> Result<(), StoreError> {
+        let rows = trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<Vec<_>, _>>()?;
+        self.wait(async |connection| {
+            let mut transaction = connection.begin().await?;
+            for row in &rows {
+                row.insert(&mut transaction).await?;
+            }
+            transaction.commit().await
+        })
+        .map_err(|cause| {
+            if let Some(trial) = trials.first().filter(|_| is_there_already(&cause)) {
                 StoreError::TrialExists { run: run.to_owned(), key: trial.key }
             } else if refers_to_nothing(&cause) {
                 StoreError::NoSuchRun { wanted: run.to_owned() }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Barrier;
 use std::time::Duration;
-use std::{fs, thread};
+use std::{fs, slice, thread};
 
 use common::{run, trial};
 use model::evidence::{Recording, Seen};
@@ -27,6 +27,17 @@ fn open(path: &Path) -> Store {
 }
 
 #[test]
+fn a_block_is_stored_whole_or_not_at_all() {
+    let folder = folder();
+    let store = open(&file(&folder));
+    store.create_run(&run("a", "2026-01-31T12:00:00Z")).unwrap();
+    store.add_trials("a", &[trial(0, 0), trial(0, 1)]).unwrap();
+    assert!(matches!(store.add_trials("a", &[trial(1, 0), trial(0, 1)]), Err(StoreError::TrialExists { .. })));
+    let stored: Vec<_> = store.load("a").unwrap().trials.iter().map(|trial| trial.key).collect();
+    assert_eq!(stored, [trial(0, 0).key, trial(0, 1).key]);
+}
+
+#[test]
 fn a_run_survives_closing() {
     let folder = folder();
     let mut expected = run("2026-01-31-size-3f9a", "2026-01-31T12:00:00Z");
@@ -36,11 +47,11 @@ fn a_run_survives_closing() {
         // Stored in the order they ran, which is not the order of their keys.
         for (block, position) in [(0, 1), (0, 0), (1, 0)] {
             expected.trials.push(trial(block, position));
-            store.add_trial(&expected.run, &expected.trials[expected.trials.len() - 1]).unwrap();
+            store.add_trials(&expected.run, slice::from_ref(&expected.trials[expected.trials.len() - 1])).unwrap();
         }
         let mut pilot = trial(0, 0);
         pilot.key.pilot = true;
-        store.add_trial(&expected.run, &pilot).unwrap();
+        store.add_trials(&expected.run, slice::from_ref(&pilot)).unwrap();
         expected.trials.push(pilot);
         let cut = WarmUpCut { seconds: 41.3, established: true };
         store.set_warm_up_cut(&expected.run, cut).unwrap();
@@ -82,7 +93,7 @@ fn only_a_run_without_trials_is_forgotten() {
     for name in ["empty", "measured"] {
         store.create_run(&run(name, "2026-01-01T00:00:00Z")).unwrap();
     }
-    store.add_trial("measured", &trial(0, 0)).unwrap();
+    store.add_trials("measured", slice::from_ref(&trial(0, 0))).unwrap();
     for name in ["empty", "measured", "unheard of"] {
         store.forget(name).unwrap();
     }
@@ -134,7 +145,7 @@ fn runs_are_found_by_name_beginning_and_age() {
     assert!(matches!(&ambiguous, StoreError::Ambiguous { runs, .. } if runs.len() == 3), "{ambiguous}");
     assert!(matches!(found("2026_"), Err(StoreError::NoSuchRun { .. })), "no wildcards");
     assert!(matches!(store.set_status("none", Status::Finished), Err(StoreError::NoSuchRun { .. })));
-    assert!(matches!(store.add_trial("none", &trial(0, 0)), Err(StoreError::NoSuchRun { .. })));
+    assert!(matches!(store.add_trials("none", slice::from_ref(&trial(0, 0))), Err(StoreError::NoSuchRun { .. })));
     let names: Vec<String> = store.list().unwrap().into_iter().map(|summary| summary.run).collect();
     assert_eq!(names, ["2026-02-01-b-77", "2026-01-01-a%", "2026-01-01-a"]);
 }
@@ -165,8 +176,8 @@ fn a_trial_is_stored_once() {
     let folder = folder();
     let store = open(&file(&folder));
     store.create_run(&run("a", "2026-01-01T00:00:00Z")).unwrap();
-    store.add_trial("a", &trial(2, 1)).unwrap();
-    let again = store.add_trial("a", &trial(2, 1)).unwrap_err();
+    store.add_trials("a", slice::from_ref(&trial(2, 1))).unwrap();
+    let again = store.add_trials("a", slice::from_ref(&trial(2, 1))).unwrap_err();
     assert!(again.to_string().contains("block 3, trial 2 of run `a`"), "{again}");
     assert_eq!(store.load("a").unwrap().trials.len(), 1);
 }
@@ -177,8 +188,8 @@ fn a_process_that_dies() {
     let Some(path) = std::env::var_os("STORE_OF_THE_DYING") else { return };
     let store = open(Path::new(&path));
     store.create_run(&run("a", "2026-01-01T00:00:00Z")).unwrap();
-    store.add_trial("a", &trial(0, 0)).unwrap();
-    store.add_trial("a", &trial(0, 1)).unwrap();
+    store.add_trials("a", slice::from_ref(&trial(0, 0))).unwrap();
+    store.add_trials("a", slice::from_ref(&trial(0, 1))).unwrap();
     std::process::abort();
 }
 
@@ -197,7 +208,7 @@ fn trials_survive_the_death_of_their_process() {
     let lock = store.lock(&store.list().unwrap()[0].run).unwrap();
     assert_eq!(store.list().unwrap()[0].status, Status::Running);
     drop(lock);
-    store.add_trial("a", &trial(1, 0)).unwrap();
+    store.add_trials("a", slice::from_ref(&trial(1, 0))).unwrap();
     assert_eq!(store.load("a").unwrap().trials.len(), 3);
 }
 
@@ -213,7 +224,7 @@ fn many_may_use_one_store_at_once() {
                 let name = format!("run-{worker}");
                 store.create_run(&run(&name, "2026-01-01T00:00:00Z")).unwrap();
                 for block in 0..10 {
-                    store.add_trial(&name, &trial(block, 0)).unwrap();
+                    store.add_trials(&name, slice::from_ref(&trial(block, 0))).unwrap();
                     store.list().unwrap();
                 }
                 store.set_status(&name, Status::Finished).unwrap();
@@ -281,12 +292,12 @@ fn a_reader_sees_what_a_writer_stores() {
     writer.create_run(&run("a", "2026-01-01T00:00:00Z")).unwrap();
     let reader = Store::open_to_read(&file(&folder)).unwrap().expect("a store");
     assert!(reader.load("a").unwrap().trials.is_empty());
-    writer.add_trial("a", &trial(0, 0)).unwrap();
+    writer.add_trials("a", slice::from_ref(&trial(0, 0))).unwrap();
     assert_eq!(reader.load("a").unwrap().trials.len(), 1);
-    let refused = reader.add_trial("a", &trial(0, 1)).unwrap_err();
+    let refused = reader.add_trials("a", slice::from_ref(&trial(0, 1))).unwrap_err();
     assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
     drop(reader);
-    writer.add_trial("a", &trial(0, 1)).unwrap();
+    writer.add_trials("a", slice::from_ref(&trial(0, 1))).unwrap();
     assert_eq!(open(&file(&folder)).load("a").unwrap().trials.len(), 2);
 }
 
@@ -336,7 +347,7 @@ fn a_read_only_disk_can_be_read() {
     {
         let store = open(&settled);
         store.create_run(&run("a", "2026-01-01T00:00:00Z")).unwrap();
-        store.add_trial("a", &trial(0, 0)).unwrap();
+        store.add_trials("a", slice::from_ref(&trial(0, 0))).unwrap();
         // What a process that died leaves behind and somebody copied without the file of its index.
         fs::copy(&settled, &unsettled).unwrap();
         fs::copy(disk.0.join("store.db-wal"), disk.0.join("unsettled.db-wal")).unwrap();
@@ -457,7 +468,7 @@ fn a_full_disk() {
     store.create_run(&run("a", "2026-01-01T00:00:00Z")).unwrap();
     let mut stored = 0;
     let error = loop {
-        match store.add_trial("a", &trial(stored, 0)) {
+        match store.add_trials("a", slice::from_ref(&trial(stored, 0))) {
             Ok(()) => stored += 1,
             Err(error) => break error,
         }

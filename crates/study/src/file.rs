@@ -1,8 +1,8 @@
 //! The study file as it is written: keys, their forms, their meaning. `schema/study.schema.json` is made from this.
 
 use indexmap::IndexMap;
-use model::Metric;
 use model::scenario::{Each, Take};
+use model::{Launches, Metric};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -71,6 +71,9 @@ pub(crate) struct DesignKeys {
     pub variants: Option<At<Vec<At<String>>>>,
     /// A regular part of all, of factors with two levels each: `1/2`, `1/4`, `1/8`, `1/16`.
     pub fraction: Option<At<String>>,
+    /// How the launches of a block share the host. `side-by-side`: all are alive at once and loaded in turns, so that they meet the
+    /// same host. `one-after-another`: a launch begins when the one before has ended. Default: `side-by-side`.
+    pub launches: Option<At<Launches>>,
 }
 
 /// What of the host the processes get.

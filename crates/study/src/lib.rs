@@ -127,6 +127,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         services,
         workloads,
         hooks,
+        launches: design::launches(file, problems),
         quick: decide::quick(file, timing.bursts, problems),
         timing,
         decide,

@@ -1,9 +1,11 @@
 //! What makes a result untrue, or limits it: one rule a file, one page of `docs/findings` a rule.
 
 pub mod burst_credit;
+pub mod busy_while_waiting;
 pub mod client_paused;
 pub mod client_saturated;
 pub mod confounded;
+pub mod connections_lost;
 pub mod coordinated_omission;
 pub mod errors;
 pub mod host_noise;
@@ -99,7 +101,7 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 18] = [
+const OTHERS: [Rule; 20] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
@@ -113,6 +115,8 @@ const OTHERS: [Rule; 18] = [
     client_paused::rule,
     shared_cores::rule,
     burst_credit::rule,
+    busy_while_waiting::rule,
+    connections_lost::rule,
     host_noise::rule,
     not_replicated::rule,
     not_steady::rule,
@@ -186,6 +190,8 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::ClientPaused => page!("client-paused"),
         FindingId::SharedCores => page!("shared-cores"),
         FindingId::BurstCredit => page!("burst-credit"),
+        FindingId::BusyWhileWaiting => page!("busy-while-waiting"),
+        FindingId::ConnectionsLost => page!("connections-lost"),
         FindingId::HostNoise => page!("host-noise"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),

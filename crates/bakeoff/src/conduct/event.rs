@@ -34,6 +34,8 @@ pub enum Event<'a> {
     },
     /// About once a second under load.
     Progressed {
+        /// Whose load.
+        variant: VariantIndex,
         /// Good answers per second.
         rate: f64,
         /// Requests that failed in this second.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use load::{Flow, Load, Stop, Target};
+use load::{Load, Stop, Target};
 use model::evidence::{Recording, Seen};
 use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, interval};
 use server::Running;
@@ -11,7 +11,7 @@ use server::Running;
 use super::ConductError;
 use super::asking::Asking;
 use super::prepared::Prepared;
-use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
+use super::running::{Broken, Extent, Judged, Measured, Over, Purpose, Run, RunningTrial};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.
@@ -57,13 +57,13 @@ impl RunningTrial<'_> {
             && let Some(count) = next_count(&load, window, began.elapsed(), requests)
         {
             let load = Load { stop: Stop::Count(count), ..load.clone() };
-            let (intervals, end) = self.load(&load, server, &mut |_| {
+            let (loaded, end) = self.load(&load, Extent::Fixed(window), server, &mut |_| {
                 cpu.sample();
-                Flow::Continue
+                Judged::GoOn
             });
             ended = end;
             let before = requests;
-            requests += interval::tally(&intervals).ended();
+            requests += interval::tally(&loaded.intervals).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.
             if count == u64::MAX || requests == before {
                 break;

@@ -8,16 +8,19 @@ mod prepared;
 mod running;
 mod services;
 mod trial;
+mod turns;
 
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
-use model::plan::Trial;
-use model::{Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
+use model::{Block, Launches, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
@@ -25,6 +28,8 @@ use thiserror::Error;
 pub use event::{Event, Silent, Watcher};
 use prepared::Prepared;
 use running::{Over, Run};
+use trial::Surroundings;
+use turns::Turnstile;
 
 /// What a run needs besides its record.
 pub struct Conductor<'a> {
@@ -215,12 +220,12 @@ impl Conductor<'_> {
                         }
                         return Ok(Ending::Budget(budget));
                     }
-                    let planned = planned(record, key).clone();
-                    let Over { record: trial, end } = self.conduct(&prepared, &planned, record)?;
-                    if let Some(trial) = trial {
-                        record.trials.push(trial);
+                    let Over { record: trials, end } = self.conduct(&prepared, key, record)?;
+                    if let Some(trials) = trials {
+                        let before = record.trials.len();
+                        record.trials.extend(trials);
                         assessment = analysis::assess(record, boundaries);
-                        self.tell(&assessment, &planned, began);
+                        self.tell(&assessment, before, began);
                     }
                     // Whether it ended as it should is looked at when it is stored.
                     end?;
@@ -298,46 +303,92 @@ impl Conductor<'_> {
     }
 
     fn run_of<'r>(&'r mut self, record: &'r StudyRecord) -> Run<'r> {
-        Run { record, interrupted: self.interrupted, watcher: &mut *self.watcher }
+        Run { record, interrupted: self.interrupted, watcher: &mut *self.watcher, seat: None }
     }
 
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs one trial and stores it, unless it was interrupted.
+    /// Runs a trial, side by side all trials of its block, and stores what came of it, unless it was interrupted.
     fn conduct(
         &mut self,
         prepared: &Prepared,
-        planned: &Trial,
+        key: TrialKey,
         record: &StudyRecord,
-    ) -> Result<Over<TrialRecord>, ConductError> {
-        self.watcher.see(&Event::TrialBegan(planned));
-        let over = prepared.run(planned, self.run_of(record))?;
-        if let Some(trial) = &over.record {
-            self.store.add_trial(&record.run, trial)?;
+    ) -> Result<Over<Vec<TrialRecord>>, ConductError> {
+        let block = block(record, key);
+        let surroundings = Surroundings::begin();
+        let mut over = match record.plan.schedule.launches {
+            Launches::SideBySide => self.side_by_side(prepared, block, record)?,
+            Launches::OneAfterAnother => {
+                let Over { record, end } = prepared.run(&block.trials[key.position as usize], self.run_of(record))?;
+                Over { record: record.map(|trial| vec![trial]), end }
+            }
+        };
+        let (host, canary_ns) = surroundings.end();
+        if let Some(trials) = &mut over.record {
+            for trial in trials.iter_mut() {
+                (trial.host, trial.canary_ns) = (host.clone(), canary_ns);
+            }
+            self.store.add_trials(&record.run, trials)?;
         }
         Ok(over)
     }
 
-    /// Tells what came of the latest trial and, where it ends its block, what is known since.
-    fn tell(&mut self, assessment: &Assessment, planned: &Trial, began: Instant) {
+    /// Tells what came of the trials after the first `before` and, where they end their block, what is known since.
+    fn tell(&mut self, assessment: &Assessment, before: usize, began: Instant) {
         let record = assessment.record;
         let left = self.time_left(assessment, began);
-        if let Some(trial) = record.trials.last() {
-            self.watcher.see(&Event::TrialEnded { trial, left });
+        for trial in &record.trials[before..] {
+            self.watcher.see(&Event::TrialEnded { trial, left: left.clone() });
         }
-        let ends_block = planned.key.position as usize + 1 == record.study.variants.len();
-        if ends_block && !planned.key.pilot {
-            let block = planned.key.block;
+        let Some(key) = record.trials.last().map(|trial| trial.key) else { return };
+        let block = block(record, key);
+        let ran = record.trials.iter().filter(|trial| (trial.key.pilot, trial.key.block) == (key.pilot, key.block));
+        if ran.count() == block.trials.len() && !key.pilot {
             let aside = analysis::set_aside(assessment);
-            if let Some((block, reason)) = aside.into_iter().find(|(index, _)| *index == block) {
+            if let Some((block, reason)) = aside.into_iter().find(|(index, _)| *index == key.block) {
                 self.watcher.see(&Event::SetAside { block, reason: &reason });
             } else {
                 self.watcher.see(&Event::Looked(&analysis::looks(assessment)));
                 self.foresee(assessment);
             }
         }
+    }
+
+    /// Runs all trials of a block at once, each on a thread of its own, which take turns. Where one of them was interrupted, or we
+    /// failed, there is nothing to keep of the block.
+    fn side_by_side(
+        &mut self,
+        prepared: &Prepared,
+        block: &Block,
+        record: &StudyRecord,
+    ) -> Result<Over<Vec<TrialRecord>>, ConductError> {
+        let index = block.trials.first().map_or(0, |trial| trial.key.block);
+        let orders = analysis::rounds(block.trials.len(), record.plan.seed, index);
+        let (interrupted, turnstile) = (self.interrupted, Turnstile::new(block.trials.len(), orders, self.interrupted));
+        let watcher = Mutex::new(&mut *self.watcher);
+        let overs: Vec<_> = thread::scope(|scope| {
+            let launch = |(place, trial)| {
+                let (watcher, turnstile) = (&watcher, &turnstile);
+                scope.spawn(move || {
+                    let mut relay = Relay(watcher);
+                    let seat = Some(turnstile.seat(place));
+                    let over = prepared.run(trial, Run { record, interrupted, watcher: &mut relay, seat });
+                    if !matches!(over, Ok(Over { record: Some(_), end: Ok(()) })) {
+                        turnstile.give_up();
+                    }
+                    over
+                })
+            };
+            let launches: Vec<_> = block.trials.iter().enumerate().map(launch).collect();
+            launches.into_iter().map(|launch| launch.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let overs = overs.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (trials, ends): (Vec<_>, Vec<_>) = overs.into_iter().map(|over| (over.record, over.end)).unzip();
+        let end = ends.into_iter().fold(Ok(()), Result::and);
+        Ok(Over { record: trials.into_iter().collect(), end })
     }
 
     fn foresee(&mut self, assessment: &Assessment) {
@@ -359,7 +410,16 @@ impl Conductor<'_> {
     }
 }
 
-fn planned(record: &StudyRecord, key: TrialKey) -> &Trial {
+fn block(record: &StudyRecord, key: TrialKey) -> &Block {
     let blocks = if key.pilot { &record.plan.pilot } else { &record.plan.blocks };
-    &blocks[key.block as usize].trials[key.position as usize]
+    &blocks[key.block as usize]
+}
+
+/// Passes on what the launches of a block report. They take turns, and so do their events.
+struct Relay<'m, 'w, 'd>(&'m Mutex<&'w mut (dyn Watcher + 'd)>);
+
+impl Watcher for Relay<'_, '_, '_> {
+    fn see(&mut self, event: &Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).see(event);
+    }
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use analysis::HalfWindow;
 use jiff::Timestamp;
-use load::{Flow, LengthRule, Load, Stop, Target};
+use load::{LengthRule, Load, Stop, Target};
+use model::interval::BIN_S;
 use model::plan::Trial;
 use model::proof::Proof;
 use model::study::WarmUp;
@@ -14,18 +15,42 @@ use server::{HostSampler, Others, Running, Site};
 
 use super::asking::Asking;
 use super::prepared::Prepared;
-use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
+use super::running::{Broken, Extent, Judged, Loaded, Measured, Over, Purpose, Run, RunningTrial};
 use super::{ConductError, answers};
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
 const ANSWERS_BEFORE: usize = 2;
+/// What the length of an interval may be off by, in bins.
+const ROUNDING: f64 = 1e-6;
+
+/// What the host does around launches, from when it is made.
+pub(super) struct Surroundings {
+    canary_before: u64,
+    others: Others,
+    host: HostSampler,
+    own_before: f64,
+}
+
+impl Surroundings {
+    pub fn begin() -> Self {
+        let canary_before = server::canary_ns();
+        let (others, host, own_before) = (Others::new(), HostSampler::new(), server::own_cpu_s());
+        Self { canary_before, others, host, own_before }
+    }
+
+    /// The host's use since then, and the canary before and after. All that was launched has ended and been waited for: its CPU time
+    /// is counted as ours.
+    pub fn end(mut self) -> (HostUse, [u64; 2]) {
+        let competitor = self.others.busiest().into_iter().next();
+        let host = HostUse { competitor, ..self.host.sample(server::own_cpu_s() - self.own_before) };
+        (host, [self.canary_before, server::canary_ns()])
+    }
+}
 
 impl Prepared<'_> {
-    /// Runs one trial to its end.
+    /// Runs one trial to its end. What the host did meanwhile is left to the caller.
     pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<Over<TrialRecord>, ConductError> {
         let started = Timestamp::now().to_string();
-        let canary_before = server::canary_ns();
-        let (others, mut host, own_before) = (Others::new(), HostSampler::new(), server::own_cpu_s());
         let folder = self.trial_folder(trial);
         let running = RunningTrial::new(self, Purpose::Trial(trial), trial.variant, folder.clone(), run);
         running.over(|outcome, measured| {
@@ -42,12 +67,8 @@ impl Prepared<'_> {
                 answers,
                 warm_up,
                 cells,
-                // All that was launched has ended and been waited for: its CPU time is counted as ours.
-                host: HostUse {
-                    competitor: others.busiest().into_iter().next(),
-                    ..host.sample(server::own_cpu_s() - own_before)
-                },
-                canary_ns: [canary_before, server::canary_ns()],
+                host: HostUse::default(),
+                canary_ns: [0; 2],
                 oom_kills,
                 failed_tear_downs,
                 service_logs,
@@ -134,15 +155,27 @@ impl RunningTrial<'_> {
             load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
         }
         let is_rest = |interval: &Interval| bursts.is_some_and(|bursts| bursts.is_rest(interval.start_s));
-        let mut window = HalfWindow::new(mode);
-        let (seen, ended) = self.load(&load, server, &mut |interval| {
-            // Rests tell nothing of how fast the server is.
-            let steady = !is_rest(interval) && window.push(&interval.bins).is_some();
-            if steady && pilot { Flow::Stop } else { Flow::Continue }
+        // Side by side the block without a warm-up length finds it.
+        let finds = self.run.record.warm_up_cut.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
+        let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
+        let in_turns = self.run.seat.is_some();
+        let (mut window, mut steady_at_s) = (HalfWindow::new(mode), None);
+        let (loaded, ended) = self.load(&load, extent, server, &mut |interval| {
+            // Rests tell nothing of how fast the server is, and neither does a bin that was cut short.
+            let whole = (interval.length_s / BIN_S + ROUNDING) as usize;
+            let Some(at) =
+                (if is_rest(interval) { None } else { window.push(&interval.bins[..whole.min(interval.bins.len())]) })
+            else {
+                return Judged::GoOn;
+            };
+            // In slices some time is not counted; the clock is the load's.
+            let of_load = if in_turns { interval.start_s + interval.length_s } else { at };
+            steady_at_s.get_or_insert(bursts.map_or(of_load, |bursts| bursts.elapsed_s(of_load)));
+            if pilot { Judged::Enough } else { Judged::Steady }
         });
-        let (rests, intervals) = seen.into_iter().partition(is_rest);
-        let steady_at_s = window.steady_at().map(|at| bursts.map_or(at, |bursts| bursts.elapsed_s(at)));
-        self.measured.warm_up = Some(WarmUpRecord { intervals, rests, steady_at_s });
+        let Loaded { intervals, ramp_up, drain, slices } = loaded;
+        let (rests, intervals) = intervals.into_iter().partition(is_rest);
+        self.measured.warm_up = Some(WarmUpRecord { intervals, rests, ramp_up, drain, slices, steady_at_s });
         ended
     }
 
@@ -160,19 +193,23 @@ impl RunningTrial<'_> {
         let plan = &self.run.record.plan;
         let planned = &plan.cells[cell];
         let length = planned.length(plan.schedule.measure);
+        let in_turns = self.run.seat.is_some();
+        // Slices have ramp-ups of their own.
         let warm_up = self.measured.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.intervals);
-        let lead_in = Duration::from_secs(analysis::lead_in(planned, warm_up, length));
-        let stop = Stop::After(lead_in + length);
+        let lead_in = if in_turns { 0 } else { analysis::lead_in(planned, warm_up, length) };
+        let stop = Stop::After(Duration::from_secs(lead_in) + length);
         // All variants of a block meet the same random times.
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
         let (jruby_before, gc_before) = (server.jruby_counts(), server.ruby_gc());
-        let (whole, ended) = self.load(&load, server, &mut |_| Flow::Continue);
-        let (ramp_up, intervals) = whole.into_iter().partition(|second| second.start_s < lead_in.as_secs_f64());
+        let (loaded, ended) = self.load(&load, Extent::Fixed(length), server, &mut |_| Judged::GoOn);
+        let Loaded { intervals, mut ramp_up, drain, slices } = loaded;
+        let (lead, intervals): (Vec<_>, _) = intervals.into_iter().partition(|second| second.start_s < lead_in as f64);
+        ramp_up.extend(lead);
         let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| server.ruby_gc()?.since(&before));
-        self.measured.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, jruby, ruby_gc });
+        self.measured.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, drain, slices, jruby, ruby_gc });
         ended
     }
 }

@@ -59,6 +59,7 @@ impl HostSampler {
             others_cores: cores(busy_s - self.busy_s - own_cpu_s),
             competitor: None,
             services_cores: None,
+            waiting_cores: None,
             throttled_s: (throttled_s - self.throttled_s).max(0.0),
             pressure: pressure_s.zip(self.pressure_s).map(|(now, before)| cores(now - before).min(1.0)),
             mhz: frequency(&self.frequencies, &per_core),

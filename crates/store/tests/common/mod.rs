@@ -56,6 +56,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
                 shapes: vec![Shape::users(1)],
             }],
             hooks: Hooks::default(),
+            launches: model::Launches::OneAfterAnother,
             timing: timing.clone(),
             quick: timing,
             decide: Decide {
@@ -76,6 +77,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             pilot: Vec::new(),
             blocks: Vec::new(),
             schedule: Schedule {
+                launches: model::Launches::OneAfterAnother,
                 warm_up: WarmUp::Fixed(Duration::ZERO),
                 bursts: None,
                 measure: Duration::from_secs(1),
@@ -120,12 +122,21 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         launch: None,
         settings: Vec::new(),
         answers: Vec::new(),
-        warm_up: Some(WarmUpRecord { intervals: vec![interval.clone()], rests: Vec::new(), steady_at_s: None }),
+        warm_up: Some(WarmUpRecord {
+            intervals: vec![interval.clone()],
+            rests: Vec::new(),
+            ramp_up: Vec::new(),
+            drain: Vec::new(),
+            slices: Vec::new(),
+            steady_at_s: None,
+        }),
         cells: vec![CellRecord {
             cell: 0,
             since_ready_s: 12.5,
             intervals: vec![interval; 3],
             ramp_up: Vec::new(),
+            drain: Vec::new(),
+            slices: Vec::new(),
             jruby: None,
             ruby_gc: None,
         }],

@@ -1,0 +1,104 @@
+//! A launch used the host while another one was measured.
+
+use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex, Waited};
+
+use super::{Assessment, Found};
+use crate::blocks::{self, Trials};
+use crate::robust;
+
+/// Cores that a waiting launch may use: on two processors it costs the one that is loaded at most this much of a half.
+const MAY_USE: f64 = 0.05;
+/// Cores by which variants may differ in that before one has slowed the others down enough to turn a verdict.
+const MAY_DIFFER: f64 = 0.25;
+
+/// A warning for each variant whose median launch used more than [`MAY_USE`] cores while it waited between its measured slices; invalid where
+/// that is [`MAY_DIFFER`] cores more than the stillest variant uses: it slows the others down and is not slowed down by them.
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+    let trials = Trials::of(record);
+    let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
+    let waited = |variant: VariantIndex| -> Vec<Waited> {
+        let launches = used.iter().filter_map(|block| trials.get(*block, variant));
+        launches.filter_map(while_measured).collect()
+    };
+    let of_variants: Vec<Vec<Waited>> = (0..record.study.variants.len()).map(waited).collect();
+    let cores = |waited: &[Waited], seconds: fn(&Waited) -> Option<f64>| {
+        let cores = waited.iter().filter_map(|waited| Some(seconds(waited)? / waited.elapsed_s));
+        robust::median(&cores.collect::<Vec<_>>())
+    };
+    let cpu: Vec<f64> =
+        of_variants.iter().map(|waited| cores(waited, |waited| Some(waited.cpu_s)).unwrap_or(0.0)).collect();
+    let stillest = cpu.iter().copied().fold(f64::INFINITY, f64::min);
+    let busy = cpu.iter().enumerate().filter(|(_, cores)| **cores > MAY_USE);
+    busy.map(|(variant, used)| {
+        let severity = if used - stillest > MAY_DIFFER { Severity::Invalid } else { Severity::Warning };
+        let found = Found::new(
+            FindingId::BusyWhileWaiting,
+            severity,
+            record.study.variants[variant].name.clone(),
+            "Side by side a launch waits while another one is loaded. This one did not keep still: it took processor time that the other would \
+             have had.",
+            "Switch off what it does by itself (timers, polling, spinning threads), give it more processors, or write `[design] launches = \
+             \"one-after-another\"`.",
+        )
+        .about(variant)
+        .with("while it waited, median launch", format!("{used:.2} cores"))
+        .with("the stillest variant", format!("{stillest:.2} cores"));
+        let share = |name: &str, found: Found, seconds: fn(&Waited) -> Option<f64>| {
+            match cores(&of_variants[variant], seconds).filter(|share| *share > 0.0) {
+                Some(share) => found.with(name, format!("{:.1} % of the time", share * 100.0)),
+                None => found,
+            }
+        };
+        let found = share("in collections", found, |waited| waited.gc_s);
+        share("in JIT compilation", found, |waited| waited.jit_s)
+    })
+    .collect()
+}
+
+/// What a launch did while it waited for its measured slices.
+fn while_measured(trial: &TrialRecord) -> Option<Waited> {
+    let slices = trial.cells.iter().flat_map(|cell| &cell.slices);
+    let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+    slices.filter_map(|slice| slice.waited).filter(|waited| waited.elapsed_s > 0.0).reduce(|one, other| Waited {
+        elapsed_s: one.elapsed_s + other.elapsed_s,
+        cpu_s: one.cpu_s + other.cpu_s,
+        gc_s: sum(one.gc_s, other.gc_s),
+        jit_s: sum(one.jit_s, other.jit_s),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::fixture;
+
+    /// Launches side by side that use so many cores while they wait.
+    fn waiting(cores: [f64; 2]) -> StudyRecord {
+        fixture::side_by_side(5, |variant, slice| {
+            slice.waited = Some(Waited { elapsed_s: 2.0, cpu_s: 2.0 * cores[variant], gc_s: Some(0.0), jit_s: None });
+        })
+    }
+
+    #[test]
+    fn still_launches_are_fine() {
+        assert_eq!(gravest(rule, &fixture::record(5, 0.0)), None, "one after another");
+        assert_eq!(gravest(rule, &waiting([0.01, 0.03])), None);
+    }
+
+    #[test]
+    fn a_busy_one_is_named() {
+        assert_eq!(gravest(rule, &waiting([0.01, 0.1])), Some(Severity::Warning));
+        assert_eq!(gravest(rule, &waiting([0.9, 0.9])), Some(Severity::Warning), "both alike");
+        assert_eq!(gravest(rule, &waiting([0.01, 1.0])), Some(Severity::Invalid));
+        assert_eq!(gravest(rule, &waiting([1.0, 0.0])), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn one_launch_of_five_is_chance() {
+        let mut record = waiting([0.01, 0.01]);
+        let slices = record.trials[0].cells.iter_mut().flat_map(|cell| &mut cell.slices);
+        slices.for_each(|slice| slice.waited.as_mut().unwrap().cpu_s = 2.0);
+        assert_eq!(gravest(rule, &record), None);
+    }
+}

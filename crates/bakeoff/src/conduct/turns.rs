@@ -1,0 +1,277 @@
+//! Who has the turn: side by side, one launch of a block does something at a time, and the others wait.
+//!
+//! A launch takes its [`Seat`]'s turn before it does anything to its server (starts it, asks it, loads it, ends it) and passes it on
+//! after each slice of load. In every round each launch that is left has one turn. The first round is in the plan's order, those after
+//! it in random balanced order. What a round is like (its slice's length, whether all have become steady) is decided before it
+//! begins, from what the rounds before it showed: it is the same for all launches.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use server::ProcessTree;
+
+/// Length of a slice, unless the ramp-up asks for more.
+const SLICE: Duration = Duration::from_secs(2);
+/// The longest slice.
+const LONGEST_SLICE: Duration = Duration::from_secs(20);
+/// A slice lasts at least so many times as long as the longest ramp-up of the round before.
+const RAMP_UPS: u32 = 10;
+/// How often who waits looks whether the run is interrupted.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The launches of a block, and whose turn it is.
+pub(super) struct Turnstile<'a> {
+    state: Mutex<State>,
+    changed: Condvar,
+    interrupted: &'a AtomicBool,
+    began: Instant,
+}
+
+struct State {
+    /// The launches that are left, by place.
+    present: Vec<bool>,
+    /// Whether one of them failed in such a way that the block is given up.
+    given_up: bool,
+    round: Round,
+    /// Places in this round's order, and the index there of the one whose turn it is.
+    order: Vec<usize>,
+    at: usize,
+    orders: Box<dyn Iterator<Item = Vec<usize>> + Send>,
+    /// The longest ramp-up of this round.
+    ramp_up: Duration,
+    /// When each launch was found steady, seconds of load.
+    steady_at: Vec<Option<f64>>,
+    /// What runs of each, its services included.
+    trees: Vec<Vec<ProcessTree>>,
+}
+
+/// What is the same for all turns of a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Round {
+    /// Its number, from 0.
+    pub number: u32,
+    /// How long each slice is, unless its load ends sooner.
+    pub slice: Duration,
+    /// Seconds of load until all launches that are left were found steady, the latest counting; `None` as long as one was not.
+    pub steady_at: Option<f64>,
+}
+
+impl<'a> Turnstile<'a> {
+    /// For so many launches; `orders` gives the places of each round after the first.
+    pub fn new(
+        launches: usize,
+        orders: impl Iterator<Item = Vec<usize>> + Send + 'static,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let state = State {
+            present: vec![true; launches],
+            given_up: false,
+            round: Round { number: 0, slice: SLICE, steady_at: None },
+            order: (0..launches).collect(),
+            at: 0,
+            orders: Box::new(orders),
+            ramp_up: Duration::ZERO,
+            steady_at: vec![None; launches],
+            trees: vec![Vec::new(); launches],
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new(), interrupted, began: Instant::now() }
+    }
+
+    /// The seat of the launch at this place in the plan's order.
+    pub fn seat(&self, place: usize) -> Seat<'_> {
+        Seat { turnstile: self, place }
+    }
+
+    /// Gives the block up: nobody has another turn.
+    pub fn give_up(&self) {
+        self.state().given_up = true;
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_turn_of(&self, place: usize) -> bool {
+        self.order.get(self.at) == Some(&place)
+    }
+
+    /// Gives the turn to the next who is left, in this round or a new one.
+    fn advance(&mut self) {
+        if !self.present.contains(&true) {
+            return;
+        }
+        loop {
+            self.at += 1;
+            if self.at >= self.order.len() {
+                self.begin_round();
+            }
+            if self.order.get(self.at).is_some_and(|place| self.present[*place]) {
+                return;
+            }
+        }
+    }
+
+    fn begin_round(&mut self) {
+        let all = || (0..self.present.len()).collect();
+        let order = self.orders.next().unwrap_or_else(all);
+        let left = || self.present.iter().zip(&self.steady_at).filter(|(present, _)| **present);
+        let steady_at = left().map(|(_, steady)| *steady).try_fold(0.0_f64, |latest, at| Some(latest.max(at?)));
+        let slice = (self.ramp_up * RAMP_UPS).clamp(SLICE, LONGEST_SLICE);
+        self.round = Round { number: self.round.number + 1, slice, steady_at };
+        (self.order, self.at, self.ramp_up) = (order, 0, Duration::ZERO);
+    }
+}
+
+/// The place of a launch among those of its block. Who drops it has left.
+pub(super) struct Seat<'a> {
+    turnstile: &'a Turnstile<'a>,
+    place: usize,
+}
+
+impl Seat<'_> {
+    /// Waits for its turn; `None` when the run is interrupted or the block is given up.
+    pub fn take(&self) -> Option<Round> {
+        let mut state = self.turnstile.state();
+        loop {
+            if state.given_up || self.turnstile.interrupted.load(Ordering::Relaxed) {
+                return None;
+            }
+            if state.is_turn_of(self.place) {
+                return Some(state.round);
+            }
+            let waited = self.turnstile.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Passes the turn on, which it has.
+    pub fn pass(&self) {
+        self.turnstile.state().advance();
+        self.turnstile.changed.notify_all();
+    }
+
+    /// Notes how long the slice of this turn ramped up, and when the launch was found steady, if it was.
+    pub fn report(&self, ramp_up: Duration, steady_at: Option<f64>) {
+        let mut state = self.turnstile.state();
+        state.ramp_up = state.ramp_up.max(ramp_up);
+        state.steady_at[self.place] = steady_at;
+    }
+
+    /// Notes what runs of this launch.
+    pub fn register(&self, trees: Vec<ProcessTree>) {
+        self.turnstile.state().trees[self.place] = trees;
+    }
+
+    /// What runs of the others.
+    pub fn others(&self) -> Vec<ProcessTree> {
+        let state = self.turnstile.state();
+        let others = state.trees.iter().enumerate().filter(|(place, _)| *place != self.place);
+        others.flat_map(|(_, trees)| trees.clone()).collect()
+    }
+
+    /// Since when the block's turns go on.
+    pub fn began(&self) -> Instant {
+        self.turnstile.began
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut state = self.turnstile.state();
+        let had_turn = state.is_turn_of(self.place);
+        state.present[self.place] = false;
+        state.trees[self.place] = Vec::new();
+        if had_turn {
+            state.advance();
+        }
+        drop(state);
+        self.turnstile.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Who had which turn, of launches that leave after so many turns each.
+    fn turns(leave_after: &[usize]) -> Vec<(u32, usize)> {
+        let interrupted = AtomicBool::new(false);
+        let turnstile = Turnstile::new(leave_after.len(), analysis::rounds(leave_after.len(), 1, 0), &interrupted);
+        let seen = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for (place, turns) in leave_after.iter().enumerate() {
+                let (seat, seen) = (turnstile.seat(place), &seen);
+                scope.spawn(move || {
+                    for turn in 0..*turns {
+                        let round = seat.take().unwrap();
+                        seen.lock().unwrap().push((round.number, place));
+                        if turn + 1 < *turns {
+                            seat.pass();
+                        }
+                    }
+                });
+            }
+        });
+        seen.into_inner().unwrap()
+    }
+
+    #[test]
+    fn each_has_one_turn_a_round() {
+        let seen = turns(&[5, 5, 5]);
+        assert_eq!(seen[..3], [(0, 0), (0, 1), (0, 2)]);
+        for (number, round) in (0..).zip(seen.chunks(3)) {
+            let mut places: Vec<usize> = round.iter().map(|(_, place)| *place).collect();
+            places.sort_unstable();
+            assert_eq!((places, round[2].0), (vec![0, 1, 2], number));
+        }
+    }
+
+    #[test]
+    fn who_leaves_holds_nobody_up() {
+        let seen = turns(&[1, 4, 2]);
+        assert_eq!(seen.iter().map(|(round, _)| *round).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 2, 3]);
+        assert_eq!(seen[5..], [(2, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn a_round_is_decided_by_the_one_before() {
+        let interrupted = AtomicBool::new(false);
+        let turnstile = Turnstile::new(2, analysis::rounds(2, 1, 0), &interrupted);
+        let seats = [turnstile.seat(0), turnstile.seat(1)];
+        let round = |reports: [(u64, Option<f64>); 2]| {
+            let order = turnstile.state().order.clone();
+            for place in order {
+                seats[place].take().unwrap();
+                let (ms, steady_at) = reports[place];
+                seats[place].report(Duration::from_millis(ms), steady_at);
+                seats[place].pass();
+            }
+            turnstile.state().round
+        };
+        assert_eq!(round([(10, None), (900, Some(40.0))]), Round { number: 1, slice: SLICE * 9 / 2, steady_at: None });
+        assert_eq!(
+            round([(10, Some(30.0)), (10, Some(40.0))]),
+            Round { number: 2, slice: SLICE, steady_at: Some(40.0) }
+        );
+        assert_eq!(round([(60_000, Some(30.0)), (0, Some(40.0))]).slice, LONGEST_SLICE);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_block_that_is_given_up_or_a_run_that_is_interrupted() {
+        let interrupted = AtomicBool::new(false);
+        let turnstile = Turnstile::new(2, analysis::rounds(2, 1, 0), &interrupted);
+        let (first, second) = (turnstile.seat(0), turnstile.seat(1));
+        assert!(first.take().is_some());
+        interrupted.store(true, Ordering::Relaxed);
+        assert!(second.take().is_none());
+        interrupted.store(false, Ordering::Relaxed);
+        turnstile.give_up();
+        assert!(first.take().is_none() && second.take().is_none());
+    }
+}

@@ -1,0 +1,35 @@
+//! Turns: side by side, each launch of a block is loaded for a slice at a time, while the others wait.
+
+use serde::{Deserialize, Serialize};
+
+/// One turn of a launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// The round, counted over all loads of the block: each of its launches has one slice in it.
+    pub round: u32,
+    /// When it began, seconds since the block's first launch was begun.
+    pub began_s: f64,
+    /// Its length, seconds of load, its drain apart.
+    pub length_s: f64,
+    /// How long it ramped up, until each request that it began with had ended: seconds, not counted.
+    pub ramp_up_s: f64,
+    /// Connections that the server had ended since the slice before, and that had to be made again.
+    pub lost_connections: u32,
+    /// What the launch did since its slice before; absent before its first.
+    pub waited: Option<Waited>,
+}
+
+/// What a launch used while it waited for its turn and nothing was asked of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Waited {
+    /// How long it waited, seconds.
+    pub elapsed_s: f64,
+    /// CPU time of its process tree, seconds.
+    pub cpu_s: f64,
+    /// The part of [`Self::elapsed_s`] in which its JVM was paused for collections, seconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_s: Option<f64>,
+    /// Seconds of JIT compilation, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jit_s: Option<f64>,
+}
