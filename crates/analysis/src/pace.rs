@@ -8,11 +8,12 @@ use model::{CellRecord, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interva
 
 use crate::assess::Assessment;
 use crate::blocks::Fate;
+use crate::design::spare;
 use crate::{lead_in, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
-const OVERHEAD_S: Range<f64> = 0.5..10.0;
+pub(crate) const OVERHEAD_S: Range<f64> = 0.5..10.0;
 
 /// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
 pub fn time_left(assessment: &Assessment) -> Range<Duration> {
@@ -25,7 +26,9 @@ pub fn time_left(assessment: &Assessment) -> Range<Duration> {
     let used = assessment.used() as u32;
     let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
     let complete = states.len() as u32 - begun;
-    let most = if used < schedule.max_blocks { record.plan.blocks.len() as u32 - complete } else { begun };
+    let planned = record.plan.blocks.len() as u32;
+    let most = record.most_blocks();
+    let most = if used < most { planned.min(most + spare(most)).saturating_sub(complete).max(begun) } else { begun };
     let least = schedule.min_blocks.saturating_sub(used).clamp(begun, most);
 
     let pace = Pace::of(record);
@@ -47,6 +50,17 @@ pub fn block_time(assessment: &Assessment) -> Duration {
     let is_known = record.trials.iter().any(|trial| trial.outcome == Outcome::Completed);
     let seconds = if is_known { trial.end } else { trial.start };
     Duration::from_secs_f64(seconds * record.study.variants.len() as f64)
+}
+
+/// How many blocks are used at most, by the time that a block takes and what is left of the run's, so far as its trials have been
+/// recorded. No fewer than the least number of blocks, no more than the plan has.
+pub fn horizon(assessment: &Assessment) -> u32 {
+    let record = assessment.record;
+    let schedule = &record.plan.schedule;
+    let spent_s: f64 = record.trials.iter().map(|trial| trial.host.elapsed_s).sum();
+    let fitting = (schedule.within.as_secs_f64() - spent_s).max(0.0) / block_time(assessment).as_secs_f64();
+    let blocks = (assessment.used() as f64 + fitting).min(f64::from(u32::MAX)) as u32;
+    blocks.max(schedule.min_blocks).min(schedule.max_blocks)
 }
 
 /// Least and most seconds of one trial.
