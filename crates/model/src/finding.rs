@@ -72,6 +72,8 @@ pub enum FindingId {
     BurstCredit,
     /// Something else used the host.
     HostNoise,
+    /// No block counts.
+    NoBlockUsed,
     /// Too few launches for any verdict.
     NotReplicated,
     /// A variant's speed had not settled.
@@ -92,7 +94,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -114,6 +116,7 @@ impl FindingId {
         Self::SharedCores,
         Self::BurstCredit,
         Self::HostNoise,
+        Self::NoBlockUsed,
         Self::NotReplicated,
         Self::NotSteady,
         Self::RegimeChange,
@@ -148,6 +151,7 @@ impl FindingId {
             Self::SharedCores => "shared-cores",
             Self::BurstCredit => "burst-credit",
             Self::HostNoise => "host-noise",
+            Self::NoBlockUsed => "no-block-used",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",
             Self::RegimeChange => "regime-change",

@@ -8,6 +8,7 @@ pub mod coordinated_omission;
 pub mod errors;
 pub mod host_noise;
 pub mod memory_limit_hit;
+pub mod no_block_used;
 pub mod not_replicated;
 pub mod not_steady;
 pub mod options_overwritten;
@@ -99,7 +100,7 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 18] = [
+const OTHERS: [Rule; 19] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
@@ -114,6 +115,7 @@ const OTHERS: [Rule; 18] = [
     shared_cores::rule,
     burst_credit::rule,
     host_noise::rule,
+    no_block_used::rule,
     not_replicated::rule,
     not_steady::rule,
     regime_change::rule,
@@ -187,6 +189,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SharedCores => page!("shared-cores"),
         FindingId::BurstCredit => page!("burst-credit"),
         FindingId::HostNoise => page!("host-noise"),
+        FindingId::NoBlockUsed => page!("no-block-used"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),
         FindingId::RegimeChange => page!("regime-change"),
