@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::assess::Assessment;
-use crate::design::SPARE;
+use crate::design::spare;
 use crate::robust;
 
 /// Departure of the canary's time from the run's median that is a disturbance, a fraction.
@@ -93,8 +93,7 @@ pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
 
 /// How many blocks may be set aside up to this one.
 fn most_aside(record: &StudyRecord, block: u32) -> u32 {
-    let fifth = (f64::from(block + 1) * SPARE).ceil() as u32;
-    fifth.min(record.plan.schedule.spare_blocks)
+    spare(block + 1).min(record.plan.schedule.spare_blocks)
 }
 
 /// Indices of the used blocks, in order.

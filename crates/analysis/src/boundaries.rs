@@ -12,8 +12,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use model::StudyRecord;
 use model::verdict::FEWEST_BLOCKS;
-use model::{Schedule, StudyRecord};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -75,9 +75,9 @@ impl Looks {
         Self { first, last: (*blocks.end()).clamp(first, LAST_LOOK) }
     }
 
-    /// Those of a plan.
-    pub fn of(schedule: &Schedule) -> Self {
-        Self::new(schedule.min_blocks as usize..=schedule.max_blocks as usize)
+    /// Those of a run: up to its horizon, as far as that is fixed.
+    pub fn of(record: &StudyRecord) -> Self {
+        Self::new(record.plan.schedule.min_blocks as usize..=record.most_blocks() as usize)
     }
 
     /// The least number of blocks that decides.
@@ -146,7 +146,7 @@ impl Boundaries {
 
     /// The table of a study: its variants and the looks of its plan.
     pub fn for_study(record: &StudyRecord) -> Self {
-        Self::for_variants(record.study.variants.len(), Looks::of(&record.plan.schedule))
+        Self::for_variants(record.study.variants.len(), Looks::of(record))
     }
 
     /// The table for each of `comparisons` comparisons that share this one's α evenly.

@@ -84,7 +84,7 @@ pub fn pairs<T>(
 ) -> Vec<(u32, [T; 2])> {
     let trials = Trials::of(record);
     blocks::used(blocks)
-        .take(record.plan.schedule.max_blocks as usize)
+        .take(record.most_blocks() as usize)
         .filter_map(|block| {
             let of = |variant| of(trials.get(block, variant)?);
             Some((block, [of(BASELINE)?, of(variant)?]))
@@ -185,11 +185,11 @@ fn judged_together<'a>(
     secondary: impl Iterator<Item = &'a Vec<Reading>>,
 ) -> Vec<Option<Effect>> {
     let schedule = &record.plan.schedule;
-    let used = blocks::used(blocks).take(schedule.max_blocks as usize).count();
+    let used = blocks::used(blocks).take(record.most_blocks() as usize).count();
     let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
     let known = secondary.map(|readings| if readings.len() as f64 >= enough { readings.clone() } else { Vec::new() });
     let known: Vec<Vec<Reading>> = known.collect();
-    holm::judge(&known, &Boundaries::steps(known.len(), Looks::of(schedule)))
+    holm::judge(&known, &Boundaries::steps(known.len(), Looks::of(record)))
 }
 
 /// Whether a verdict can be given on this metric of a cell, or of all: a closed loop cannot judge the slow tail.

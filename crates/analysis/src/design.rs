@@ -1,6 +1,7 @@
 //! Which trial runs when: random, but balanced, so that a drifting host favours no variant.
 
 use std::iter;
+use std::time::Duration;
 
 use model::study::WarmUp;
 use model::{Block, Cell, Launches, Mode, Plan, Schedule, Study, Trial, TrialKey};
@@ -8,10 +9,18 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::budget::{self, NoRoom};
+
 /// Blocks that find the warm-up cut.
-const PILOT_BLOCKS: usize = 2;
+pub(crate) const PILOT_BLOCKS: usize = 2;
 /// Part of the blocks that may be set aside because the host was disturbed.
 pub(crate) const SPARE: f64 = 0.2;
+
+/// How many of so many blocks, and one at least, may be set aside.
+pub(crate) fn spare(blocks: u32) -> u32 {
+    (f64::from(blocks) * SPARE).ceil() as u32
+}
+
 /// How often an order of variants comes twice running. Where a launch resembles the one before by φ = 0.5, what such blocks and others add to the
 /// variance cancels for two variants; for more, and for a smaller φ, intervals are a little long, for a larger one a little short.
 const AGAIN: f64 = 0.8;
@@ -21,25 +30,26 @@ const AGAIN: f64 = 0.8;
 /// Over every 2K blocks of K variants each variant stands at each position twice, in random order ([`orders_of_variants`]); over
 /// every K blocks each of K cells does once, the same for all variants of a block.
 pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
-    let timing = match mode {
-        Mode::Full => &study.timing,
-        Mode::Quick => &study.quick,
-    };
-    let cells: Vec<Cell> = study
+    of_schedule(study, mode, seed, budget::usual(study, mode))
+}
+
+/// The schedule of a study that has so much time: what of it is shortened, and what is refused, says [`budget::within`].
+pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Duration) -> Result<Plan, NoRoom> {
+    Ok(of_schedule(study, mode, seed, budget::within(study, mode, budget)?))
+}
+
+/// The cells of a study, in its order.
+pub(crate) fn cells(study: &Study) -> Vec<Cell> {
+    study
         .workloads
         .iter()
         .enumerate()
         .flat_map(|(workload, w)| w.shapes.iter().map(move |shape| Cell { workload, shape: shape.clone() }))
-        .collect();
-    let schedule = Schedule {
-        launches: study.launches,
-        warm_up: timing.warm_up,
-        bursts: timing.bursts,
-        measure: timing.measure,
-        min_blocks: timing.min_blocks,
-        max_blocks: timing.max_blocks,
-        spare_blocks: (f64::from(timing.max_blocks) * SPARE).ceil() as u32,
-    };
+        .collect()
+}
+
+fn of_schedule(study: &Study, mode: Mode, seed: u64, schedule: Schedule) -> Plan {
+    let cells = cells(study);
     // Side by side the first block finds the warm-up's length by itself.
     let has_pilot = matches!(schedule.warm_up, WarmUp::Pilot { .. }) && study.launches == Launches::OneAfterAnother;
     let pilots = if has_pilot { PILOT_BLOCKS } else { 0 };
@@ -134,8 +144,6 @@ fn williams(n: usize) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use proptest::prelude::*;
 
     use super::*;

@@ -255,7 +255,7 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
     let logs = |block: u32| -> Option<Vec<Reading>> {
         (0..record.study.variants.len()).map(|variant| log(trials.get(block, variant)?)).collect()
     };
-    let used = blocks::used(states).take(record.plan.schedule.max_blocks as usize);
+    let used = blocks::used(states).take(record.most_blocks() as usize);
     let by_block: Vec<Vec<Reading>> = used.filter_map(logs).collect();
     let contribution = |effect: Estimable| {
         let of_block = |logs: &Vec<Reading>| weighed(effect.weights.iter().copied().zip(logs.iter().copied()));

@@ -68,6 +68,7 @@ pub fn study() -> Study {
             secondary: Vec::new(),
             rope: 0.02,
             detect: Decide::DETECT,
+            within: None,
             redeploy_every: None,
         },
         evidence: None,
@@ -111,6 +112,7 @@ pub fn empty(study: Study, mode: Mode) -> StudyRecord {
         plan,
         host: HostFacts::default(),
         warm_up_cut: None,
+        horizon: None,
         trials: Vec::new(),
         evidence: Vec::new(),
         withheld: None,
@@ -127,6 +129,7 @@ pub fn record(blocks: usize, effect: f64) -> StudyRecord {
 pub fn record_of(study: Study, blocks: usize, effect: f64, noise: f64, seed: u64) -> StudyRecord {
     let mut record = empty(study, Mode::Full);
     record.warm_up_cut = Some(WarmUpCut { seconds: 50.0, established: true });
+    record.horizon = Some(record.plan.schedule.max_blocks);
     let planned = record.plan.pilot.iter().chain(&record.plan.blocks[..blocks]).flat_map(|block| &block.trials);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let run = planned.enumerate().map(|(number, planned)| {

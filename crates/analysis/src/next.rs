@@ -9,7 +9,7 @@ use model::{Effect, FindingId, Launches, Outcome, StudyRecord, TrialKey, TrialRe
 use crate::assess::Assessment;
 use crate::audit::{self, Found};
 use crate::sequential::Decision;
-use crate::steady;
+use crate::{pace, steady};
 
 /// Launches of a variant that all fail, from the first, before it counts as hopeless.
 const HOPELESS: usize = 2;
@@ -19,6 +19,8 @@ const HOPELESS: usize = 2;
 pub enum Next {
     /// Store this as [`StudyRecord::warm_up_cut`].
     DecideCut(WarmUpCut),
+    /// Store this as [`StudyRecord::horizon`].
+    FixHorizon(u32),
     /// Run this trial of the plan and store its record.
     Run(TrialKey),
     /// The run is over.
@@ -88,6 +90,11 @@ pub fn decide(assessment: &Assessment) -> Next {
     if record.warm_up_cut.is_none() && is_warm_up_known(record) {
         return Next::DecideCut(cut(record));
     }
+    // After the pilots, or the first block where there are none: before any interval.
+    let is_timed = !record.plan.pilot.is_empty() || !assessment.blocks.is_empty();
+    if is_between_blocks && is_timed && record.horizon.is_none() {
+        return Next::FixHorizon(pace::horizon(assessment));
+    }
     if is_between_blocks && let Some(stop) = finished(assessment) {
         return Next::Stop(stop);
     }
@@ -148,7 +155,7 @@ fn finished(assessment: &Assessment) -> Option<Stop> {
     if used >= schedule.min_blocks as usize && assessment.settled().iter().all(is_decided) {
         Some(Stop::Decided)
     } else {
-        (used >= schedule.max_blocks as usize).then_some(Stop::Exhausted)
+        (used >= assessment.record.most_blocks() as usize).then_some(Stop::Exhausted)
     }
 }
 
@@ -165,10 +172,11 @@ mod tests {
     /// Walks the plan, taking each trial from `source`; what was decided and how many trials ran.
     fn conduct(source: &StudyRecord) -> (StudyRecord, Stop) {
         let boundaries = Boundaries::standard();
-        let mut record = StudyRecord { trials: Vec::new(), warm_up_cut: None, ..source.clone() };
+        let mut record = StudyRecord { trials: Vec::new(), warm_up_cut: None, horizon: None, ..source.clone() };
         loop {
             match next_step(&assess(&record, &boundaries)) {
                 Next::DecideCut(cut) => record.warm_up_cut = Some(cut),
+                Next::FixHorizon(blocks) => record.horizon = Some(blocks),
                 Next::Run(key) => record.trials.push(source.trials.iter().find(|t| t.key == key).unwrap().clone()),
                 Next::Stop(stop) => return (record, stop),
             }
@@ -208,6 +216,7 @@ mod tests {
     #[test]
     fn an_effect_at_the_margin_uses_all_blocks_but_the_spare_ones() {
         let mut source = everything(0.0);
+        source.plan.schedule.within = Duration::from_secs(24 * 3_600);
         // ±30 % in turns: never decided.
         for trial in source.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot) {
             let factor = if trial.key.block.is_multiple_of(2) { 1.3 } else { 0.7 };
@@ -216,6 +225,46 @@ mod tests {
         let (record, stop) = conduct(&source);
         assert_eq!(stop, Stop::Exhausted);
         assert_eq!(record.trials.len(), 4 + 60);
+    }
+
+    #[test]
+    fn the_budget_fixes_the_horizon_before_anything_is_looked_at() {
+        let boundaries = Boundaries::standard();
+        let fixed = |within: u64, trials: usize, pilots: bool| {
+            let mut source = everything(0.0);
+            source.plan.schedule.within = Duration::from_secs(within);
+            source.trials.truncate(trials);
+            source.horizon = None;
+            if !pilots {
+                source.trials.retain(|trial| !trial.key.pilot);
+                source.plan.pilot.clear();
+            }
+            next_step(&assess(&source, &boundaries))
+        };
+        // Pilots of 60 s, 1 s of which is load; launches of 59 + 50 + 8 s: 4·60 + 12·234 s.
+        assert_eq!(fixed(240 + 12 * 234, 4, true), Next::FixHorizon(12));
+        assert_eq!(fixed(240 + 12 * 234 - 1, 4, true), Next::FixHorizon(11));
+        assert_eq!(fixed(600, 4, true), Next::FixHorizon(5));
+        assert_eq!(fixed(36_000, 4, true), Next::FixHorizon(30));
+        // Without pilots the first block shows it, once it is whole: launches of 60 s, of which 9 s are load, and then of 51 + 50 + 8 s.
+        let second = TrialKey { pilot: false, block: 0, position: 1 };
+        assert_eq!(fixed(121 + 9 * 218, 5, false), Next::Run(second));
+        assert_eq!(fixed(121 + 9 * 218, 6, false), Next::FixHorizon(10));
+        assert_eq!(fixed(119 + 9 * 218, 6, false), Next::FixHorizon(9));
+    }
+
+    #[test]
+    fn a_run_that_has_reached_its_horizon_is_over_whatever_the_plan_has() {
+        let mut record = fixture::record(7, 0.0);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(|trial| {
+            let factor = if trial.key.block.is_multiple_of(2) { 1.3 } else { 0.7 };
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|i| i.length_s *= factor);
+        });
+        let boundaries = Boundaries::standard();
+        let eighth = TrialKey { pilot: false, block: 7, position: 0 };
+        assert_eq!(next_step(&assess(&record, &boundaries)), Next::Run(eighth));
+        record.horizon = Some(7);
+        assert_eq!(next_step(&assess(&record, &boundaries)), Next::Stop(Stop::Exhausted));
     }
 
     #[test]

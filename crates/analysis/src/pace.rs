@@ -4,15 +4,16 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{CellRecord, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interval};
+use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interval};
 
 use crate::assess::Assessment;
 use crate::blocks::Fate;
+use crate::design::spare;
 use crate::{lead_in, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
-const OVERHEAD_S: Range<f64> = 0.5..10.0;
+pub(crate) const OVERHEAD_S: Range<f64> = 0.5..10.0;
 
 /// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
 pub fn time_left(assessment: &Assessment) -> Range<Duration> {
@@ -25,7 +26,9 @@ pub fn time_left(assessment: &Assessment) -> Range<Duration> {
     let used = assessment.used() as u32;
     let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
     let complete = states.len() as u32 - begun;
-    let most = if used < schedule.max_blocks { record.plan.blocks.len() as u32 - complete } else { begun };
+    let planned = record.plan.blocks.len() as u32;
+    let most = record.most_blocks();
+    let most = if used < most { planned.min(most + spare(most)).saturating_sub(complete).max(begun) } else { begun };
     let least = schedule.min_blocks.saturating_sub(used).clamp(begun, most);
 
     let pace = Pace::of(record);
@@ -49,6 +52,17 @@ pub fn block_time(assessment: &Assessment) -> Duration {
     Duration::from_secs_f64(seconds * record.study.variants.len() as f64)
 }
 
+/// How many blocks are used at most, by the time that a block takes and what is left of the run's, so far as its trials have been
+/// recorded. No fewer than the least number of blocks, no more than the plan has.
+pub fn horizon(assessment: &Assessment) -> u32 {
+    let record = assessment.record;
+    let schedule = &record.plan.schedule;
+    let spent_s: f64 = record.trials.iter().map(|trial| elapsed_s(record, trial)).sum();
+    let fitting = (schedule.within.as_secs_f64() - spent_s).max(0.0) / block_time(assessment).as_secs_f64();
+    let blocks = (assessment.used() as f64 + fitting).min(f64::from(u32::MAX)) as u32;
+    blocks.max(schedule.min_blocks).min(schedule.max_blocks)
+}
+
 /// Least and most seconds of one trial.
 struct Pace {
     /// One that only warms up.
@@ -61,7 +75,7 @@ impl Pace {
     fn of(record: &StudyRecord) -> Self {
         let schedule = &record.plan.schedule;
         let completed = || record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
-        let seen = mean(completed().map(|trial| trial.host.elapsed_s - loaded_s(trial)));
+        let seen = mean(completed().map(|trial| elapsed_s(record, trial) - loaded_s(trial)));
         let overhead = seen.map_or(OVERHEAD_S, |seen| seen..seen);
         let (pilot, warm_up) = match schedule.warm_up {
             WarmUp::Fixed(time) => (0.0..0.0, time.as_secs_f64()..time.as_secs_f64()),
@@ -84,6 +98,11 @@ impl Pace {
 /// Least and most seconds that a trial measures: its cells, each after a lead-in, whose length the warm-ups that were `seen` tell.
 fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
     let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
+    if record.plan.schedule.launches == Launches::SideBySide {
+        // The ramp-ups of slices are part of their length.
+        let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
+        return length..length;
+    }
     let lead_ins = |warm_up: &WarmUpRecord| -> f64 {
         cells().map(|(cell, length)| lead_in(cell, &warm_up.intervals, length) as f64).sum()
     };
@@ -92,10 +111,21 @@ fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpReco
     mean(seen.map(lead_ins)).map_or(length..length + longest, |lead_ins| length + lead_ins..length + lead_ins)
 }
 
-/// Seconds of a trial that were load.
+/// Seconds of a trial; side by side its part of its block's.
+fn elapsed_s(record: &StudyRecord, trial: &TrialRecord) -> f64 {
+    match record.plan.schedule.launches {
+        Launches::OneAfterAnother => trial.host.elapsed_s,
+        Launches::SideBySide => trial.host.elapsed_s / record.study.variants.len() as f64,
+    }
+}
+
+/// Seconds of a trial that were load, as planned: the ends of slices, in which nothing more is sent, come on top of that.
 fn loaded_s(trial: &TrialRecord) -> f64 {
+    let drain = trial.warm_up.iter().flat_map(|warm_up| &warm_up.drain);
+    let drain = drain.chain(trial.cells.iter().flat_map(|cell| &cell.drain));
     let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
-    interval::seconds(warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole)))
+    let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
+    interval::seconds(whole) - interval::seconds(drain)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -227,6 +257,27 @@ mod tests {
         assert_eq!(seconds(&left(&record)), [2 * 110, 64 * 110]);
         record.trials[7].host.steal_cores = 0.5;
         assert_eq!(seconds(&left(&record)), [4 * 110, 64 * 110]);
+    }
+
+    /// Side by side a trial's host is its block's.
+    #[test]
+    fn side_by_side_a_launch_has_its_part_of_the_block() {
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        (record.study.launches, record.plan.schedule.launches) = (Launches::SideBySide, Launches::SideBySide);
+        record.plan.pilot.clear();
+        record.warm_up_cut = Some(WarmUpCut { seconds: 75.0, established: true });
+        run(&mut record, 2, 5.0);
+        for trial in &mut record.trials {
+            trial.host.elapsed_s *= 2.0;
+        }
+        // Launches of 5 + 75 + 2·20 s.
+        assert_eq!(next_block(&record), Duration::from_secs(240));
+        let drain = record.trials[0].cells[0].intervals[0].clone();
+        for trial in &mut record.trials {
+            trial.cells[0].drain = vec![drain.clone()];
+            trial.host.elapsed_s += 2.0 * drain.length_s;
+        }
+        assert_eq!(next_block(&record), Duration::from_secs(250), "what drains takes its time");
     }
 
     #[test]

@@ -199,7 +199,7 @@ pub fn total_work(
 ) -> Option<TotalWork> {
     let trials = Trials::of(record);
     let work = |block: u32, variant: VariantIndex| Work::of(trials.get(block, variant)?);
-    let used = blocks::used(blocks).take(record.plan.schedule.max_blocks as usize);
+    let used = blocks::used(blocks).take(record.most_blocks() as usize);
     let pairs: Vec<[Work; 2]> =
         used.filter_map(|block| Some([work(block, BASELINE)?, work(block, variant)?])).collect();
     if pairs.is_empty() {

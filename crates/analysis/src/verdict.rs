@@ -126,7 +126,7 @@ fn undecided(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
         )
     } else if effect.is_none() {
         format!("{} could not be measured in enough blocks.", primary.metric)
-    } else if used < schedule.max_blocks as usize {
+    } else if used < record.most_blocks() as usize {
         format!("The run ended after {used} blocks, before the interval was decided.")
     } else {
         format!("All {used} blocks were used and the interval is still undecided.")
@@ -431,6 +431,7 @@ mod tests {
         let mut record = fixture::record_of(fixture::study(), 5, 0.0, 0.05, 3);
         record.plan.mode = Mode::Quick;
         record.plan.schedule.max_blocks = 5;
+        record.horizon = Some(5);
         record.study.timing.measure = Duration::from_secs(60);
         let judgement = &analyse(&record).judgements[0];
         assert!(matches!(judgement.verdict, Verdict::Inconclusive { effect: Some(_), .. }), "{judgement:?}");

@@ -84,6 +84,9 @@ pub struct Planned {
     /// Short warm-up, short measurements, few blocks: large effects only.
     #[arg(long)]
     pub quick: bool,
+    /// The time that the run may take: 15m, 2h. The plan is made to fit [default: `[decide] within`, else 30m or as long as it takes].
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub budget: Option<Duration>,
     /// Seed of every random choice; the same seed gives the same plan [default: from the clock].
     #[arg(long)]
     pub seed: Option<u64>,
@@ -110,9 +113,6 @@ pub struct Check {
 pub struct Run {
     #[command(flatten)]
     pub planned: Planned,
-    /// End after about this long, with what is known by then: 15m, 2h. At least one block has to fit.
-    #[arg(long, value_parser = duration, value_name = "TIME")]
-    pub budget: Option<Duration>,
     /// Go on with the last unfinished run of this study, quick or full as it began.
     #[arg(long, conflicts_with_all = ["seed", "quick"])]
     pub resume: bool,

@@ -70,7 +70,13 @@ pub enum UsageError {
         /// The file.
         path: PathBuf,
     },
-    /// Nothing could be measured within the budget.
+    /// The least number of blocks cannot be had within the budget.
+    #[error(transparent)]
+    #[diagnostic(help(
+        "fewer cells, fewer variants, shorter stages or a shorter `[warmup] fixed` take less; `bakeoff check --budget TIME` shows a plan"
+    ))]
+    NoRoom(#[from] analysis::NoRoom),
+    /// Nothing could be measured within the budget of a run that goes on.
     #[error("a budget of {} has no room for one block, which takes {} or more", minutes(*budget), minutes(*block))]
     #[diagnostic(help("`bakeoff check` says how long a whole run takes; --quick is shorter"))]
     SmallBudget {

@@ -39,8 +39,17 @@ impl Names {
         Self {
             variants: record.study.variants.iter().map(|variant| variant.name.clone()).collect(),
             cells: record.plan.cells.iter().map(|cell| cell.name(&record.study.workloads)).collect(),
-            blocks: [record.plan.schedule.min_blocks, record.plan.schedule.max_blocks],
+            blocks: [record.plan.schedule.min_blocks, record.most_blocks()],
             primary: Some(record.study.decide.primary),
+        }
+    }
+
+    /// Keeps up with what changes them.
+    fn follow(&mut self, event: &Event) {
+        match event {
+            Event::Began { record, .. } => *self = Self::of(record),
+            Event::HorizonFixed(blocks) => self.blocks[1] = *blocks,
+            _ => {}
         }
     }
 
@@ -104,9 +113,7 @@ struct PlainLines {
 
 impl Watcher for PlainLines {
     fn see(&mut self, event: &Event) {
-        if let Event::Began { record, .. } = event {
-            self.names = Names::of(record);
-        }
+        self.names.follow(event);
         if let Some(line) = line(&self.names, event) {
             // A closed stderr is no reason to lose a run.
             let _ = writeln!(io::stderr(), "{line}");
@@ -149,11 +156,9 @@ impl LiveLine {
 
 impl Watcher for LiveLine {
     fn see(&mut self, event: &Event) {
+        self.names.follow(event);
         match event {
-            Event::Began { record, left } => {
-                self.names = Names::of(record);
-                self.left = (left.clone(), Instant::now());
-            }
+            Event::Began { left, .. } => self.left = (left.clone(), Instant::now()),
             Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
             Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
             Event::EvidenceBegan { variant } => self.trial = self.names.evidence(*variant),
@@ -201,6 +206,9 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             exactly(Duration::from_secs_f64(cut.seconds)),
             if cut.established { ", found by the pilot" } else { "; that all are steady by then is not established" }
         )),
+        Event::HorizonFixed(blocks) => {
+            Some(format!("{} at most, by the time that one takes", text::plural(u64::from(*blocks), "block")))
+        }
         Event::Looked(effects) => {
             let known = effects.iter().enumerate().filter_map(|(index, effect)| Some((index + 1, (*effect)?)));
             let lines: Vec<String> = known.map(|(variant, effect)| names.look(variant, effect)).collect();

@@ -76,6 +76,8 @@ pub enum FindingId {
     ConnectionsLost,
     /// Something else used the host.
     HostNoise,
+    /// No block counts.
+    NoBlockUsed,
     /// Too few launches for any verdict.
     NotReplicated,
     /// A variant's speed had not settled.
@@ -96,7 +98,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -120,6 +122,7 @@ impl FindingId {
         Self::BusyWhileWaiting,
         Self::ConnectionsLost,
         Self::HostNoise,
+        Self::NoBlockUsed,
         Self::NotReplicated,
         Self::NotSteady,
         Self::RegimeChange,
@@ -156,6 +159,7 @@ impl FindingId {
             Self::BusyWhileWaiting => "busy-while-waiting",
             Self::ConnectionsLost => "connections-lost",
             Self::HostNoise => "host-noise",
+            Self::NoBlockUsed => "no-block-used",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",
             Self::RegimeChange => "regime-change",

@@ -69,6 +69,8 @@ pub struct Schedule {
     pub max_blocks: u32,
     /// Blocks that may be set aside because the host was disturbed.
     pub spare_blocks: u32,
+    /// The time that the run may take, from its first launch on: it says how many of the blocks are used at most.
+    pub within: Duration,
 }
 
 /// One launch of every variant, near in time, in random balanced order.

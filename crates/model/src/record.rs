@@ -33,6 +33,9 @@ pub struct StudyRecord {
     pub host: HostFacts,
     /// The cut in force once known.
     pub warm_up_cut: Option<WarmUpCut>,
+    /// How many blocks are used at most (spare ones apart): fixed once the time of a block is known, before any difference is looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u32>,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<TrialRecord>,
     /// Evidence launches that ended: at most one of each variant, no part of any verdict.
@@ -44,6 +47,11 @@ pub struct StudyRecord {
 }
 
 impl StudyRecord {
+    /// How many blocks are used at most, as far as it is fixed: by the horizon, before that by the plan.
+    pub fn most_blocks(&self) -> u32 {
+        self.horizon.unwrap_or(self.plan.schedule.max_blocks)
+    }
+
     /// The cell that decides; `None` where the primary metric is of all cells together, or of the launch.
     pub fn deciding_cell(&self) -> Option<CellIndex> {
         self.cell_of(self.study.decide.primary, self.study.decide.cell.as_deref())

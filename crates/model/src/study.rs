@@ -490,6 +490,9 @@ pub struct Decide {
     /// The difference that the study cares to find, a fraction: it says how many blocks that takes, and decides nothing.
     #[serde(default = "usual_detect")]
     pub detect: f64,
+    /// The time that a run may take where the command line says nothing; as it comes where this says nothing either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Duration>,
     /// How long a launch serves until the next deployment: of such a life, too, it is told who serves more. It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redeploy_every: Option<Duration>,
@@ -521,6 +524,8 @@ fn usual_detect() -> f64 {
 impl Decide {
     /// The difference that a study cares to find where it does not say.
     pub const DETECT: f64 = 0.05;
+    /// The time of a run that nobody has limited, where its least number of blocks takes no longer.
+    pub const WITHIN: Duration = Duration::from_secs(30 * 60);
 }
 
 #[cfg(test)]

@@ -167,6 +167,12 @@ impl Store {
         self.update(run, "UPDATE run SET warm_up_cut = $2 WHERE name = $1", &cut)
     }
 
+    /// Stores how many blocks the run uses at most.
+    pub fn set_horizon(&self, run: &str, blocks: u32) -> Result<(), StoreError> {
+        let blocks = json(&blocks).map_err(unreadable(run))?;
+        self.update(run, "UPDATE run SET horizon = $2 WHERE name = $1", &blocks)
+    }
+
     /// Stores why no evidence launches were made; `None` where none are wanted, or they may be made yet.
     pub fn set_withheld(&self, run: &str, withheld: Option<&Withheld>) -> Result<(), StoreError> {
         let withheld = json(&withheld).map_err(unreadable(run))?;
@@ -241,12 +247,13 @@ impl Store {
     }
 
     fn insert(&self, record: &StudyRecord, status: Status) -> Result<(), StoreError> {
-        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, withheld) \
-                           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, horizon, withheld) \
+                           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
         let run = &record.run;
         let written = (|| Ok((json(&record.study)?, json(&record.plan)?, json(&record.host)?)))();
         let (study, plan, host) = written.map_err(unreadable(run))?;
         let cut = record.warm_up_cut.map(|cut| json(&cut)).transpose().map_err(unreadable(run))?;
+        let horizon = record.horizon.map(|blocks| json(&blocks)).transpose().map_err(unreadable(run))?;
         let withheld = record.withheld.as_ref().map(json).transpose().map_err(unreadable(run))?;
         let trials: Vec<TrialRow> =
             record.trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<_, _>>()?;
@@ -265,6 +272,7 @@ impl Store {
                 .bind(plan)
                 .bind(host)
                 .bind(cut)
+                .bind(horizon)
                 .bind(withheld)
                 .execute(&mut *transaction)
                 .await?;
@@ -387,6 +395,7 @@ impl<'a> EvidenceRow<'a> {
 
 fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<StudyRecord, serde_json::Error> {
     let cut: Option<&str> = row.get("warm_up_cut");
+    let horizon: Option<&str> = row.get("horizon");
     let withheld: Option<&str> = row.get("withheld");
     Ok(StudyRecord {
         run: row.get("name"),
@@ -396,6 +405,7 @@ fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<Stu
         plan: serde_json::from_str(row.get("plan"))?,
         host: serde_json::from_str(row.get("host"))?,
         warm_up_cut: cut.map(serde_json::from_str).transpose()?,
+        horizon: horizon.map(serde_json::from_str).transpose()?,
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
         evidence: evidence.iter().map(|evidence| serde_json::from_str(evidence)).collect::<Result<_, _>>()?,
         withheld: withheld.map(serde_json::from_str).transpose()?.flatten(),

@@ -56,6 +56,8 @@ fn a_run_survives_closing() {
         let cut = WarmUpCut { seconds: 41.3, established: true };
         store.set_warm_up_cut(&expected.run, cut).unwrap();
         expected.warm_up_cut = Some(cut);
+        store.set_horizon(&expected.run, 12).unwrap();
+        expected.horizon = Some(12);
         let evidence = EvidenceRecord {
             variant: 1,
             started: "2026-01-31T13:00:00Z".to_owned(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::histogram::LEAST_BEYOND;
 use model::study::{Bursts, Decide, Timing, WarmUp, Workload};
+use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::HORIZON_S;
 use model::{Arrivals, Metric, Shape, text};
 
@@ -17,8 +18,7 @@ const MEASURE: Duration = Duration::from_secs(20);
 const QUICK_WARM_UP: Duration = Duration::from_secs(12);
 const QUICK_MEASURE: Duration = Duration::from_secs(3);
 const ROPE: f64 = 0.02;
-/// Fewer blocks support no verdict; the boundaries of the sequential test end with the most.
-const FEWEST_BLOCKS: u32 = 5;
+/// The boundaries of the sequential test end with these.
 const MOST_BLOCKS: u32 = 30;
 /// Share of requests on top of those that a quantile needs: some are not answered when the measurement ends, and random
 /// arrivals are now more, now fewer.
@@ -171,6 +171,7 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
         secondary,
         rope,
         detect,
+        within: keys.within.as_ref().map(|within| length(Some(within), Decide::WITHIN, problems)),
         redeploy_every: keys.redeploy_every.as_ref().map(|life| lifetime(life, problems)),
     }
 }

@@ -168,6 +168,7 @@ fn everything_else_has_a_default() {
             secondary: Vec::new(),
             rope: 0.02,
             detect: 0.05,
+            within: None,
             redeploy_every: None
         }
     );

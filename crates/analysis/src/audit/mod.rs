@@ -10,6 +10,7 @@ pub mod coordinated_omission;
 pub mod errors;
 pub mod host_noise;
 pub mod memory_limit_hit;
+pub mod no_block_used;
 pub mod not_replicated;
 pub mod not_steady;
 pub mod options_overwritten;
@@ -101,7 +102,7 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 20] = [
+const OTHERS: [Rule; 21] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
@@ -118,6 +119,7 @@ const OTHERS: [Rule; 20] = [
     busy_while_waiting::rule,
     connections_lost::rule,
     host_noise::rule,
+    no_block_used::rule,
     not_replicated::rule,
     not_steady::rule,
     regime_change::rule,
@@ -193,6 +195,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::BusyWhileWaiting => page!("busy-while-waiting"),
         FindingId::ConnectionsLost => page!("connections-lost"),
         FindingId::HostNoise => page!("host-noise"),
+        FindingId::NoBlockUsed => page!("no-block-used"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),
         FindingId::RegimeChange => page!("regime-change"),

@@ -9,7 +9,8 @@ use crate::boundaries::FIRST_LOOK;
 /// are vetoed for good: more launches would not help.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let used = assessment.used();
-    if used >= FIRST_LOOK {
+    // Where no block counts at all, that is the finding.
+    if used >= FIRST_LOOK || (used == 0 && !record.trials.is_empty()) {
         return Vec::new();
     }
     let is_over = assessment.end().is_some();
@@ -89,8 +90,9 @@ mod tests {
         let mut study = fixture::study();
         study.factors[0].levels.push("fast".to_owned());
         study.variants.push(fixture::variant("fast", "true"));
-        let mut record = fixture::record_of(study, 0, 0.0, 0.01, 3);
-        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        let mut record = fixture::record_of(study, 1, 0.0, 0.01, 3);
+        let last = record.trials.iter_mut().filter(|trial| trial.variant == 1 && trial.key.pilot);
+        last.for_each(fixture::fail);
         assert_eq!(find(&record).len(), 1);
     }
 }

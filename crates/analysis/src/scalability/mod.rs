@@ -84,7 +84,7 @@ struct Launches {
 impl Launches {
     fn of(record: &StudyRecord, states: &[BlockState], cells: &[(u32, CellIndex)]) -> Self {
         let trials = Trials::of(record);
-        let used: Vec<u32> = blocks::used(states).take(record.plan.schedule.max_blocks as usize).collect();
+        let used: Vec<u32> = blocks::used(states).take(record.most_blocks() as usize).collect();
         let variants = BASELINE..record.study.variants.len();
         let in_cell = |block, variant, cell, metric| metrics::value(trials.get(block, variant)?, metric, Some(cell));
         let of_variant = |block, variant| -> Option<Vec<f64>> {

@@ -10,10 +10,11 @@ use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::{Asks, Isolation, Limits, WarmUp};
 use model::text::{self, minutes};
-use model::{HostFacts, Study, StudyRecord, VariantIndex};
+use model::{HostFacts, Mode, Study, StudyRecord, VariantIndex};
 use server::{HOOK_WITHIN, LaunchError, Launcher};
 
 use crate::cli;
+use crate::exit::UsageError;
 use crate::output;
 use crate::progress::exactly;
 
@@ -25,7 +26,10 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
     let study = study::read(&typed.study)?;
     let now = Timestamp::now();
     let seed = typed.seed.unwrap_or_else(|| now.as_microsecond().cast_unsigned() % 1_000_000);
-    let plan = analysis::plan(&study, typed.mode(), seed);
+    let plan = match typed.budget.or(study.decide.within) {
+        Some(budget) => analysis::plan_within(&study, typed.mode(), seed, budget).map_err(UsageError::from)?,
+        None => analysis::plan(&study, typed.mode(), seed),
+    };
     Ok(StudyRecord {
         run: run_name(&study.name, now),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -34,6 +38,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         study,
         plan,
         warm_up_cut: None,
+        horizon: None,
         trials: Vec::new(),
         evidence: Vec::new(),
         withheld: None,
@@ -72,7 +77,8 @@ fn describe(record: &StudyRecord, typed: &cli::Planned, missing: Option<String>,
         .concat();
     let study = output::word(&typed.study);
     let quick = if typed.quick { " --quick" } else { "" };
-    format!("{text}\n{doubts}run it: bakeoff run {study} --seed {}{quick}{store}\n", record.plan.seed)
+    let budget = typed.budget.map_or_else(String::new, |budget| format!(" --budget {}s", budget.as_secs_f64()));
+    format!("{text}\n{doubts}run it: bakeoff run {study} --seed {}{quick}{budget}{store}\n", record.plan.seed)
 }
 
 /// What the study's own check finds missing.
@@ -199,9 +205,13 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     )?;
     let blocks = match (schedule.min_blocks, schedule.max_blocks) {
         (min, max) if min == max => max.to_string(),
-        (min, max) => format!("{min} to {max}, stopping as soon as the answer is known"),
+        (min, max) => format!(
+            "{min} to {max}, stopping as soon as the answer is known; how many at most is fixed once the first launches have shown \
+             how long a block takes"
+        ),
     };
-    writeln!(out, "blocks   {blocks}; {} more if the host is disturbed", schedule.spare_blocks)?;
+    writeln!(out, "blocks   {blocks}; a fifth more if the host is disturbed")?;
+    writeln!(out, "budget   {}{}", exactly(schedule.within), shortened(record))?;
     writeln!(out, "seed     {}", plan.seed)?;
     if analysis::wants_evidence(record) {
         let time = minutes(analysis::evidence_time(&assessment));
@@ -209,6 +219,31 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     }
     let time = range(&analysis::time_left(&assessment));
     writeln!(out, "time     {time}; fetching and the setup hook come on top")
+}
+
+/// What of the study's lengths was shortened to fit into the budget, if anything was.
+fn shortened(record: &StudyRecord) -> String {
+    let (schedule, study) = (&record.plan.schedule, &record.study);
+    let asked = match record.plan.mode {
+        Mode::Full => &study.timing,
+        Mode::Quick => &study.quick,
+    };
+    let mut shorter = Vec::new();
+    match (asked.warm_up, schedule.warm_up) {
+        (WarmUp::Pilot { cap }, WarmUp::Fixed(fixed)) => shorter.push(format!(
+            "no pilot of {} a launch, but a warm-up of {}: that all are steady by then is not established",
+            exactly(cap),
+            exactly(fixed)
+        )),
+        (WarmUp::Pilot { cap: asked }, WarmUp::Pilot { cap }) if cap < asked => {
+            shorter.push(format!("a pilot of {} a launch at most in place of {}", exactly(cap), exactly(asked)));
+        }
+        _ => {}
+    }
+    if schedule.measure < asked.measure {
+        shorter.push(format!("measurements of {} in place of {}", exactly(schedule.measure), exactly(asked.measure)));
+    }
+    if shorter.is_empty() { String::new() } else { format!("; to fit in it: {}", shorter.join("; ")) }
 }
 
 /// In which order the first blocks launch and measure.

@@ -18,8 +18,9 @@ use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
     let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
-    let boundaries = Boundaries::for_study(&record);
-    require_room(&analysis::assess(&record, &boundaries), typed.budget)?;
+    if let Some(budget) = typed.planned.budget.filter(|_| typed.resume) {
+        require_room(&analysis::assess(&record, &Boundaries::for_study(&record)), budget)?;
+    }
     for file in typed.html.iter().chain(&typed.xlsx) {
         output::require_writable(file)?;
     }
@@ -40,9 +41,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
             .interrupted_by(interrupted.clone())
             .on_cpus(&record.study.host.server_cpus)
             .thinning_probes(std::env::var_os("BAKEOFF_PROBES").is_some()),
-        boundaries: &boundaries,
         folder: &folder,
-        budget: typed.budget,
+        // A run that goes on has its horizon, and as much time as it takes unless somebody says otherwise.
+        budget: typed.planned.budget.or_else(|| (!typed.resume).then_some(record.plan.schedule.within)),
         evidence: typed.evidence(),
         interrupted: &interrupted,
         watcher: &mut *progress::watcher(cli.quiet),
@@ -53,6 +54,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     }
     let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
+    let boundaries = Boundaries::for_study(&record);
     let mut made = analysis::analyse(&analysis::assess(&record, &boundaries));
     made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.evidence())?;
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
@@ -79,14 +81,11 @@ report: {}
     })
 }
 
-/// Refuses a budget that has no room for a single block, unless none is left to run.
-fn require_room(assessment: &Assessment, budget: Option<Duration>) -> Result<(), UsageError> {
+/// Refuses to go on within a budget that has no room for a single block, unless none is left to run.
+fn require_room(assessment: &Assessment, budget: Duration) -> Result<(), UsageError> {
     let block = analysis::block_time(assessment);
     let is_over = || matches!(analysis::next_step(assessment), Next::Stop(_));
-    match budget {
-        Some(budget) if budget < block && !is_over() => Err(UsageError::SmallBudget { budget, block }),
-        _ => Ok(()),
-    }
+    if budget < block && !is_over() { Err(UsageError::SmallBudget { budget, block }) } else { Ok(()) }
 }
 
 /// Refuses a study whose processes cannot be kept apart here as it asks.

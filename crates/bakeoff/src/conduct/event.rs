@@ -63,6 +63,8 @@ pub enum Event<'a> {
         /// What disturbed the host.
         reason: &'a str,
     },
+    /// How many blocks are used at most.
+    HorizonFixed(u32),
     /// A variant is launched once more, to be watched.
     EvidenceBegan {
         /// Which.

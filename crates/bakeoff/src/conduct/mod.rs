@@ -37,8 +37,6 @@ pub struct Conductor<'a> {
     pub store: &'a Store,
     /// Starts processes that do not outlive us.
     pub launcher: &'a Launcher,
-    /// Boundaries of the sequential test.
-    pub boundaries: &'a Boundaries,
     /// Folder for the logs of this run's trials.
     pub folder: &'a Path,
     /// End after about this long.
@@ -190,8 +188,8 @@ impl Conductor<'_> {
             // They may be made yet, or are no longer wanted.
             self.withhold(record, None)?;
         }
-        let boundaries = self.boundaries;
-        let mut assessment = analysis::assess(record, boundaries);
+        let mut boundaries = Boundaries::for_study(record);
+        let mut assessment = analysis::assess(record, &boundaries);
         self.watcher.see(&Event::Began { record, left: self.time_left(&assessment, began) });
         let study = record.study.clone();
         let prepared = Prepared::new(self.launcher, &study, self.folder, self.watcher)?;
@@ -207,13 +205,23 @@ impl Conductor<'_> {
                 Next::DecideCut(cut) => {
                     self.store.set_warm_up_cut(&record.run, cut)?;
                     record.warm_up_cut = Some(cut);
-                    assessment = analysis::assess(record, boundaries);
+                    assessment = analysis::assess(record, &boundaries);
                     self.watcher.see(&Event::CutDecided(cut));
                     self.foresee(&assessment);
                 }
+                Next::FixHorizon(blocks) => {
+                    self.store.set_horizon(&record.run, blocks)?;
+                    record.horizon = Some(blocks);
+                    boundaries = Boundaries::for_study(record);
+                    assessment = analysis::assess(record, &boundaries);
+                    self.watcher.see(&Event::HorizonFixed(blocks));
+                }
                 Next::Run(key) => {
+                    let block = analysis::block_time(&assessment);
+                    // What the horizon has counted on may take a little longer than it was thought to.
+                    let room = if record.horizon.is_some() { block / 2 } else { block };
                     if key.position == 0
-                        && let Some(budget) = self.exceeded(began, analysis::block_time(&assessment))
+                        && let Some(budget) = self.exceeded(began, room)
                     {
                         if self.wants_evidence(record) {
                             self.withhold(record, Some(Withheld::Unsettled { budget }))?;
@@ -224,7 +232,7 @@ impl Conductor<'_> {
                     if let Some(trials) = trials {
                         let before = record.trials.len();
                         record.trials.extend(trials);
-                        assessment = analysis::assess(record, boundaries);
+                        assessment = analysis::assess(record, &boundaries);
                         self.tell(&assessment, before, began);
                     }
                     // Whether it ended as it should is looked at when it is stored.

@@ -28,16 +28,16 @@ fn a_check_shows_the_plan_and_changes_nothing() {
         ["1", "2", "3", "4"].map(|seed| plan(seed).replace(&format!("\"seed\": {seed}"), "")).into();
     assert!(plans.iter().any(|other| *other != plans[0]), "the seed has to matter: {}", plans[0]);
     let shown = place.run(&["check", "study.toml", "--seed", "1"]).ends_with(0);
-    shown.says("fast (baseline)").says("blocks 5; 1 more").says("seed 1").says("page@2 GET /page");
+    shown.says("fast (baseline)").says("blocks 5; a fifth more").says("seed 1").says("page@2 GET /page");
     assert_eq!(files(&place), before);
 }
 
 #[test]
 fn a_run_follows_the_plan_that_its_seed_gives() {
     let place = place();
-    place.run(&["run", "study.toml", "--seed", "3", "--budget", "5s"]).ends_with(0);
+    place.run(&["run", "study.toml", "--seed", "3", "--budget", "20s"]).ends_with(0);
     let exported = place.json(&["export"]);
-    assert_eq!(exported["plan"], place.json(&["check", "study.toml", "--json", "--seed", "3"]));
+    assert_eq!(exported["plan"], place.json(&["check", "study.toml", "--json", "--seed", "3", "--budget", "20s"]));
 }
 
 #[test]

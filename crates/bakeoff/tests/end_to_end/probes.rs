@@ -90,7 +90,7 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
     let place = Place::new();
     place.write("study.toml", STUDY);
     place.write("Server.java", SERVER);
-    place.run(&["run", "study.toml", "--fail-on", "never", "--budget", "20s"]).ends_with(0);
+    place.run(&["run", "study.toml", "--fail-on", "never", "--budget", "30s"]).ends_with(0);
     let trials = place.trials();
     assert!(!trials.is_empty());
     for trial in &trials {

@@ -331,7 +331,7 @@ fn invokedynamic_on_and_off_is_one_difference() {
     let (before, after) = JRUBY.split_once("late =").unwrap();
     place.write("study.toml", &format!("{before}{levels}\n{}", &after[after.find("\n[[").unwrap()..]));
     place.write("server.rb", SCRIPT);
-    place.run(&["run", "study.toml", "--budget", "15s"]).ends_with(0);
+    place.run(&["run", "study.toml", "--budget", "25s"]).ends_with(0);
     let report = place.report();
     assert_eq!([0, 1].map(|variant| report.variants[variant].completed > 0), [true; 2]);
     assert!(findings(&report, FindingId::Confounded).is_empty(), "{:#?}", report.findings);

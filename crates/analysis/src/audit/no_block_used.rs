@@ -1,0 +1,106 @@
+//! A run that compared nothing.
+
+use model::{FindingId, Outcome, Severity, StudyRecord, TrialRecord, text};
+
+use super::{Assessment, Found, trial_failed};
+use crate::blocks::Fate;
+
+/// Invalid where launches were made and no block of them counts: there is nothing to compare. Nothing where other findings veto all
+/// verdicts, as they name the cause.
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+    if record.trials.is_empty() || assessment.used() > 0 {
+        return Vec::new();
+    }
+    let mut others = assessment.lasting().to_vec();
+    others.extend(trial_failed::rule(record, assessment));
+    if super::veto_all(record, &others) {
+        return Vec::new();
+    }
+    let remedy = if assessment.end().is_some() {
+        "Mend what ended the run (failed launches, another finding), then run it again."
+    } else if assessment.blocks.is_empty() {
+        "Give a new run more time (`--budget`), or a warm-up of a fixed length (`[warmup] fixed`), which needs no pilot; \
+         `bakeoff check` shows the plan. Or go on with this run (the command is at the report's end)."
+    } else {
+        "Give a new run more time (`--budget`), or go on with this one (the command is at the report's end)."
+    };
+    let found = Found::new(
+        FindingId::NoBlockUsed,
+        Severity::Invalid,
+        "the run",
+        "A block counts where every variant was launched and measured, on a host that nothing disturbed. No block of this run did, so \
+         there is nothing to compare.",
+        remedy,
+    );
+    let pilots = || record.trials.iter().filter(|trial| trial.key.pilot);
+    let unsteady = |trial: &&TrialRecord| {
+        trial.outcome == Outcome::Completed && trial.warm_up.as_ref().is_some_and(|w| w.steady_at_s.is_none())
+    };
+    let spent_s: f64 = pilots().map(|trial| trial.host.elapsed_s).sum();
+    let fate = |fate| assessment.blocks.iter().filter(|block| block.fate == fate).count();
+    let told = [
+        (pilots().count(), "launches that only warmed up", format!(", {} in all", text::seconds(spent_s.round()))),
+        (pilots().filter(unsteady).count(), "of them not steady within the cap", String::new()),
+        (fate(Fate::Incomplete), "blocks that were not finished", String::new()),
+        (fate(Fate::Failed), "blocks in which a launch failed", String::new()),
+        (fate(Fate::SetAside), "blocks set aside", String::new()),
+    ];
+    let told = told.into_iter().filter(|(count, ..)| *count > 0);
+    vec![told.fold(found, |found, (count, what, more)| found.with(what, format!("{count}{more}")))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::gravest;
+    use crate::{Boundaries, assess, fixture};
+
+    /// The evidence and the remedy of the only finding.
+    fn find(record: &StudyRecord) -> (Vec<String>, String) {
+        let boundaries = Boundaries::standard();
+        let found = rule(record, &assess(record, &boundaries));
+        let [found] = &found[..] else { panic!("{found:?}") };
+        let evidence = found.finding.evidence.iter().map(|item| format!("{}: {}", item.name, item.value));
+        (evidence.collect(), found.finding.remedy.clone())
+    }
+
+    #[test]
+    fn one_block_that_counts_is_enough() {
+        assert_eq!(gravest(rule, &fixture::record(1, 0.0)), None);
+        assert_eq!(gravest(rule, &fixture::record(0, 0.0)), Some(Severity::Invalid));
+        let mut nothing = fixture::record(0, 0.0);
+        nothing.trials.clear();
+        assert_eq!(gravest(rule, &nothing), None, "it has not begun");
+    }
+
+    #[test]
+    fn pilots_that_took_all_the_time_are_the_cause() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials[1].warm_up.as_mut().unwrap().steady_at_s = None;
+        let (evidence, remedy) = find(&record);
+        assert_eq!(evidence, ["launches that only warmed up: 4, 4 min in all", "of them not steady within the cap: 1"]);
+        assert!(remedy.contains("[warmup] fixed") && remedy.contains("--budget"), "{remedy}");
+    }
+
+    #[test]
+    fn a_block_that_was_not_finished_or_was_lost_is_named() {
+        let mut record = fixture::record(1, 0.0);
+        record.trials.pop();
+        let (evidence, remedy) = find(&record);
+        assert_eq!(evidence[1], "blocks that were not finished: 1");
+        assert!(remedy.starts_with("Give a new run more time"), "{remedy}");
+        let mut study = fixture::study();
+        study.factors[0].levels.push("fast".to_owned());
+        study.variants.push(fixture::variant("fast", "true"));
+        let mut record = fixture::record_of(study, 0, 0.0, 0.01, 3);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert!(find(&record).1.starts_with("Mend what ended the run"));
+    }
+
+    #[test]
+    fn a_cause_that_vetoes_by_itself_is_enough() {
+        let mut record = fixture::record(0, 0.0);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
+        assert_eq!(gravest(rule, &record), None);
+    }
+}
