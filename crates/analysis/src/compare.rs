@@ -316,7 +316,7 @@ mod tests {
         let boundaries = Boundaries::standard();
         let record = fixture::record(9, 0.05);
         assert_eq!(looks(&assess(&record, &boundaries)), [compare(&record)[0].effect]);
-        assert_eq!(looks(&assess(&fixture::record(4, 0.05), &boundaries)), [None]);
+        assert_eq!(looks(&assess(&fixture::record(2, 0.05), &boundaries)), [None]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn one_alone_is_the_sequential_test() {
-        let differences = with_t(5.0, 9);
+        let differences = with_t(5.0, 12);
         let standard = Boundaries::standard();
         let judged = judge(std::slice::from_ref(&differences), &Boundaries::steps(1, Looks::STANDARD));
         assert_eq!(judged, [sequential::interval(&differences, &standard)]);
@@ -93,8 +93,8 @@ mod tests {
         let steps = Boundaries::steps(2, Looks::STANDARD);
         let alone = with_t(steps[0].t(6).unwrap() + 0.01, 6);
         assert_eq!(told(std::slice::from_ref(&alone), &steps), [true]);
-        assert_eq!(judge(&[alone, vec![1.0; 4]], &steps)[1], None);
-        assert_eq!(told(&[with_t(steps[0].t(6).unwrap() + 0.01, 6), vec![1.0; 4]], &steps), [false, false]);
+        assert_eq!(judge(&[alone, vec![1.0; 2]], &steps)[1], None);
+        assert_eq!(told(&[with_t(steps[0].t(6).unwrap() + 0.01, 6), vec![1.0; 2]], &steps), [false, false]);
     }
 
     /// What the proof rests on: with fewer that share α no interval grows.

@@ -165,16 +165,16 @@ mod tests {
             let found = (0..500)
                 .filter(|_| {
                     let differences: Vec<f64> = (0..foretold).map(|_| 0.05 + spread * normal(&mut rng)).collect();
-                    let decided = sequential::settle(&differences, &boundaries, sequential::margin(0.001), 5).unwrap();
+                    let decided = sequential::settle(&differences, &boundaries, sequential::margin(0.001), 3).unwrap();
                     decided.1 == Decision::Different
                 })
                 .count();
-            assert!((365..=450).contains(&found), "{found} of 500 within {foretold} blocks of noise {spread}");
+            assert!((365..=480).contains(&found), "{found} of 500 within {foretold} blocks of noise {spread}");
         }
         assert_eq!(blocks_needed(0.2, 0.0, 0.01, &boundaries), None);
-        assert_eq!(blocks_needed(0.001, 0.0, 0.05, &boundaries), Some(5));
+        assert_eq!(blocks_needed(0.001, 0.0, 0.05, &boundaries), Some(3));
         // What is counted in twenties never tells five in a hundred.
-        assert_eq!(blocks_needed(0.001, 0.04, 0.05, &boundaries), Some(5));
+        assert_eq!(blocks_needed(0.001, 0.04, 0.05, &boundaries), Some(3));
         assert_eq!(blocks_needed(0.001, 0.055, 0.05, &boundaries), None);
     }
 

@@ -163,36 +163,36 @@ mod tests {
 
     #[test]
     fn five_blocks_by_hand() {
-        // Mean 3, sd √2.5, half = 6.289 · √2.5 / √5 = 6.289 · √0.5.
+        // Mean 3, sd √2.5, half = 6.237 · √2.5 / √5 = 6.237 · √0.5.
         let effect = interval(&[1.0, 2.0, 3.0, 4.0, 5.0], &Boundaries::standard()).unwrap();
         assert!(close(effect.estimate, 3.0));
-        assert!(close(effect.low, 3.0 - 6.289 * 0.5_f64.sqrt()));
-        assert!(close(effect.high, 3.0 + 6.289 * 0.5_f64.sqrt()));
+        assert!(close(effect.low, 3.0 - 6.237 * 0.5_f64.sqrt()));
+        assert!(close(effect.high, 3.0 + 6.237 * 0.5_f64.sqrt()));
         assert_eq!(effect.blocks, 5);
     }
 
     #[test]
-    fn eight_and_nine_blocks_by_hand() {
-        // k = 0 with 8: the smallest and largest Walsh averages are the smallest and largest differences.
-        let eight = [8.0, 1.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0];
-        let effect = interval(&eight, &Boundaries::standard()).unwrap();
-        assert!(close(effect.low, 1.0) && close(effect.high, 8.0) && close(effect.estimate, 4.5));
-        // k = 1 with 9: Walsh averages start 1, 1.5, … and end …, 9.5, 10.
-        let nine = [10.0, 1.0, 2.0, 9.0, 4.0, 5.0, 6.0, 7.0, 3.0];
-        let effect = interval(&nine, &Boundaries::standard()).unwrap();
-        assert!(close(effect.low, 1.5) && close(effect.high, 9.5), "{effect:?}");
+    fn eleven_and_twelve_blocks_by_hand() {
+        // k = 0 with 11: the smallest and largest Walsh averages are the smallest and largest differences.
+        let eleven = [8.0, 1.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0, 9.0, 11.0, 10.0];
+        let effect = interval(&eleven, &Boundaries::standard()).unwrap();
+        assert!(close(effect.low, 1.0) && close(effect.high, 11.0) && close(effect.estimate, 6.0));
+        // k = 3 with 12: Walsh averages start 1, 1.5, 2, 2, … and end …, 11, 11, 11.5, 12.
+        let twelve = [10.0, 1.0, 2.0, 9.0, 4.0, 5.0, 6.0, 7.0, 3.0, 12.0, 8.0, 11.0];
+        let effect = interval(&twelve, &Boundaries::standard()).unwrap();
+        assert!(close(effect.low, 2.0) && close(effect.high, 11.0), "{effect:?}");
     }
 
     #[test]
     fn too_few_or_too_many_blocks() {
         let boundaries = Boundaries::standard();
-        assert_eq!(interval(&[0.1; 4], &boundaries), None);
+        assert_eq!(interval(&[0.1; 2], &boundaries), None);
         let many: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(interval(&many, &boundaries), interval(&many[..30], &boundaries));
-        // With a seventh of α not even eight equal signs are rare enough: the look at seven stands.
+        // With a seventh of α not even eleven equal signs are rare enough: the look at ten stands.
         let seventh = Boundaries::generate(0.05 / 7.0, Looks::STANDARD, Spending::STANDARD);
-        assert_eq!(seventh.rank(8), None);
-        assert_eq!(interval(&many[..8], &seventh).unwrap().blocks, 7);
+        assert_eq!(seventh.rank(11), None);
+        assert_eq!(interval(&many[..11], &seventh).unwrap().blocks, 10);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
     proptest! {
         #[test]
         fn shifting_differences_shifts_the_interval(
-            differences in proptest::collection::vec(-1.0..1.0_f64, 5..=30), shift in -1.0..1.0_f64,
+            differences in proptest::collection::vec(-1.0..1.0_f64, FIRST_LOOK..=LAST_LOOK), shift in -1.0..1.0_f64,
         ) {
             let boundaries = Boundaries::standard();
             let shifted: Vec<f64> = differences.iter().map(|d| d + shift).collect();
@@ -241,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn swapping_the_variants_mirrors_the_interval(differences in proptest::collection::vec(-1.0..1.0_f64, 5..=30)) {
+        fn swapping_the_variants_mirrors_the_interval(differences in proptest::collection::vec(-1.0..1.0_f64, FIRST_LOOK..=LAST_LOOK)) {
             let boundaries = Boundaries::standard();
             let swapped: Vec<f64> = differences.iter().map(|d| -d).collect();
             let (a, b) = (interval(&differences, &boundaries).unwrap(), interval(&swapped, &boundaries).unwrap());
@@ -252,7 +252,7 @@ mod tests {
     /// Differences with their resolutions.
     fn coarse() -> impl Strategy<Value = Vec<Reading>> {
         let reading = (-1.0..1.0_f64, 0.0..0.3_f64).prop_map(|(value, resolution)| Reading { value, resolution });
-        proptest::collection::vec(reading, 5..=30)
+        proptest::collection::vec(reading, FIRST_LOOK..=LAST_LOOK)
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn ten_thousand_answers_are_told_finely_enough() {
         let mut rng = ChaCha8Rng::seed_from_u64(14);
-        for n in 5..=30 {
+        for n in FIRST_LOOK..=LAST_LOOK {
             let exact: Vec<f64> = (0..n).map(|_| 0.000_1 * normal(&mut rng)).collect();
             let counted: Vec<Reading> = exact.iter().map(|d| Reading { value: *d, resolution: 1e-4 }).collect();
             let [a, b] = [interval(&exact, &Boundaries::standard()), interval(&counted, &Boundaries::standard())];
@@ -309,8 +309,8 @@ mod tests {
             let differences: Vec<Reading> = (0..30).map(|_| difference()).collect();
             let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
             let settled = |told: Option<(Effect, Decision)>| told.unwrap().1;
-            assert_ne!(settled(settle(&differences, &boundaries, margin(0.02), 5)), Decision::Different, "{expected}");
-            without += u32::from(settled(settle(&exact, &boundaries, margin(0.02), 5)) == Decision::Different);
+            assert_ne!(settled(settle(&differences, &boundaries, margin(0.02), 3)), Decision::Different, "{expected}");
+            without += u32::from(settled(settle(&exact, &boundaries, margin(0.02), 3)) == Decision::Different);
         }
         assert!(without > 500, "{without}");
     }
@@ -326,7 +326,7 @@ mod tests {
                     let mut launch = |effect: f64| counted(expected * effect.exp(), noise, 0.0, &mut rng);
                     let differences: Vec<Reading> =
                         (0..30).map(|_| [launch(0.0), launch(truth)]).map(|[a, b]| b.against(a)).collect();
-                    let (effect, _) = settle(&differences, &boundaries, margin(0.02), 5).unwrap();
+                    let (effect, _) = settle(&differences, &boundaries, margin(0.02), 3).unwrap();
                     effect.low > truth || effect.high < truth
                 })
                 .count();
@@ -364,7 +364,7 @@ mod tests {
     fn study(effect: f64, noise: Noise, rng: &mut ChaCha8Rng) -> (Effect, Decision) {
         let boundaries = Boundaries::standard();
         let differences: Vec<f64> = (0..30).map(|block| effect + noise(rng, block)).collect();
-        settle(&differences, &boundaries, margin(0.02), 5).unwrap()
+        settle(&differences, &boundaries, margin(0.02), 3).unwrap()
     }
 
     /// Most of `trials` events of probability `p` that chance explains (three standard errors).
@@ -417,7 +417,7 @@ mod tests {
         let wrong = (0..STUDIES)
             .filter(|_| {
                 let differences: Vec<f64> = (0..30).map(|block| quiet(&mut rng, block)).collect();
-                (5..=30).any(|n| interval(&differences[..n], &boundaries).unwrap().excludes_zero())
+                (FIRST_LOOK..=30).any(|n| interval(&differences[..n], &boundaries).unwrap().excludes_zero())
             })
             .count();
         assert!(wrong as f64 / STUDIES as f64 <= bound(0.025, STUDIES), "{wrong}");

@@ -8,11 +8,12 @@
 //! difference's own interval holds zero: a test that is inverted (as Fieller's 1954 of a ratio). "At once" and "never" are ends of
 //! it like others.
 
+use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{BreakEven, HORIZON_S, Lifetime, Overtaking, TotalWork, WorkRatio};
 use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
 
 use crate::blocks::{self, BlockState, Trials};
-use crate::boundaries::{Boundaries, FIRST_LOOK};
+use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE, Primary};
 use crate::reading::Reading;
 use crate::sequential;
@@ -26,6 +27,9 @@ const GROWTH: f64 = 1.03;
 const LOOKS: f64 = 600.0;
 /// Points of the curve that is shown, from the first answers to a day.
 const CURVE: usize = 80;
+
+/// Blocks in all of which one variant has served and the other has not, from which on that is told.
+const ALWAYS_ALONE: usize = 5;
 
 /// What one launch has answered well, over the time since it was launched.
 struct Work {
@@ -170,7 +174,7 @@ impl Pairs<'_> {
         let decided = effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin)));
         let alone = |side: usize| {
             let is_alone = |pair: &[Work; 2]| pair[side].at(seconds) > 0.0 && pair[1 - side].at(seconds) == 0.0;
-            self.pairs.len() >= FIRST_LOOK && self.pairs.iter().all(is_alone)
+            self.pairs.len() >= ALWAYS_ALONE && self.pairs.iter().all(is_alone)
         };
         let reading = match [alone(0), alone(1)] {
             [true, _] => Interpretation::Worse,
@@ -215,7 +219,7 @@ pub fn total_work(
         sentence: by_side.as_ref().map_or_else(
             || {
                 format!(
-                    "When {} has served more in all than {}, fewer than five blocks do not tell",
+                    "When {} has served more in all than {}, fewer than {FEWEST_BLOCKS} blocks do not tell",
                     names[1], names[0]
                 )
             },
@@ -403,11 +407,11 @@ mod tests {
 
     #[test]
     fn too_few_blocks_tell_no_break_even() {
-        let record = warming(4, |variant, _| vec![[100, 120][variant]; 100]);
+        let record = warming(2, |variant, _| vec![[100, 120][variant]; 100]);
         let work = result(&record);
         assert_eq!((work.break_even, work.lifetimes[0].effect, work.curve.len()), (None, None, 0));
         assert_eq!(work.lifetimes[0].reading, Interpretation::Undecided);
-        assert!(work.sentence.contains("fewer than five blocks"), "{}", work.sentence);
+        assert!(work.sentence.contains("fewer than 3 blocks"), "{}", work.sentence);
         // What goes on after a warm-up that was too short is a guess, and said to be.
         let mut record = warming(6, |variant, _| vec![[100, 120][variant]; 100]);
         record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady_at_s = None;

@@ -420,9 +420,9 @@ mod tests {
 
     #[test]
     fn too_few_blocks_give_no_verdict() {
-        let report = analyse(&fixture::record(4, 0.5));
+        let report = analyse(&fixture::record(2, 0.5));
         assert!(matches!(report.judgements[0].verdict, Verdict::Inconclusive { effect: None, .. }));
-        assert_eq!(report.judgements[0].sentence, "on against off is undecided: 4 of at least 5 blocks could be used.");
+        assert_eq!(report.judgements[0].sentence, "on against off is undecided: 2 of at least 5 blocks could be used.");
         assert!(report.findings.iter().any(|finding| finding.id == FindingId::NotReplicated));
     }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use analysis::Boundaries;
-use analysis::boundaries::{STUDY_ALPHA, Spending};
+use analysis::boundaries::{FIRST_LOOK, STUDY_ALPHA, Spending};
 use analysis::sequential::{Decision, decide, interval, settle};
 use model::{Effect, Study};
 
@@ -17,7 +17,7 @@ use crate::{Studies, differences, rho};
 /// Blocks of a study.
 const BLOCKS: usize = 30;
 /// Blocks before any verdict.
-const MIN_BLOCKS: usize = 5;
+const MIN_BLOCKS: usize = FIRST_LOOK;
 /// Seconds that a launch is measured.
 const MEASURED_S: usize = 60;
 /// How much the seconds of one launch differ, a log ratio (standard deviation).
@@ -38,7 +38,7 @@ pub enum Method {
     InPairs,
     /// 30 launches of A, then 30 of B, compared in pairs, once, by the last look's interval.
     WithoutBlocks,
-    /// Randomised blocks, and after each from the fifth on the ordinary 95 % t interval.
+    /// Randomised blocks, and after each from the third on the ordinary 95 % t interval.
     WithoutTable,
     /// Student's t at every look, with critical values that spend α as bakeoff's do.
     OnlyT,
@@ -92,20 +92,18 @@ impl Method {
     }
 }
 
-/// Student's t, two-sided 95 %, of 5 to 30 differences.
+/// Student's t, two-sided 95 %, of 3 to 30 differences.
 const ORDINARY: [f64; BLOCKS - MIN_BLOCKS + 1] = [
-    2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
-    2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
+    4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
+    2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
 ];
 
-/// Critical |t| of [`Method::OnlyT`] with 5 to 30 differences.
+/// Critical |t| of [`Method::OnlyT`] with 3 to 30 differences.
 static ONLY_T: LazyLock<Vec<f64>> = LazyLock::new(only_t);
 
-/// Those that spend α on the looks at 5 to 30 blocks as [`Spending::STANDARD`] does, with normal differences: simulated.
+/// Those that spend α on the looks at 3 to 30 blocks as [`Spending::STANDARD`] does, with normal differences: simulated.
 fn only_t() -> Vec<f64> {
     const PATHS: usize = 100_000;
-    /// Looks at which bakeoff, too, uses t.
-    const EARLY_LOOKS: usize = 3;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     // Of each path that was never rejected: sum and sum of squares.
     let mut alive = vec![[0.0; 2]; PATHS];
@@ -125,10 +123,7 @@ fn only_t() -> Vec<f64> {
             let (n, mean) = (n as f64, sum / n as f64);
             mean.abs() * (n / ((squares - n * mean * mean) / (n - 1.0))).sqrt()
         };
-        let looks = n + 1 - MIN_BLOCKS;
-        let Spending { early, .. } = Spending::STANDARD;
-        let late = if looks > EARLY_LOOKS { (1.0 - early) * n as f64 / BLOCKS as f64 } else { 0.0 };
-        let spent = early * looks.min(EARLY_LOOKS) as f64 / EARLY_LOOKS as f64 + late;
+        let spent = (n as f64 / BLOCKS as f64).powf(Spending::STANDARD.exponent);
         let rejected = (STUDY_ALPHA * spent * PATHS as f64) as usize - (PATHS - alive.len());
         alive.sort_by(|a, b| t(*b).total_cmp(&t(*a)));
         let critical = t(alive[rejected]);
@@ -159,7 +154,7 @@ fn student(differences: &[f64], critical: f64) -> Effect {
     Effect { estimate, low, high, resolution: 0.0, blocks: n as u32, confidence: 0.95 }
 }
 
-/// Student's interval of 95 %, as if nobody had looked before; of 5 to 30 differences.
+/// Student's interval of 95 %, as if nobody had looked before; of 3 to 30 differences.
 pub(crate) fn ordinary(differences: &[f64]) -> Effect {
     student(differences, ORDINARY[differences.len() - MIN_BLOCKS])
 }

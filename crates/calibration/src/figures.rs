@@ -20,9 +20,10 @@ use calibration::warming::{self, Roughness};
 use calibration::{Studies, record};
 use clap::ValueEnum;
 
-/// Variants and blocks of designs beside two variants with 5 to 30 blocks: a quick run's, others with few looks, three variants, and six.
-const DESIGNS: [(usize, RangeInclusive<usize>); 6] =
-    [(2, 5..=5), (2, 7..=7), (2, 5..=7), (2, 5..=12), (3, 5..=30), (6, 6..=6)];
+/// Variants and blocks of designs beside two variants with 3 to 30 blocks: short horizons, a quick run's 3 to 5 among them, a single
+/// look, three variants, and six.
+const DESIGNS: [(usize, RangeInclusive<usize>); 8] =
+    [(2, 3..=3), (2, 3..=5), (2, 3..=8), (2, 3..=12), (2, 7..=7), (3, 3..=6), (3, 3..=30), (6, 3..=6)];
 /// Lengths of launches that are searched for changes, seconds.
 const SEARCHED_S: [usize; 3] = [20, 60, 150];
 /// Blocks of runs over concurrency.
@@ -135,15 +136,11 @@ impl Figures {
         DESIGNS.into_iter().map(of_design).collect()
     }
 
-    /// Other ways of spending the error rate, on the noise of the races: the standard one first.
+    /// Ways of spending the error rate, on the noise of the races: the standard one first.
     fn spendings(&self) -> Vec<(Spending, Vec<Outcomes>)> {
         let noise = Noise { shape: Shape::Jvm, disturbance: Disturbance::None, scale: self.scale(Shape::Jvm) };
         let effects = [0.0, speed::EFFECT.ln_1p(), 0.10_f64.ln_1p()];
-        let others = [0.2, 0.1, 0.05, 0.0]
-            .into_iter()
-            .flat_map(|early| [0.5, 1.0, 1.5].map(|exponent| Spending { early, exponent }))
-            .filter(|spending| *spending != Spending::STANDARD);
-        let all: Vec<Spending> = [Spending::STANDARD].into_iter().chain(others).collect();
+        let all = [0.75, 0.5, 1.0, 1.5, 2.0].map(|exponent| Spending { exponent });
         in_parallel(&all, |_, spending| {
             let boundaries = Boundaries::generate(STUDY_ALPHA, Looks::STANDARD, *spending);
             // One kind for all: the same noise.

@@ -17,7 +17,7 @@ const RATE: f64 = 2_000.0;
 /// Their median service time, µs.
 const MEDIAN_US: f64 = 8_000.0;
 
-/// So many variants of one server, two at least, that are the same, in so many cells: 5 to 30 blocks, 60 s a cell.
+/// So many variants of one server, two at least, that are the same, in so many cells: 3 to 30 blocks, 60 s a cell.
 ///
 /// # Panics
 ///
@@ -25,7 +25,7 @@ const MEDIAN_US: f64 = 8_000.0;
 pub fn study(variants: usize, cells: usize) -> Study {
     let seconds = |secs: u64| json!(Duration::from_secs(secs));
     let timing = |max_blocks: u32| {
-        json!({ "warm_up": { "pilot": { "cap": seconds(300) } }, "measure": seconds(60), "min_blocks": 5,
+        json!({ "warm_up": { "pilot": { "cap": seconds(300) } }, "measure": seconds(60), "min_blocks": 3,
             "max_blocks": max_blocks })
     };
     let variant = |name: &str| {

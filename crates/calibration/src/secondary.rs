@@ -11,7 +11,7 @@ use crate::rate::Rate;
 use crate::{Studies, differences, rho};
 
 /// Blocks before any verdict, a study's default.
-const MIN_BLOCKS: u32 = 5;
+const MIN_BLOCKS: u32 = 3;
 /// Secondary metrics of a study: how much of the primary metric's noise each has, as a correlation. Of the first that is nearly all, as
 /// latency has of throughput's.
 pub const CORRELATIONS: [f64; 4] = [0.99, 0.9, 0.5, 0.0];

@@ -143,7 +143,7 @@ fn asked_of_verdicts(figure: &str, cells: &[(String, &Cell)]) -> String {
 /// Figure 1: the worst of all cells.
 pub fn summary(cells: &[Cell]) -> String {
     asked_of_verdicts(
-        "1. verdicts on two variants after 5 to 30 blocks",
+        "1. verdicts on two variants after 3 to 30 blocks",
         &cells.iter().map(|cell| (String::new(), cell)).collect::<Vec<_>>(),
     )
 }
@@ -168,7 +168,7 @@ impl Design {
     }
 }
 
-/// Figure 1, of other designs than two variants and 5 to 30 blocks.
+/// Figure 1, of other designs than two variants and 3 to 30 blocks.
 pub fn summary_of_designs(designs: &[Design]) -> String {
     let place = |design: &Design| format!("{} variants, {} blocks, ", design.variants, design.blocks());
     let cells = designs.iter().flat_map(|design| design.cells.iter().map(move |cell| (place(design), cell)));
@@ -307,15 +307,15 @@ pub fn races(races: &[Race]) -> String {
 
 /// Ways of spending the error rate, with their outcomes without an effect, at 5 % and at 10 %.
 pub fn spendings(spendings: &[(Spending, Vec<Outcomes>)]) -> String {
-    let mut text = "| spent at 5 to 7 blocks | the rest as (n/30) to the | false \"different\" | power at 5 % | blocks at 5 % | blocks \
-                    at 10 % |\n|---|---|---|---|---|---|\n"
-        .to_owned();
-    for (Spending { early, exponent }, outcomes) in spendings {
+    let mut text =
+        "| spent by n of 30 blocks: (n/30) to the | false \"different\" | power at 5 % | blocks at 5 % | blocks \
+                    at 10 % |\n|---|---|---|---|---|\n"
+            .to_owned();
+    for (Spending { exponent }, outcomes) in spendings {
         let [none, five, ten] = &outcomes[..] else { continue };
         let _ = writeln!(
             text,
-            "| {:.0} % | {exponent} | {} | {} | {:.2} | {:.2} |",
-            early * 100.0,
+            "| {exponent} | {} | {} | {:.2} | {:.2} |",
             none.different,
             five.found,
             five.mean_blocks(),

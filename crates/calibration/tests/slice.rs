@@ -46,10 +46,10 @@ fn verdicts_are_as_seldom_wrong_as_promised() {
     assert!(differences > 30, "{differences}");
 }
 
-/// A quick run's single look, a few, and several variants that share the error rate.
+/// A single look, those of a short horizon, and several variants that share the error rate.
 #[test]
 fn other_designs_are_as_seldom_wrong() {
-    for (variants, blocks) in [(2, 5..=5), (2, 6..=9), (6, 6..=6)] {
+    for (variants, blocks) in [(2, 3..=3), (2, 3..=8), (6, 3..=6)] {
         let study = record::study(variants, 1);
         let boundaries = Boundaries::for_variants(variants, Looks::new(blocks.clone()));
         let mut differences = 0;
@@ -90,7 +90,7 @@ fn secondary_metrics_are_seldom_called_different_where_none_is() {
     // What is never wrong decides nothing, and without all that it would be wrong more often than promised.
     assert!([none, primary, most].iter().any(|of| of.together.events > 0));
     assert!(none.ordinary.share() > 0.1 && primary.ordinary.share() > 0.1, "{}, {}", none.ordinary, primary.ordinary);
-    assert!(most.found.share() > 0.99, "{}", most.found);
+    assert!(most.found.share() > 0.97, "{}", most.found);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CellIndex, FindingId, Metric, VariantIndex};
 
 /// Fewest blocks from which an interval is made.
-pub const FEWEST_BLOCKS: u32 = 5;
+pub const FEWEST_BLOCKS: u32 = 3;
 
 /// The answer to "does this variant differ from the baseline?".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

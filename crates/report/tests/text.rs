@@ -77,7 +77,7 @@ fn where_nothing_could_be_compared_there_is_no_number() {
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["throughput", "–", "–", "–", "✗", "not", "valid"]);
     let measured = rows(&text, "Measurements", "dashboard@20");
     assert!(measured[0].ends_with("0 %") && measured[1].ends_with('–'), "{text}");
-    assert!(report::html(&report).contains("An interval takes 5 blocks in which both sides have the number."));
+    assert!(report::html(&report).contains("An interval takes 3 blocks in which both sides have the number."));
 }
 
 #[test]

@@ -17,8 +17,9 @@ const PILOT_CAP: Duration = Duration::from_secs(180);
 const MEASURE: Duration = Duration::from_secs(20);
 const QUICK_WARM_UP: Duration = Duration::from_secs(12);
 const QUICK_MEASURE: Duration = Duration::from_secs(3);
+const QUICK_BLOCKS: u32 = 5;
 const ROPE: f64 = 0.02;
-/// The boundaries of the sequential test end with these.
+/// The boundaries of the sequential test end with so many.
 const MOST_BLOCKS: u32 = 30;
 /// Share of requests on top of those that a quantile needs: some are not answered when the measurement ends, and random
 /// arrivals are now more, now fewer.
@@ -38,7 +39,7 @@ pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
             Problem::new("the least number of blocks is larger than the largest")
                 .at(min.place, "at least")
                 .at(max.place, "at most")
-                .help("write `blocks = { min = 5, max = 30 }` or numbers between"),
+                .help("write `blocks = { min = 3, max = 30 }` or numbers between"),
         );
     }
     Timing {
@@ -53,13 +54,13 @@ pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
 /// Lengths and limits of a quick run, which warms up in the `bursts` of a full one.
 pub(crate) fn quick(file: &StudyFile, bursts: Option<Bursts>, problems: &mut Problems) -> Timing {
     let keys = &file.quick;
-    let blocks = blocks(keys.blocks.as_ref(), FEWEST_BLOCKS, problems);
+    let max_blocks = blocks(keys.blocks.as_ref(), QUICK_BLOCKS, problems);
     Timing {
         warm_up: WarmUp::Fixed(keys.warmup.as_ref().map_or(QUICK_WARM_UP, |length| length.value.0)),
         bursts,
         measure: length(keys.measure.as_ref(), QUICK_MEASURE, problems),
-        min_blocks: blocks,
-        max_blocks: blocks,
+        min_blocks: FEWEST_BLOCKS,
+        max_blocks,
     }
 }
 

@@ -497,8 +497,8 @@ pub(crate) struct QuickKeys {
     pub warmup: Option<At<Length>>,
     /// Measurement of one cell in one trial, at least 1s. Default: 3s.
     pub measure: Option<At<Length>>,
-    /// Blocks, 5 to 30. Default: 5.
-    #[schemars(range(min = 5, max = 30))]
+    /// Blocks at most, 3 to 30. Default: 5.
+    #[schemars(range(min = 3, max = 30))]
     pub blocks: Option<At<i64>>,
 }
 
@@ -539,10 +539,10 @@ pub(crate) struct EvidenceKeys {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct BlockKeys {
-    /// Blocks before any verdict, 5 or more. Default: 5.
-    #[schemars(range(min = 5, max = 30))]
+    /// Blocks before any verdict, 3 or more. Default: 3.
+    #[schemars(range(min = 3, max = 30))]
     pub min: Option<At<i64>>,
     /// Blocks after which the run ends undecided, 30 or fewer. Default: 30.
-    #[schemars(range(min = 5, max = 30))]
+    #[schemars(range(min = 3, max = 30))]
     pub max: Option<At<i64>>,
 }

@@ -98,7 +98,7 @@ concurrency = [1, 20]
 [decide]
 primary = "throughput"                # or p50, cpu-per-request, start-up, memory
 rope = "2%"                           # differences smaller than this do not matter
-blocks = {{ min = 5, max = 30 }}        # how often every variant is launched
+blocks = {{ min = 3, max = 30 }}        # how often every variant is launched
 "#,
             name = quoted(&format!("{name}: {topic}")),
         )

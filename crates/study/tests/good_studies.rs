@@ -146,7 +146,7 @@ fn everything_else_has_a_default() {
             warm_up: WarmUp::Pilot { cap: seconds(180) },
             bursts: None,
             measure: seconds(20),
-            min_blocks: 5,
+            min_blocks: 3,
             max_blocks: 30
         }
     );
@@ -156,7 +156,7 @@ fn everything_else_has_a_default() {
             warm_up: WarmUp::Fixed(seconds(12)),
             bursts: None,
             measure: seconds(3),
-            min_blocks: 5,
+            min_blocks: 3,
             max_blocks: 5
         }
     );
@@ -199,8 +199,8 @@ blocks = { max = 10 }
     ));
     assert_eq!(study.timing.warm_up, WarmUp::Fixed(Duration::ZERO));
     assert_eq!(study.timing.measure, Duration::from_secs(60));
-    assert_eq!((study.timing.min_blocks, study.timing.max_blocks), (5, 10));
-    assert_eq!((study.quick.min_blocks, study.quick.max_blocks), (6, 6));
+    assert_eq!((study.timing.min_blocks, study.timing.max_blocks), (3, 10));
+    assert_eq!((study.quick.min_blocks, study.quick.max_blocks), (3, 6));
     assert_eq!(study.quick.warm_up, WarmUp::Fixed(Duration::from_secs(5)));
     assert_eq!((study.decide.primary, study.decide.cell.as_deref()), (Metric::P50, Some("front@20")));
     assert!((study.decide.rope - 0.005).abs() < 1e-12);

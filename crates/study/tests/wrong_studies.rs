@@ -232,12 +232,12 @@ wrong! {
         underlines ["\"p99\""], suggests "duration = \"35s\"";
     too_few_in_stages: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ to = 20, over = \"10s\" }]\n\n[decide]\nprimary = \"p50\"",
         underlines ["\"p50\""], suggests "longer stages";
-    too_few_blocks: "min = 5" => "min = 3",
-        underlines ["3"], suggests "fewer than 5";
+    too_few_blocks: "min = 5" => "min = 2",
+        underlines ["2"], suggests "fewer than 3";
     blocks_crossed: "min = 5, max = 30" => "min = 20, max = 10",
-        underlines ["20", "10"], suggests "min = 5, max = 30";
+        underlines ["20", "10"], suggests "min = 3, max = 30";
     too_few_quick_blocks: "[decide]" => "[quick]\nblocks = 2\n\n[decide]",
-        underlines ["2"], suggests "fewer than 5";
+        underlines ["2"], suggests "fewer than 3";
     too_short: "[decide]" => "[measure]\nduration = \"100ms\"\n\n[decide]",
         underlines ["\"100ms\""], suggests "at least \"1s\"";
     two_warm_ups: "[decide]" => "[warmup]\ncap = \"60s\"\nfixed = \"20s\"\n\n[decide]",

@@ -284,7 +284,7 @@ mod tests {
         // As much from both, however much; too little to matter; too few blocks; one launch of many.
         assert_eq!(evidence(&stolen(8, |_, number| 0.3 + scattered(number))), []);
         assert_eq!(evidence(&stolen(8, |variant, _| 0.02 * variant as f64)), []);
-        assert_eq!(evidence(&stolen(4, |variant, _| 0.1 * variant as f64)), []);
+        assert_eq!(evidence(&stolen(2, |variant, _| 0.1 * variant as f64)), []);
         assert_eq!(evidence(&stolen(8, |_, number| if number == 9 { 0.3 } else { 0.0 })), []);
     }
 

@@ -8,12 +8,13 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::blocks::{self, BlockState, Trials};
-use crate::boundaries::FIRST_LOOK;
 use crate::compare::BASELINE;
 use crate::{metrics, robust};
 
 /// Numbers of users that a curve of three parameters needs at least, so that it can be seen not to fit.
 const LEAST_USERS: usize = 4;
+/// Blocks that a curve takes: resampled, fewer would promise too much.
+const FEWEST_BLOCKS: usize = 5;
 /// Resampled sets of blocks.
 const RESAMPLES: usize = 2_000;
 
@@ -124,13 +125,13 @@ impl Launches {
 
     /// The curve of all blocks, where there are enough for an interval.
     fn fitted(&self, variant: VariantIndex) -> Fitted {
-        (self.throughputs.len() >= FIRST_LOOK).then(|| usl::fit(&self.means(&self.all(), variant)))?
+        (self.throughputs.len() >= FEWEST_BLOCKS).then(|| usl::fit(&self.means(&self.all(), variant)))?
     }
 
     /// Curves of blocks drawn with replacement, by resample and variant: variants of one resample have the same blocks.
     fn resampled(&self, seed: u64, variants: usize) -> Vec<Vec<Fitted>> {
         let count = self.throughputs.len();
-        if count < FIRST_LOOK {
+        if count < FEWEST_BLOCKS {
             return Vec::new();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
