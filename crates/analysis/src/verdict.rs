@@ -12,6 +12,7 @@ use crate::audit::{self, Context, Found, confounded};
 use crate::boundaries::{Boundaries, FIRST_LOOK};
 use crate::changepoint::SHORTEST;
 use crate::compare::{self, BASELINE, Primary};
+use crate::curve::{self, quick};
 use crate::next::{self, Next, Stop};
 use crate::outlook::outlook;
 use crate::way_out::way_out;
@@ -26,15 +27,27 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
     let context = Context::new(record, boundaries);
     let found = audit::audit(record, &context);
     let numbers = metrics::launches(record);
-    let comparisons = compare::comparisons(record, &context.blocks, &numbers, boundaries);
+    let mut comparisons = compare::comparisons(record, &context.blocks, &numbers, boundaries);
+    let warming_up = warm_up::warming_up(record, &context.blocks, boundaries);
+    let curves = curve::curves(record, &context.blocks, &comparisons, warming_up.as_ref());
+    let phase = quick::Phase::of(record, &context.blocks, &curves);
     let end = match next::next_step(record, boundaries) {
         Next::Stop(stop) => Some(stop),
         Next::Run(_) | Next::DecideCut(_) => None,
     };
     let state = State { used: blocks::used(&context.blocks).count(), end };
     let judgements = (BASELINE + 1..record.study.variants.len())
-        .map(|variant| judge(record, &comparisons, &found, &state, variant))
+        .map(|variant| {
+            let judgement = judge(record, &comparisons, &found, &state, variant);
+            let Some(phase) = &phase else { return judgement };
+            let (verdict, sentence) = phase.told(variant, judgement.verdict, judgement.sentence);
+            Judgement { verdict, sentence, ..judgement }
+        })
         .collect();
+    let mut attribution = factorial::attribution(record, &context.blocks, boundaries);
+    if let Some(phase) = &phase {
+        phase.withhold(&mut comparisons, attribution.as_mut());
+    }
     let cells = summary::cells(record);
     let launches = summary::launches(record, &context.blocks, &numbers);
     let measurements = summary::measurements(record, &context.blocks, &launches);
@@ -47,6 +60,7 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         question: record.study.question.clone(),
         mode: record.plan.mode,
         judgements,
+        curves,
         limits: limits(record, &comparisons),
         variants: summary::variants(record),
         core_use: cores::core_use(record, &cells, &measurements),
@@ -57,11 +71,11 @@ pub fn analyse(record: &StudyRecord, boundaries: &Boundaries) -> Report {
         outlook: outlook(record, boundaries),
         measurements,
         launches,
-        attribution: factorial::attribution(record, &context.blocks, boundaries),
+        attribution,
         scalability: scalability::scalability(record, &context.blocks),
         blocks: summary::blocks(record, &context.blocks),
         warm_ups: summary::warm_ups(record),
-        warming_up: warm_up::warming_up(record, &context.blocks, boundaries),
+        warming_up,
         warm_up_cut: record.warm_up_cut,
         changed: context.changed(record).to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
@@ -109,7 +123,7 @@ fn judge(
         }
         _ => None,
     };
-    let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
+    let sentence = sentence(record, &verdict, names, more.as_deref());
     Judgement { variant, verdict, sentence }
 }
 
@@ -221,17 +235,6 @@ fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
     // A setting's subject has its colon already.
     let mark = if finding.subject.contains(": ") { "," } else { ":" };
     format!("{}{mark} {} {}", finding.subject, first.name, short(&first.value))
-}
-
-/// What the sentence of a quick run must not be read without.
-fn quick_caveat(record: &StudyRecord, verdict: &Verdict) -> String {
-    let measured = matches!(verdict, Verdict::Better { .. } | Verdict::Worse { .. } | Verdict::Equivalent { .. });
-    match record.warm_up_cut {
-        Some(cut) if measured && record.plan.mode == Mode::Quick => {
-            format!(" (quick run: after only {:.0} s of warm-up)", cut.seconds)
-        }
-        _ => String::new(),
-    }
 }
 
 /// "on is 4.8 % faster than off", whatever the metric; `latency` is what a latency is called here.
