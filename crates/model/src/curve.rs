@@ -10,7 +10,7 @@ use crate::{Effect, Interpretation, VariantIndex};
 /// *Age* is the time for which a launch has been under load, seconds, or what it has answered well in that time. The load is the
 /// warm-up's own: users who ask all workloads at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Curve {
+pub struct AgeCurve {
     /// The variant.
     pub variant: VariantIndex,
     /// Age up to which all launches compared were seen, seconds.

@@ -40,7 +40,7 @@ pub mod why;
 
 pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
-pub use curve::Curve;
+pub use curve::AgeCurve;
 pub use evidence::{EvidenceRecord, Withheld};
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::warm_up::Spread;
 use crate::{
-    Attribution, ChangedSeries, Comparison, Curve, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability,
+    AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability,
     Setting, TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
 };
 
@@ -36,7 +36,7 @@ pub struct Report {
     pub judgements: Vec<Judgement>,
     /// How each variant compares with the baseline over a server's life; empty where no warm-up was seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub curves: Vec<Curve>,
+    pub curves: Vec<AgeCurve>,
     /// What the run cannot support, a sentence each.
     pub limits: Vec<String>,
     /// The variants, baseline first.

@@ -11,7 +11,7 @@ pub mod quick;
 mod tests;
 mod words;
 
-use model::curve::{AgePhase, Curve, CurvePoint, DecidedAt, Movement};
+use model::curve::{AgeCurve, AgePhase, CurvePoint, DecidedAt, Movement};
 use model::warm_up::WarmingUp;
 use model::{Comparison, Effect, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex, interval};
 
@@ -31,7 +31,7 @@ pub fn curves(
     blocks: &[BlockState],
     comparisons: &[Comparison],
     warming_up: Option<&WarmingUp>,
-) -> Vec<Curve> {
+) -> Vec<AgeCurve> {
     let trials = Trials::of(record);
     let variants = record.study.variants.len();
     let of_block = |block: u32| -> Option<Vec<Launch>> {
@@ -51,7 +51,7 @@ pub fn curves(
             let pairs = Pairs { pairs: launches.iter().map(|block| [&block[BASELINE], &block[variant]]).collect() };
             let seen_s = edges.last().copied().unwrap_or_default();
             let decided = decided(comparisons, variant).zip(measured);
-            let mut curve = Curve {
+            let mut curve = AgeCurve {
                 variant,
                 seen_s,
                 margin,

@@ -4,7 +4,7 @@
 //! what is measured of requests is no better and no worse in the long run, whatever its interval.
 
 use model::attribution::Attribution;
-use model::curve::Curve;
+use model::curve::AgeCurve;
 use model::verdict::Needs;
 use model::{Comparison, Interpretation, Metric, Mode, StudyRecord, VariantIndex, Verdict};
 
@@ -15,14 +15,14 @@ use crate::compare::BASELINE;
 /// The part of a server's life that a quick run has seen.
 pub struct Phase<'a> {
     record: &'a StudyRecord,
-    curves: &'a [Curve],
+    curves: &'a [AgeCurve],
     /// Ages between which the primary metric was measured, seconds of load.
     measured: Option<[f64; 2]>,
 }
 
 impl<'a> Phase<'a> {
     /// That of a quick run; `None` where the run is a full one.
-    pub fn of(record: &'a StudyRecord, blocks: &[BlockState], curves: &'a [Curve]) -> Option<Self> {
+    pub fn of(record: &'a StudyRecord, blocks: &[BlockState], curves: &'a [AgeCurve]) -> Option<Self> {
         let used: Vec<u32> = blocks::used(blocks).collect();
         let measured = super::measured_at(record, &Trials::of(record), &used);
         (record.plan.mode == Mode::Quick).then_some(Self { record, curves, measured })

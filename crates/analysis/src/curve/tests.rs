@@ -7,11 +7,11 @@ use super::*;
 use crate::boundaries::{Boundaries, normal};
 use crate::fixture;
 
-fn one(record: &StudyRecord) -> Curve {
+fn one(record: &StudyRecord) -> AgeCurve {
     curves(record, &blocks::blocks(record), &[], None).swap_remove(0)
 }
 
-fn readings(curve: &Curve) -> Vec<(f64, f64, Interpretation)> {
+fn readings(curve: &AgeCurve) -> Vec<(f64, f64, Interpretation)> {
     curve.phases.iter().map(|phase| (phase.from_s, phase.to_s, phase.reading)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! A curve in one sentence.
 
-use model::curve::{AgePhase, Curve, Movement};
+use model::curve::{AgeCurve, AgePhase, Movement};
 use model::warm_up::{BreakEven, Overtaking};
 use model::{Interpretation, Mode, StudyRecord, text};
 
@@ -9,7 +9,7 @@ use crate::student;
 
 /// "on is 52.0 % slower than off in its first 30 s under load [41.0, 61.2], level from 30 s to 60 s, 22.6 % faster from 60 s on
 /// [13.1, 33.0], 5 blocks, seen for 2 min; it has served as much in all 5 min after launch".
-pub fn sentence(record: &StudyRecord, curve: &Curve, break_even: Option<&BreakEven>) -> String {
+pub fn sentence(record: &StudyRecord, curve: &AgeCurve, break_even: Option<&BreakEven>) -> String {
     let [name, baseline] = [curve.variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let blocks = curve.points.first().map_or(0, |point| point.blocks);
     if curve.phases.is_empty() {
@@ -69,7 +69,7 @@ fn span(phase: &AgePhase, is_first: bool, is_last: bool) -> String {
 }
 
 /// When the totals are the same, where they surely are at some time.
-fn served(even: &BreakEven, curve: &Curve, baseline: &str) -> Option<String> {
+fn served(even: &BreakEven, curve: &AgeCurve, baseline: &str) -> Option<String> {
     let (Overtaking::After { seconds, .. }, Overtaking::After { .. }) = (even.estimate, even.high) else { return None };
     let who = if even.leader == curve.variant { "it" } else { baseline };
     Some(format!("; {who} has served as much in all {} after launch", age(seconds)))
