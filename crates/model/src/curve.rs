@@ -29,7 +29,7 @@ pub struct AgeCurve {
     /// The primary metric and the age at which it was measured, where it is throughput and has an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<DecidedAt>,
-    /// Whether the speeds still moved when the last of it was seen; absent with fewer than three blocks or three seconds.
+    /// Whether the speeds still moved when the last of it was seen; absent with fewer than three blocks or four seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub movement: Option<Movement>,
     /// The phases in one sentence.
@@ -77,7 +77,7 @@ pub struct DecidedAt {
     pub effect: Effect,
 }
 
-/// How the speeds moved in the last two thirds of what was seen.
+/// How the speeds moved in the second half of what was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Movement {
     /// Ages between which the two parts lie that are compared, seconds of load.

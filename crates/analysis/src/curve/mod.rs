@@ -23,7 +23,7 @@ use crate::{robust, sequential, student};
 use launch::Launch;
 
 /// The least time that is seen of a launch before it is said whether its speed still moves, seconds.
-const LEAST_S: f64 = 3.0;
+const LEAST_S: f64 = 4.0;
 
 /// The curve of each variant against the baseline; empty where no warm-up was seen.
 pub fn curves(
@@ -163,9 +163,9 @@ impl Pairs<'_> {
         phases
     }
 
-    /// The last third of what was seen against the third before it.
+    /// The last quarter of what was seen against the quarter before it.
     fn movement(&self, seen_s: f64, margin: f64) -> Option<Movement> {
-        let parts_s = [seen_s / 3.0, seen_s * 2.0 / 3.0, seen_s];
+        let parts_s = [seen_s / 2.0, seen_s * 0.75, seen_s];
         let rise = |launch: &Launch| launch.rate(parts_s[1], parts_s[2]).against(launch.rate(parts_s[0], parts_s[1]));
         let rises: Vec<[Reading; 2]> = self.pairs.iter().map(|pair| pair.map(rise)).collect();
         let changes: Vec<Reading> = rises

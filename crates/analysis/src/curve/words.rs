@@ -75,17 +75,20 @@ fn served(even: &BreakEven, curve: &AgeCurve, baseline: &str) -> Option<String> 
     Some(format!("; {who} has served as much in all {} after launch", age(seconds)))
 }
 
-/// How the speeds moved: "from 4 s–8 s to 8 s–12 s under load off became 31.0 % faster, on 55.2 % faster, and their ratio moved by +18.5 % [+5.1, +33.6]".
+/// How the speeds moved: "in the last 3 s of 12 s under load off was 31.0 % faster than in the 3 s before, on 55.2 % faster, and the
+/// ratio of the two had moved by +18.5 % [+5.1, +33.6]".
 pub fn moved(movement: &Movement, [name, baseline]: [&str; 2]) -> String {
-    let [from, middle, to] = movement.parts_s.map(age);
+    let [_, middle_s, to_s] = movement.parts_s;
     let rise = |log_ratio: f64| {
         let word = if log_ratio < 0.0 { "slower" } else { "faster" };
         format!("{} % {word}", text::percent_digits(log_ratio))
     };
     let [of_baseline, of_variant] = movement.rises.map(rise);
+    let part = age(to_s - middle_s);
     format!(
-        "from {from}–{middle} to {middle}–{to} under load {baseline} became {of_baseline}, {name} {of_variant}, and their ratio moved \
-         by {}",
+        "in the last {part} of {} under load {baseline} was {of_baseline} than in the {part} before, {name} {of_variant}, and the ratio \
+         of the two had moved by {}",
+        age(to_s),
         text::effect(&movement.change)
     )
 }

@@ -53,7 +53,7 @@ pub fn curve(report: &Report) -> Option<Chart> {
     let rows = curves.len() as f64 * ROW;
     let margins = Margins {
         top: legend_height(&names, WIDE) + 36.0 + rows,
-        right: 12.0,
+        right: 28.0,
         bottom: 40.0,
         left: axis_room(&y_ticks) + 6.0,
     };
