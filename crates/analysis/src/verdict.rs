@@ -13,6 +13,7 @@ use crate::audit::{self, Found, confounded};
 use crate::boundaries::FIRST_LOOK;
 use crate::changepoint::SHORTEST;
 use crate::compare::{self, BASELINE, Primary};
+use crate::curve::{self, quick};
 use crate::next::Stop;
 use crate::outlook::outlook;
 use crate::way_out::way_out;
@@ -26,10 +27,22 @@ pub fn analyse(assessment: &Assessment) -> Report {
     let Assessment { record, boundaries, blocks, .. } = assessment;
     let found = audit::audit(assessment);
     let numbers = metrics::launches(record);
-    let comparisons = compare::comparisons(assessment, &numbers);
+    let mut comparisons = compare::comparisons(assessment, &numbers);
+    let warming_up = warm_up::warming_up(record, blocks, boundaries);
+    let curves = curve::curves(record, blocks, &comparisons, warming_up.as_ref());
+    let phase = quick::Phase::of(record, blocks, &curves);
     let judgements = (BASELINE + 1..record.study.variants.len())
-        .map(|variant| judge(assessment, &comparisons, &found, variant))
+        .map(|variant| {
+            let judgement = judge(assessment, &comparisons, &found, variant);
+            let Some(phase) = &phase else { return judgement };
+            let (verdict, sentence) = phase.told(variant, judgement.verdict, judgement.sentence);
+            Judgement { verdict, sentence, ..judgement }
+        })
         .collect();
+    let mut attribution = factorial::attribution(record, blocks, boundaries);
+    if let Some(phase) = &phase {
+        phase.withhold(&mut comparisons, attribution.as_mut());
+    }
     let cells = summary::cells(record);
     let launches = summary::launches(record, blocks, &numbers);
     let measurements = summary::measurements(record, blocks, &launches);
@@ -42,6 +55,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         question: record.study.question.clone(),
         mode: record.plan.mode,
         judgements,
+        curves,
         limits: limits(record, &comparisons),
         variants: summary::variants(record),
         core_use: cores::core_use(record, &cells, &measurements),
@@ -52,11 +66,11 @@ pub fn analyse(assessment: &Assessment) -> Report {
         outlook: outlook(assessment),
         measurements,
         launches,
-        attribution: factorial::attribution(record, blocks, boundaries),
+        attribution,
         scalability: scalability::scalability(record, blocks),
         blocks: summary::blocks(record, blocks),
         warm_ups: summary::warm_ups(record),
-        warming_up: warm_up::warming_up(record, blocks, boundaries),
+        warming_up,
         warm_up_cut: record.warm_up_cut,
         changed: assessment.changed().to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
@@ -90,7 +104,7 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], v
         }
         _ => None,
     };
-    let sentence = sentence(record, &verdict, names, more.as_deref()) + &quick_caveat(record, &verdict);
+    let sentence = sentence(record, &verdict, names, more.as_deref());
     Judgement { variant, verdict, sentence }
 }
 
@@ -202,17 +216,6 @@ fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
     // A setting's subject has its colon already.
     let mark = if finding.subject.contains(": ") { "," } else { ":" };
     format!("{}{mark} {} {}", finding.subject, first.name, short(&first.value))
-}
-
-/// What the sentence of a quick run must not be read without.
-fn quick_caveat(record: &StudyRecord, verdict: &Verdict) -> String {
-    let measured = matches!(verdict, Verdict::Better { .. } | Verdict::Worse { .. } | Verdict::Equivalent { .. });
-    match record.warm_up_cut {
-        Some(cut) if measured && record.plan.mode == Mode::Quick => {
-            format!(" (quick run: after only {:.0} s of warm-up)", cut.seconds)
-        }
-        _ => String::new(),
-    }
 }
 
 /// "on is 4.8 % faster than off", whatever the metric; `latency` is what a latency is called here.

@@ -10,6 +10,7 @@
 
 pub mod attribution;
 pub mod change;
+pub mod curve;
 pub mod evidence;
 pub mod finding;
 pub mod fitness;
@@ -40,6 +41,7 @@ pub mod why;
 
 pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
+pub use curve::AgeCurve;
 pub use evidence::{EvidenceRecord, Withheld};
 pub use finding::{Evidence, Finding, FindingId, Severity};
 pub use histogram::Histogram;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::warm_up::Spread;
 use crate::{
-    Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability, Setting,
-    TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
+    AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability,
+    Setting, TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -34,6 +34,9 @@ pub struct Report {
     pub mode: Mode,
     /// The answer in one sentence for each variant against the baseline.
     pub judgements: Vec<Judgement>,
+    /// How each variant compares with the baseline over a server's life; empty where no warm-up was seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<AgeCurve>,
     /// What the run cannot support, a sentence each.
     pub limits: Vec<String>,
     /// The variants, baseline first.

@@ -53,6 +53,9 @@ fn verdicts(text: &mut String, report: &Report) {
             verdict.word().to_uppercase(),
             escaped(&judgement.sentence)
         );
+        for curve in words::curves(report).filter(|curve| curve.variant == judgement.variant) {
+            let _ = writeln!(text, "{}.\n", escaped(&words::over_its_life(curve)));
+        }
         let facts = words::verdict_facts(report, judgement);
         for fact in &facts {
             let _ = writeln!(text, "- {}", escaped(fact));

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use model::attribution::{Contribution, ContributionKind};
+use model::curve::CurvePoint;
 use model::report::{CoreSeries, CoreUse, LaunchNumbers, Measurement, VariantSummary};
 use model::scalability::{Bounds, Curve, Scalability};
 use model::warm_up::{Lifetime, Overtaking, TotalWork, WarmUpCost};
-use model::{Comparison, Effect, Metric, Report};
+use model::{AgeCurve, Comparison, Effect, Metric, Report};
 
 use crate::{tables, words};
 
@@ -43,7 +44,7 @@ pub enum Field<'a> {
 /// One number, with all that tells it from the others. Texts are empty and numbers absent where they do not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row<'a> {
-    /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `core-use`, `variant`, `break-even`, `lifetime`, `curve`, `crossing`,
+    /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `core-use`, `variant`, `break-even`, `lifetime`, `phase`, `age`, `curve`, `crossing`,
     /// `block`, `launch`, `second`.
     pub of: &'static str,
     /// Which one of those, where variant and cell do not say it: an effect of factors, a life, a workload.
@@ -139,6 +140,7 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     rows.extend(report.variants.iter().flat_map(launched));
     rows.extend(costs.flat_map(|cost| warming_up(report, cost)));
     rows.extend(words::total_works(report).flat_map(|work| paid(report, work)));
+    rows.extend(words::curves(report).flat_map(|curve| lived_through(report, curve)));
     rows.extend(report.scalability.iter().flat_map(|scaling| scaled(report, scaling)));
     rows.extend(blocks(report));
     rows.extend(report.launches.iter().flat_map(|launch| measured_once(report, launch)));
@@ -403,6 +405,34 @@ fn lived<'a>(report: &'a Report, work: &TotalWork, life: &Lifetime) -> [Row<'a>;
         row(work.variant, "served-change", None, FRACTION, without_sign(&reading).to_owned().into())
             .changed(life.effect.as_ref()),
     ]
+}
+
+/// The phases of a server's life, and the difference at each age.
+fn lived_through<'a>(report: &'a Report, curve: &AgeCurve) -> Vec<Row<'a>> {
+    let row = |of, name: String| Row {
+        of,
+        name: name.into(),
+        variant: words::variant_name(report, curve.variant),
+        metric: Metric::Throughput.name().into(),
+        unit: FRACTION,
+        ..Row::default()
+    };
+    let phases = curve.phases.iter().map(|phase| {
+        let name = format!("{:.1} s to {:.1} s", phase.from_s, phase.to_s);
+        Row { reading: words::phase_reading(phase.reading).1.into(), ..row("phase", name) }.changed(Some(&phase.effect))
+    });
+    let at = |point: &CurvePoint, name: String| Row {
+        value: Some(Effect::fraction(point.estimate)),
+        low: point.interval.map(|[low, _]| Effect::fraction(low)),
+        high: point.interval.map(|[_, high]| Effect::fraction(high)),
+        confidence: point.interval.map(|_| INTERVAL),
+        blocks: Some(point.blocks),
+        ..row("age", name)
+    };
+    let ages = curve.points.iter().map(|point| at(point, format!("{:.1} s to {:.1} s", point.from, point.to)));
+    let answers =
+        curve.by_requests.iter().map(|point| at(point, format!("answers {:.0} to {:.0}", point.from, point.to)));
+    phases.chain(ages).chain(answers).collect()
 }
 
 /// The laws fitted to a workload, what was measured beside them, and where two cross.

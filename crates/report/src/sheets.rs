@@ -34,7 +34,7 @@ enum Layout {
 type Of = fn(&Row) -> bool;
 
 /// Every row is in exactly one of these.
-const SHEETS: [(&str, Of, Layout); 13] = [
+const SHEETS: [(&str, Of, Layout); 15] = [
     ("Comparisons", |row| row.of == "comparison", Layout::List),
     ("Factors", |row| matches!(row.of, "factor" | "interaction"), Layout::List),
     ("Cells", |row| row.of == "cell", Layout::Grid),
@@ -45,6 +45,8 @@ const SHEETS: [(&str, Of, Layout); 13] = [
     ("Crossings", |row| row.of == "crossing", Layout::List),
     ("Break-even", |row| row.of == "break-even", Layout::List),
     ("Lives", |row| row.of == "lifetime", Layout::Grid),
+    ("Phases", |row| row.of == "phase", Layout::List),
+    ("Ages", |row| row.of == "age", Layout::List),
     ("Blocks", |row| row.of == "block", Layout::Grid),
     ("Launches", |row| row.of == "launch", Layout::Grid),
     ("Processors", |row| row.of == "second", Layout::Grid),

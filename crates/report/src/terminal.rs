@@ -56,6 +56,9 @@ impl Page {
             let head = self.painted(&word, Tone::of(verdict), true);
             let indent = width(&word) + 2;
             self.wrapped(&format!("{head}  "), indent, &judgement.sentence);
+            for curve in words::curves(report).filter(|curve| curve.variant == judgement.variant) {
+                self.wrapped(&" ".repeat(indent), indent, &words::over_its_life(curve));
+            }
             for fact in words::verdict_facts(report, judgement) {
                 self.wrapped(&" ".repeat(indent), indent, &fact);
             }

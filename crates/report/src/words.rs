@@ -8,8 +8,8 @@ use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{Lifetime, Spread, TotalWork};
 use model::why::{Unit, WatchedLaunch};
 use model::{
-    CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting, SettingResult,
-    SettingSource, Severity, VariantIndex, Verdict, Why,
+    AgeCurve, CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting,
+    SettingResult, SettingSource, Severity, VariantIndex, Verdict, Why,
 };
 
 use model::text;
@@ -127,6 +127,40 @@ pub fn is_vetoed(report: &Report, variant: VariantIndex) -> bool {
 pub fn total_works(report: &Report) -> impl Iterator<Item = &TotalWork> {
     let works = report.warming_up.iter().flat_map(|warming_up| &warming_up.work);
     works.filter(|work| !is_vetoed(report, work.variant))
+}
+
+/// The curves over a server's life, but for those of variants that are vetoed.
+pub fn curves(report: &Report) -> impl Iterator<Item = &AgeCurve> {
+    report.curves.iter().filter(|curve| !is_vetoed(report, curve.variant))
+}
+
+/// The sentence that stands under a verdict's own.
+pub fn over_its_life(curve: &AgeCurve) -> String {
+    format!("over a server's life: {}", curve.sentence)
+}
+
+/// Sign and word for how a phase of a server's life reads.
+pub fn phase_reading(reading: Interpretation) -> (&'static str, &'static str) {
+    match reading {
+        Interpretation::Better => ("▲", "faster"),
+        Interpretation::Worse => ("▼", "slower"),
+        Interpretation::Equivalent => ("=", "level"),
+        Interpretation::Undecided => ("?", "not told apart"),
+    }
+}
+
+/// What the picture of a server's life shows.
+pub fn curve_caption(report: &Report) -> String {
+    let margin = curves(report).next().map_or(0.0, |curve| curve.margin.exp_m1());
+    let decided = curves(report).any(|curve| curve.decided.is_some());
+    let marker =
+        if decided { " The marker with its bar is the number that decides, where it was measured." } else { "" };
+    format!(
+        "Speed under the warm-up's load at each age of a launch, against {} at the same age. The band is the 95 % interval at each age, \
+         for that age alone. The words above hold for all phases together. Shaded: ±{}, which is level.{marker}",
+        variant_name(report, 0),
+        number::margin(margin)
+    )
 }
 
 /// Where the curves of variants cross, a sentence each, with the workload's name where there are several. Nothing of a variant

@@ -4,6 +4,7 @@
 mod blocks;
 mod changes;
 mod concurrency;
+mod curve;
 mod forest;
 mod latency;
 mod per_core;
@@ -15,6 +16,7 @@ mod warm_up;
 pub use blocks::blocks;
 pub use changes::changes;
 pub use concurrency::concurrency;
+pub use curve::curve;
 pub use forest::forest;
 pub use latency::latency;
 pub use per_core::per_core;

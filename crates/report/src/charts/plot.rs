@@ -83,13 +83,18 @@ impl Plot {
 
     /// A vertical axis left of the plotted area, its label above it.
     pub fn y_axis(&mut self, ticks: &[Tick], label: &str) {
+        self.y_axis_below(ticks, label, 0.0);
+    }
+
+    /// The same, its label so many px higher up: [`Self::part`]s stand between.
+    pub fn y_axis_below(&mut self, ticks: &[Tick], label: &str, room: f64) {
         let (left, right) = (self.margins.left, self.width - self.margins.right);
         for (value, text) in ticks {
             let y = self.y_of(*value);
             self.stroke("grid", "#8884", &[(left, y), (right, y)], 1.0, "");
             self.text(left - 8.0, y + 4.0, Anchor::End, "muted", text);
         }
-        self.text(0.0, self.margins.top - 16.0, Anchor::Start, "muted", label);
+        self.text(0.0, self.margins.top - 16.0 - room, Anchor::Start, "muted", label);
     }
 
     /// Shades everything between two values of x.
@@ -105,6 +110,67 @@ impl Plot {
                 ("width", &fixed((right - left).max(0.0))),
                 ("height", &fixed(bottom - top)),
                 ("fill", "#8882"),
+            ],
+        );
+    }
+
+    /// Shades everything between two values of y.
+    pub fn shelf(&mut self, low: f64, high: f64) {
+        let (top, bottom) = (self.y_of(high), self.y_of(low));
+        let width = self.width - self.margins.left - self.margins.right;
+        self.body.empty(
+            "rect",
+            &[
+                ("class", "band"),
+                ("x", &fixed(self.margins.left)),
+                ("y", &fixed(top)),
+                ("width", &fixed(width)),
+                ("height", &fixed((bottom - top).max(0.0))),
+                ("fill", "#8882"),
+            ],
+        );
+    }
+
+    /// Fills what lies between two lines in a variant's colour; where a point is not finite the area is broken.
+    pub fn area(&mut self, low: &[(f64, f64)], high: &[(f64, f64)], series: Series) {
+        let pairs: Vec<_> = low.iter().zip(high).collect();
+        for run in pairs.split(|(low, high)| ![low.0, low.1, high.0, high.1].iter().all(|value| value.is_finite())) {
+            let there = run.iter().map(|(low, _)| *low);
+            let back = run.iter().rev().map(|(_, high)| *high);
+            let outline: Vec<_> = there.chain(back).map(|(x, y)| (self.x_of(*x), self.y_of(*y))).collect();
+            if run.len() > 1 {
+                self.body.empty(
+                    "path",
+                    &[
+                        ("class", &class(series)),
+                        ("color", COLOURS[series % COLOURS.len()]),
+                        ("d", &(path(&outline) + "Z")),
+                        ("fill", "currentColor"),
+                        ("fill-opacity", "0.2"),
+                    ],
+                );
+            }
+        }
+    }
+
+    /// Names what lies between two values of x in a bar above the plotted area, `row` px above the lowest: the first text that has room.
+    pub fn part(&mut self, [from, to]: [f64; 2], row: f64, series: Series, texts: &[String]) {
+        let [left, right] = [from, to].map(|x| self.x_of(x));
+        let y = self.margins.top - 6.0 - row;
+        if let Some(text) = texts.iter().find(|text| text_width(text) < right - left) {
+            self.text(f64::midpoint(left, right), y - 4.0, Anchor::Middle, "", text);
+        }
+        let bar = path(&[(left + 1.0, y), (right - 1.0, y)]);
+        let ends = [left + 1.0, right - 1.0].map(|x| path(&[(x, y - 3.0), (x, y + 3.0)])).concat();
+        self.body.empty(
+            "path",
+            &[
+                ("class", &class(series)),
+                ("color", COLOURS[series % COLOURS.len()]),
+                ("d", &(bar + &ends)),
+                ("fill", "none"),
+                ("stroke", "currentColor"),
+                ("stroke-width", "1.5"),
             ],
         );
     }

@@ -14,6 +14,7 @@ use crate::{number, words::severity_sign};
 pub fn all(page: &mut Markup, report: &Report) {
     head(page, report);
     verdicts(page, report);
+    life(page, report);
     comparisons(page, report);
     attribution(page, report);
     blocks(page, report);
@@ -58,6 +59,21 @@ fn verdicts(page: &mut Markup, report: &Report) {
             let text =
                 if report.judgements.iter().any(vetoed) { "Why there is no verdict" } else { "See the findings" };
             p.text(" ").leaf("a", &[("href", "#findings")], text).text(".");
+        }
+    });
+}
+
+/// How the comparison changes with the age of a server.
+fn life(page: &mut Markup, report: &Report) {
+    if words::curves(report).next().is_none() {
+        return;
+    }
+    section(page, "life", "Over a server's life", |section| {
+        for curve in words::curves(report) {
+            section.leaf("p", &[], &format!("{}.", curve.sentence));
+        }
+        if let Some(chart) = charts::curve(report) {
+            wide(section, chart, &words::curve_caption(report));
         }
     });
 }
