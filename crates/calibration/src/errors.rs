@@ -38,14 +38,14 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    fn none_yet(effect: f64) -> Self {
+    pub(crate) fn none_yet(effect: f64) -> Self {
         let none = Rate::default();
         Self { effect, different: none, wrong: none, found: none, equivalent: none, missed: none, blocks: 0 }
     }
 
     /// One more study, whose launches differ by chance and disturbance as `noise` has it, by comparison; it takes as many blocks as it
     /// has looks for.
-    fn add(&mut self, noise: &[Vec<f64>], boundaries: &Boundaries) {
+    pub(crate) fn add(&mut self, noise: &[Vec<f64>], boundaries: &Boundaries) {
         let (looks, effect) = (boundaries.looks(), self.effect);
         let settled = |noise: &Vec<f64>| {
             let observed: Vec<f64> = noise.iter().take(looks.last()).map(|difference| difference + effect).collect();

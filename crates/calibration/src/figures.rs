@@ -14,6 +14,7 @@ use calibration::errors::{self, Cell, Level, Outcomes};
 use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
 use calibration::secondary::{self, CORRELATIONS, Truth};
+use calibration::side_by_side::{self, Conditions, Host, Told, Way};
 use calibration::speed::{self, Fixed, Test};
 use calibration::tables::{self, Design, Race};
 use calibration::warming::{self, Roughness};
@@ -22,8 +23,12 @@ use clap::ValueEnum;
 
 /// Variants and blocks of designs beside two variants with 3 to 30 blocks: short horizons, a quick run's 3 to 5 among them, a single
 /// look, three variants, and six.
-const DESIGNS: [(usize, RangeInclusive<usize>); 8] =
-    [(2, 3..=3), (2, 3..=5), (2, 3..=8), (2, 3..=12), (2, 7..=7), (3, 3..=6), (3, 3..=30), (6, 3..=6)];
+const DESIGNS: [(usize, RangeInclusive<usize>); 6] =
+    [(2, 3..=3), (2, 3..=5), (2, 3..=8), (2, 3..=12), (3, 3..=30), (6, 3..=6)];
+/// Most blocks of studies side by side.
+const HORIZONS: [usize; 5] = [3, 5, 8, 11, 20];
+/// Blocks before any verdict of the design that all minutes are held against: one after another, 5 to 30 blocks.
+const LEAST_BEFORE: usize = 5;
 /// Lengths of launches that are searched for changes, seconds.
 const SEARCHED_S: [usize; 3] = [20, 60, 150];
 /// Blocks of runs over concurrency.
@@ -42,6 +47,8 @@ pub enum Part {
     Designs,
     /// Blocks to a verdict against a fixed design.
     Blocks,
+    /// Launches side by side on a host that moves, beside launches one after another.
+    SideBySide,
     /// Other ways of spending the error rate.
     Spending,
     /// Changes of level.
@@ -90,6 +97,15 @@ impl Figures {
                 let races = self.races();
                 vec![("asked-of-blocks", tables::summary_of_races(&races)), ("blocks", tables::races(&races))]
             }
+            Part::SideBySide => {
+                let told = self.side_by_side();
+                vec![
+                    ("asked-of-side-by-side", tables::side_by_side::summary(&told)),
+                    ("side-by-side", tables::side_by_side::errors(&told)),
+                    ("scatter", tables::side_by_side::scatter(&self.scatter())),
+                    ("minutes", tables::side_by_side::minutes(&self.minutes())),
+                ]
+            }
             Part::Spending => vec![("spending", tables::spendings(&self.spendings()))],
             Part::Changes => {
                 let found = self.changes();
@@ -124,7 +140,8 @@ impl Figures {
         let effects = errors::effects();
         let kinds = errors::hosts(|shape| self.scale(shape));
         let of_design = |(variants, blocks): (usize, RangeInclusive<usize>)| {
-            let (study, looks) = (record::study(variants, 1), Looks::new(blocks));
+            let (mut study, looks) = (record::study(variants, 1), Looks::new(blocks));
+            study.timing.max_blocks = looks.last() as u32;
             let boundaries = Boundaries::for_variants(variants, looks);
             let cells = in_parallel(&kinds, |index, (level, noise)| {
                 let studies = self.studies.of_kind(index as u64);
@@ -170,6 +187,48 @@ impl Figures {
                 equal_power_blocks,
             }
         })
+    }
+
+    /// What the difference of a block scatters by, in every way.
+    fn scatter(&self) -> Vec<(Conditions, [[f64; 2]; Way::ALL.len()])> {
+        in_parallel(&Conditions::all(), |index, conditions| {
+            // One kind for all ways: those side by side have the same noise.
+            let studies = self.studies.of_kind(4_000 + index as u64);
+            (*conditions, Way::ALL.map(|way| side_by_side::scatter(way, &self.study, *conditions, studies)))
+        })
+    }
+
+    /// Verdicts of launches side by side, of short horizons and long ones.
+    fn side_by_side(&self) -> Vec<Told> {
+        let effects = errors::effects();
+        let of_horizon = |last: usize| {
+            let boundaries = Boundaries::for_variants(2, Looks::new(Looks::STANDARD.first()..=last));
+            in_parallel(&Conditions::all(), |index, conditions| {
+                let studies = self.studies.of_kind(4_100 + index as u64);
+                let (way, study) = (Way::Totals, &self.study);
+                let outcomes = side_by_side::simulate(way, study, *conditions, &effects, &boundaries, studies);
+                Told { way, conditions: *conditions, horizon: last, outcomes }
+            })
+        };
+        HORIZONS.into_iter().flat_map(of_horizon).collect()
+    }
+
+    /// A run of half an hour side by side, and one after another with as many blocks as it takes.
+    fn minutes(&self) -> [Vec<Told>; 2] {
+        let effects = side_by_side::FASTER.map(f64::ln_1p);
+        let hosts = Host::ALL.map(|host| Conditions { host, launch: Conditions::USUAL });
+        let of_way = |(way, looks): (Way, Looks)| {
+            let boundaries = Boundaries::for_variants(2, looks);
+            in_parallel(&hosts, |index, conditions| {
+                let studies = self.studies.of_kind(4_200 + index as u64);
+                let outcomes = side_by_side::simulate(way, &self.study, *conditions, &effects, &boundaries, studies);
+                Told { way, conditions: *conditions, horizon: looks.last(), outcomes }
+            })
+        };
+        let half_an_hour = Looks::new(Looks::STANDARD.first()..=Way::Totals.horizon());
+        let designs =
+            [(Way::OneAfterAnother, Looks::new(LEAST_BEFORE..=Looks::STANDARD.last())), (Way::Totals, half_an_hour)];
+        designs.map(of_way)
     }
 
     /// Secondary metrics, on the noise of the races and on normal noise.

@@ -15,6 +15,7 @@ pub mod noise;
 pub mod rate;
 pub mod record;
 pub mod secondary;
+pub mod side_by_side;
 pub mod speed;
 pub mod tables;
 pub mod warming;

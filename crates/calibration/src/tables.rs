@@ -1,5 +1,7 @@
 //! Figures as Markdown tables, and their places in a page.
 
+pub mod side_by_side;
+
 use std::fmt::Write as _;
 
 use analysis::Boundaries;
@@ -50,9 +52,10 @@ struct Errors {
 }
 
 impl Errors {
-    fn of(cell: &Cell) -> Self {
-        let of = |effect: usize, rate: fn(&Outcomes) -> Rate| cell.outcomes.get(effect).map(rate).unwrap_or_default();
-        let effects = 0..cell.outcomes.len();
+    /// Of outcomes by [`crate::errors::effects`].
+    fn of(outcomes: &[Outcomes]) -> Self {
+        let of = |effect: usize, rate: fn(&Outcomes) -> Rate| outcomes.get(effect).map(rate).unwrap_or_default();
+        let effects = 0..outcomes.len();
         Self {
             false_difference: of(0, |outcomes| outcomes.different),
             wrong_direction: worst(effects.clone().skip(3).map(|effect| of(effect, |outcomes| outcomes.wrong))),
@@ -69,7 +72,7 @@ fn worst(rates: impl Iterator<Item = Rate>) -> Rate {
 
 /// The worst of each column of several cells, with its bounds: false differences, wrong direction, missed, equivalent at the margin.
 fn worst_errors(cells: &[&Cell]) -> [String; 4] {
-    let of = |rate: fn(&Errors) -> Rate| bounds(worst(cells.iter().map(|cell| rate(&Errors::of(cell)))));
+    let of = |rate: fn(&Errors) -> Rate| bounds(worst(cells.iter().map(|cell| rate(&Errors::of(&cell.outcomes)))));
     [
         of(|errors| errors.false_difference),
         of(|errors| errors.wrong_direction),
@@ -104,14 +107,18 @@ fn above(share: f64, most: f64) -> Option<String> {
 
 /// What is wanted of verdicts (figure 1), and the worst of all cells; `place` says of each which design it is of, where there are several.
 fn asked_of_verdicts(figure: &str, cells: &[(String, &Cell)]) -> String {
+    let place = |(design, cell): &(String, &Cell)| {
+        let Cell { level, noise, .. } = cell;
+        (format!("{design}{}, {}, {}", noise.shape, noise.disturbance, level.name()), Errors::of(&cell.outcomes))
+    };
+    asked_of_errors(figure, &cells.iter().map(place).collect::<Vec<_>>())
+}
+
+/// The same of errors and where they are.
+fn asked_of_errors(figure: &str, all: &[(String, Errors)]) -> String {
     let line = |what: &str, wanted, rate: fn(&Errors) -> Rate, missed_by: &dyn Fn(Rate) -> Option<String>| {
-        let of = |(design, cell): &(String, &Cell)| {
-            let Cell { level, noise, .. } = cell;
-            let place = format!("{design}{}, {}, {}", noise.shape, noise.disturbance, level.name());
-            (rate(&Errors::of(cell)), place)
-        };
-        let worst = cells.iter().map(of).max_by(|(a, _), (b, _)| a.share().total_cmp(&b.share()));
-        let (rate, place) = worst.unwrap_or_default();
+        let rates = all.iter().map(|(place, errors)| (rate(errors), place.as_str()));
+        let (rate, place) = rates.max_by(|(a, _), (b, _)| a.share().total_cmp(&b.share())).unwrap_or_default();
         Asked { what: what.to_owned(), wanted, came: format!("{rate} ({place})"), missed_by: missed_by(rate) }
     };
     let [share, bound] = FALSE_DIFFERENCE;
@@ -184,7 +191,8 @@ pub fn designs(designs: &[Design]) -> String {
         for level in Level::ALL {
             let cells: Vec<&Cell> = design.cells.iter().filter(|cell| cell.level == level).collect();
             let is_jvm = |cell: &Cell| (cell.noise.shape, cell.noise.disturbance) == (Shape::Jvm, Disturbance::None);
-            let power = cells.iter().find(|cell| is_jvm(cell)).map(|cell| Errors::of(cell).power).unwrap_or_default();
+            let power =
+                cells.iter().find(|cell| is_jvm(cell)).map(|cell| Errors::of(&cell.outcomes).power).unwrap_or_default();
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
@@ -207,7 +215,7 @@ pub fn errors(cells: &[&Cell]) -> String {
                     power at 3, 5, 10 %, % | blocks at 0, 3, 5, 10 % |\n|---|---|---|---|---|---|---|---|\n"
             .to_owned();
     for cell in cells {
-        let errors = Errors::of(cell);
+        let errors = Errors::of(&cell.outcomes);
         let power = errors.power.map(|power| format!("{:.1}", power.share() * 100.0));
         let blocks: Vec<String> = [0, 3, 4, 5]
             .iter()
@@ -227,7 +235,7 @@ pub fn errors(cells: &[&Cell]) -> String {
         );
     }
     let lowest = [0, 1, 2].map(|effect: usize| {
-        let powers = cells.iter().map(|cell| Errors::of(cell).power[effect]);
+        let powers = cells.iter().map(|cell| Errors::of(&cell.outcomes).power[effect]);
         bounds(powers.min_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or_default())
     });
     let _ = writeln!(

@@ -9,6 +9,7 @@ use calibration::errors::{self, Level};
 use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
 use calibration::secondary::{self, CORRELATIONS, Truth};
+use calibration::side_by_side::{self, Conditions, Host, Way};
 use calibration::warming::{self, Roughness};
 use calibration::{Studies, record, speed};
 
@@ -64,6 +65,33 @@ fn other_designs_are_as_seldom_wrong() {
         }
         assert!(differences > 100, "{variants} variants, {blocks:?}: {differences}");
     }
+}
+
+#[test]
+fn side_by_side_verdicts_are_as_seldom_wrong_and_sooner_there() {
+    let (study, effects) = (record::study(2, 1), [0.0, 0.10_f64.ln_1p()]);
+    let studies = Studies { count: 500, ..STUDIES };
+    let mut differences = 0;
+    for (kind, conditions) in (0..).zip(Conditions::all()) {
+        let of = |way, looks| {
+            let boundaries = Boundaries::for_variants(2, looks);
+            side_by_side::simulate(way, &study, conditions, &effects, &boundaries, studies.of_kind(kind))
+        };
+        for horizon in [3, Way::Totals.horizon()] {
+            let outcomes = of(Way::Totals, Looks::new(3..=horizon));
+            assert!(is_within(outcomes[0].different, 0.05), "{conditions:?}: {}", outcomes[0].different);
+            assert!(outcomes.iter().all(|of| is_within(of.missed, 0.05)), "{conditions:?}: {outcomes:?}");
+            differences += outcomes[0].different.events;
+        }
+        if conditions.host == Host::Bursts && conditions.launch <= Conditions::USUAL {
+            let [apart, beside] = [Way::OneAfterAnother, Way::Totals].map(|way| {
+                let outcomes = of(way, Looks::new(3..=way.horizon()))[1];
+                (outcomes.found.share(), way.minutes(outcomes.mean_blocks()))
+            });
+            assert!(beside.0 > 0.9 && apart.0 < 0.5 && beside.1 < apart.1, "{conditions:?}: {beside:?}, {apart:?}");
+        }
+    }
+    assert!(differences > 150, "{differences}");
 }
 
 #[test]
