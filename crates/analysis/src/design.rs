@@ -38,6 +38,14 @@ pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Duration) -> Re
     Ok(of_schedule(study, mode, seed, budget::within(study, mode, budget)?))
 }
 
+/// The plan of a study whose launches cannot be side by side, in place of `plan`, of which nothing has run: one after another, and why.
+pub fn one_after_another(study: &Study, plan: &Plan, why: String) -> Plan {
+    let study = Study { launches: Launches::OneAfterAnother, ..study.clone() };
+    let within = plan_within(&study, plan.mode, plan.seed, plan.schedule.within);
+    let apart = within.unwrap_or_else(|_| self::plan(&study, plan.mode, plan.seed));
+    Plan { fallback: Some(why), ..apart }
+}
+
 /// The cells of a study, in its order.
 pub(crate) fn cells(study: &Study) -> Vec<Cell> {
     study
@@ -67,6 +75,7 @@ fn of_schedule(study: &Study, mode: Mode, seed: u64, schedule: Schedule) -> Plan
         pilot: blocks_of(true, pilot_orders, vec![Vec::new(); pilots]),
         blocks: blocks_of(false, variant_orders, cell_orders),
         schedule,
+        fallback: None,
     }
 }
 

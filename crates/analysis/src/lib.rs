@@ -55,7 +55,7 @@ pub use boundaries::Boundaries;
 pub use budget::NoRoom;
 pub use changepoint::{Shift, shifts};
 pub use compare::looks;
-pub use design::{plan, plan_within, rounds};
+pub use design::{one_after_another, plan, plan_within, rounds};
 pub use evidence::{evidence_time, evidence_window, missing_evidence, wants_evidence};
 pub use factorial::aliases;
 pub use lead_in::lead_in;

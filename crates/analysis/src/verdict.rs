@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
-    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Metric, Mode, Report, Role, StudyRecord,
-    VariantIndex, Verdict, text,
+    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Launches, Metric, Mode, Report, Role,
+    StudyRecord, VariantIndex, Verdict, text,
 };
 
 use crate::assess::Assessment;
@@ -257,6 +257,15 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
             "This was a quick run: it sees large effects only, and says nothing about speed in the long run."
                 .to_owned(),
         );
+    }
+    match (&record.plan.fallback, record.plan.schedule.launches) {
+        (Some(why), _) => limits.push(format!("Launches went one after another, so that each met a host of its own: {why}.")),
+        (None, Launches::SideBySide) => limits.push(
+            "Launches ran side by side: each speed is that of a server beside others that wait. The ratio of two is what the \
+             verdict is about."
+                .to_owned(),
+        ),
+        (None, Launches::OneAfterAnother) => {}
     }
     if let Some(cut) = record.warm_up_cut.filter(|cut| !cut.established) {
         limits.push(format!(

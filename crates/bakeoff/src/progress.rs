@@ -195,6 +195,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             time_left(left)
         )),
         Event::Preparing(what) => Some((*what).to_owned()),
+        Event::FellBack(why) => Some(format!("launches go one after another: {why}")),
         Event::TrialEnded { trial, left } => {
             Some(format!("{}: {} ({})", names.trial(trial.key, trial.variant), outcome(trial), time_left(left)))
         }

@@ -76,6 +76,8 @@ pub enum FindingId {
     ConnectionsLost,
     /// Something else used the host.
     HostNoise,
+    /// The host ran short of memory.
+    Swapping,
     /// No block counts.
     NoBlockUsed,
     /// Too few launches for any verdict.
@@ -98,7 +100,7 @@ pub enum FindingId {
 
 impl FindingId {
     /// Every rule.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::ResponsesDiffer,
         Self::Errors,
         Self::TrialFailed,
@@ -122,6 +124,7 @@ impl FindingId {
         Self::BusyWhileWaiting,
         Self::ConnectionsLost,
         Self::HostNoise,
+        Self::Swapping,
         Self::NoBlockUsed,
         Self::NotReplicated,
         Self::NotSteady,
@@ -159,6 +162,7 @@ impl FindingId {
             Self::BusyWhileWaiting => "busy-while-waiting",
             Self::ConnectionsLost => "connections-lost",
             Self::HostNoise => "host-noise",
+            Self::Swapping => "swapping",
             Self::NoBlockUsed => "no-block-used",
             Self::NotReplicated => "not-replicated",
             Self::NotSteady => "not-steady",

@@ -142,6 +142,9 @@ pub struct HostUse {
     /// Cores used by the launches that waited for their turn, their services included; absent one after another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_cores: Option<f64>,
+    /// Memory that the host swapped in and out, bytes; of whole launches only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swapped_bytes: Option<u64>,
     /// Seconds this control group was throttled by its CPU quota.
     pub throttled_s: f64,
     /// How busy each logical processor was, 0..=1 to two decimals, in the kernel's order.

@@ -28,6 +28,9 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     /// Lengths and limits.
     pub schedule: Schedule,
+    /// Why launches go one after another although the study would have them side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
 }
 
 /// Whether a run can support all claims or only rough ones.

@@ -32,7 +32,9 @@ pub use doctor::examine;
 pub use evidence::{CpuWatch, Recorder};
 pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
-pub use probe::{HostSampler, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, own_cpu_s};
+pub use probe::{
+    HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory, own_cpu_s,
+};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking, service_lacking};
 pub use site::{Environment, PlaceholderError, Site};
 pub use supervise::{Exit, SuperviseError, supervise};

@@ -10,7 +10,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{EvidenceRecord, Mode, Study, StudyRecord, TrialRecord, WarmUpCut, Withheld};
+use model::{EvidenceRecord, Mode, Plan, Study, StudyRecord, TrialRecord, WarmUpCut, Withheld};
 use serde::Serialize;
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -165,6 +165,12 @@ impl Store {
     pub fn set_warm_up_cut(&self, run: &str, cut: WarmUpCut) -> Result<(), StoreError> {
         let cut = json(&cut).map_err(unreadable(run))?;
         self.update(run, "UPDATE run SET warm_up_cut = $2 WHERE name = $1", &cut)
+    }
+
+    /// Stores another plan in place of a run's.
+    pub fn set_plan(&self, run: &str, plan: &Plan) -> Result<(), StoreError> {
+        let plan = json(plan).map_err(unreadable(run))?;
+        self.update(run, "UPDATE run SET plan = $2 WHERE name = $1", &plan)
     }
 
     /// Stores how many blocks the run uses at most.

@@ -30,6 +30,7 @@ pub mod setting_unverified;
 pub mod settings;
 pub mod shared_cores;
 pub mod stall;
+pub mod swapping;
 pub mod tear_down_failed;
 pub mod too_short;
 pub mod trial_failed;
@@ -102,7 +103,7 @@ const LASTING: [Rule; 8] = [
     confounded::rule,
 ];
 
-const OTHERS: [Rule; 21] = [
+const OTHERS: [Rule; 22] = [
     errors::rule,
     trial_failed::rule,
     memory_limit_hit::rule,
@@ -119,6 +120,7 @@ const OTHERS: [Rule; 21] = [
     busy_while_waiting::rule,
     connections_lost::rule,
     host_noise::rule,
+    swapping::rule,
     no_block_used::rule,
     not_replicated::rule,
     not_steady::rule,
@@ -195,6 +197,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::BusyWhileWaiting => page!("busy-while-waiting"),
         FindingId::ConnectionsLost => page!("connections-lost"),
         FindingId::HostNoise => page!("host-noise"),
+        FindingId::Swapping => page!("swapping"),
         FindingId::NoBlockUsed => page!("no-block-used"),
         FindingId::NotReplicated => page!("not-replicated"),
         FindingId::NotSteady => page!("not-steady"),

@@ -23,6 +23,8 @@ pub enum Event<'a> {
     },
     /// A trial begins.
     TrialBegan(&'a Trial),
+    /// Launches go one after another although the study would have them side by side: why.
+    FellBack(&'a str),
     /// Something that may take minutes is done before the first trial.
     Preparing(&'a str),
     /// A part of the trial begins.

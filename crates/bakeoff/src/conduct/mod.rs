@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use model::text;
 use model::{Block, Launches, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
@@ -87,6 +88,15 @@ pub enum ConductError {
         /// Why.
         #[source]
         source: Box<server::RuntimeError>,
+    },
+    /// The launches of a block do not fit into memory at once.
+    #[error("all launches of a block at once need {} of memory, and {} can be had", text::bytes(*need as f64), text::bytes(*available as f64))]
+    #[diagnostic(help("write `launches = \"one-after-another\"` into `[design]`, or give the servers less memory"))]
+    Memory {
+        /// What those that are yet to start need, bytes: as much each as the largest so far, and a quarter more.
+        need: u64,
+        /// What there is for them, bytes.
+        available: u64,
     },
     /// A workload cannot be sent.
     #[error("workload {workload} cannot be sent")]
@@ -228,7 +238,14 @@ impl Conductor<'_> {
                         }
                         return Ok(Ending::Budget(budget));
                     }
-                    let Over { record: trials, end } = self.conduct(&prepared, key, record)?;
+                    let Over { record: trials, end } = match self.conduct(&prepared, key, record) {
+                        Err(why @ ConductError::Memory { .. }) if record.trials.is_empty() => {
+                            self.fall_back(record, why.to_string())?;
+                            assessment = analysis::assess(record, &boundaries);
+                            continue;
+                        }
+                        over => over?,
+                    };
                     if let Some(trials) = trials {
                         let before = record.trials.len();
                         record.trials.extend(trials);
@@ -289,6 +306,13 @@ impl Conductor<'_> {
             Some(budget) => Err(Withheld::NoRoom { budget, time }),
             None => Ok(missing),
         }
+    }
+
+    /// Has launches go one after another from the first on.
+    fn fall_back(&mut self, record: &mut StudyRecord, why: String) -> Result<(), ConductError> {
+        self.watcher.see(&Event::FellBack(&why));
+        record.plan = analysis::one_after_another(&record.study, &record.plan, why);
+        Ok(self.store.set_plan(&record.run, &record.plan)?)
     }
 
     /// Stores and tells why no evidence is gathered; `None` that it may be.

@@ -29,6 +29,11 @@ use super::{ConductError, Event, Watcher};
 /// Bytes that have to be free beside the logs for a failure to count as a variant's.
 const ROOM: usize = 64 * 1024;
 
+/// What a server is thought to need, as a fraction of what another variant's has when it is ready: it grows under load.
+const MORE_MEMORY: [u64; 2] = [5, 4];
+/// One part of so many of the host's memory is left alone.
+const SPARE_MEMORY: u64 = 20;
+
 /// Why a trial has no end.
 pub(super) enum Broken {
     /// The variant could not be launched or measured: that is its result.
@@ -263,6 +268,7 @@ impl<'a> RunningTrial<'a> {
         if let Some(prepare) = &study.hooks.prepare {
             launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(|error| self.broken(error))?;
         }
+        self.require_memory()?;
         self.enter(Phase::Launch, None);
         let installed = &installed[self.variant];
         let launched = match self.purpose {
@@ -289,6 +295,15 @@ impl<'a> RunningTrial<'a> {
         self.enter(Phase::Stop, None);
         self.ended(server.stop(installed.stop_within()).map(drop).map_err(Into::into));
         result
+    }
+
+    /// Side by side: whether those that are yet to start fit into memory beside those that run, if they are no larger than these.
+    fn require_memory(&self) -> Result<(), Broken> {
+        let Some((seat, memory)) = self.run.seat.as_ref().zip(server::memory()) else { return Ok(()) };
+        let (largest, to_start) = seat.memory();
+        let need = largest * MORE_MEMORY[0] / MORE_MEMORY[1] * to_start;
+        let available = memory.available.saturating_sub(memory.total / SPARE_MEMORY);
+        if need > available { Err(ConductError::Memory { need, available }.into()) } else { Ok(()) }
     }
 
     /// What came of the launch, unless one of its services has ended meanwhile: without it nothing is what was to be measured.

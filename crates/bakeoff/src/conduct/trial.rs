@@ -11,7 +11,7 @@ use model::plan::Trial;
 use model::proof::Proof;
 use model::study::WarmUp;
 use model::{Arrivals, CellIndex, CellRecord, HostUse, Interval, Phase, TrialRecord, WarmUpRecord};
-use server::{HostSampler, Others, Running, Site};
+use server::{HostSampler, Memory, Others, Running, Site};
 
 use super::asking::Asking;
 use super::prepared::Prepared;
@@ -29,20 +29,23 @@ pub(super) struct Surroundings {
     others: Others,
     host: HostSampler,
     own_before: f64,
+    memory: Option<Memory>,
 }
 
 impl Surroundings {
     pub fn begin() -> Self {
         let canary_before = server::canary_ns();
         let (others, host, own_before) = (Others::new(), HostSampler::new(), server::own_cpu_s());
-        Self { canary_before, others, host, own_before }
+        Self { canary_before, others, host, own_before, memory: server::memory() }
     }
 
     /// The host's use since then, and the canary before and after. All that was launched has ended and been waited for: its CPU time
     /// is counted as ours.
     pub fn end(mut self) -> (HostUse, [u64; 2]) {
         let competitor = self.others.busiest().into_iter().next();
-        let host = HostUse { competitor, ..self.host.sample(server::own_cpu_s() - self.own_before) };
+        let swapped = |before: Memory| Some(server::memory()?.swapped.saturating_sub(before.swapped));
+        let swapped_bytes = self.memory.and_then(swapped);
+        let host = HostUse { competitor, swapped_bytes, ..self.host.sample(server::own_cpu_s() - self.own_before) };
         (host, [self.canary_before, server::canary_ns()])
     }
 }

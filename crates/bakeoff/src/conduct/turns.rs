@@ -166,6 +166,15 @@ impl Seat<'_> {
         self.turnstile.state().trees[self.place] = trees;
     }
 
+    /// The resident memory of the largest launch that runs, bytes, and how many have not started yet, this one included.
+    pub fn memory(&self) -> (u64, u64) {
+        let state = self.turnstile.state();
+        let started = state.trees.iter().filter(|trees| !trees.is_empty()).count();
+        let to_start = state.present.iter().filter(|present| **present).count().saturating_sub(started);
+        let of = |trees: &Vec<ProcessTree>| trees.iter().map(ProcessTree::rss_bytes).sum::<u64>();
+        (state.trees.iter().map(of).max().unwrap_or(0), to_start as u64)
+    }
+
     /// What runs of the others.
     pub fn others(&self) -> Vec<ProcessTree> {
         let state = self.turnstile.state();

@@ -60,6 +60,7 @@ impl HostSampler {
             competitor: None,
             services_cores: None,
             waiting_cores: None,
+            swapped_bytes: None,
             throttled_s: (throttled_s - self.throttled_s).max(0.0),
             pressure: pressure_s.zip(self.pressure_s).map(|(now, before)| cores(now - before).min(1.0)),
             mhz: frequency(&self.frequencies, &per_core),

@@ -52,6 +52,11 @@ impl ProcessTree {
         (!used.processes.is_empty()).then_some(used)
     }
 
+    /// Resident memory of all that runs of it, bytes. Pages that processes share count in each of them.
+    pub fn rss_bytes(&self) -> u64 {
+        proc::descendants(self.root).iter().map(|process| process.rss_bytes).sum()
+    }
+
     /// Seconds of CPU the tree had used at the last sample, since its start.
     pub fn cpu_s(&self) -> f64 {
         self.cpu_s

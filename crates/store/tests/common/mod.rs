@@ -72,6 +72,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             host: Isolation::default(),
         },
         plan: Plan {
+            fallback: None,
             seed: u64::MAX,
             mode: Mode::Full,
             cells: vec![Cell { workload: 0, shape: Shape::users(1) }],
