@@ -61,6 +61,6 @@ pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use template::{Template, TemplateError};
-pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Role, Verdict};
+pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Reach, Role, Verdict};
 pub use warm_up::WarmingUp;
 pub use why::Why;
