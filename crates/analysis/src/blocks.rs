@@ -12,10 +12,13 @@
 //! gets, so that leaving out launches for it would leave out the fast ones (`client-saturated` tells of it). Trials that
 //! failed may have ended at once: they teach nothing about the usual. Only what ran before a block and in it is looked at, so
 //! that a fate once decided stays, while the run goes on and in every later analysis.
+//!
+//! Side by side the launches of a block meet the same host, turn by turn, so that what happens to the host is no reason: only what may hit
+//! one launch and spare the others is (a pause of the client, a quota of the server's own group).
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Competitor, HostUse, Interval, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{Competitor, HostUse, Interval, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::design::spare;
@@ -161,6 +164,11 @@ impl Level {
         }
     }
 
+    /// Whether it may hit one launch and spare those beside it. Side by side all launches of a block meet the same host, turn by turn.
+    fn is_of_one_launch(self) -> bool {
+        matches!(self, Self::ServerThrottled | Self::Paused)
+    }
+
     fn floor(self) -> f64 {
         match self {
             Self::Steal => STEAL_CORES,
@@ -193,8 +201,9 @@ impl Usual {
     /// Takes note of a trial and says what disturbed it, compared with all so far and itself.
     fn learn(&mut self, record: &StudyRecord, trial: &TrialRecord) -> Vec<String> {
         let mut disturbances = Vec::new();
+        let is_shared = record.plan.schedule.launches == Launches::SideBySide;
         for (history, ns) in self.canaries.iter_mut().zip(trial.canary_ns) {
-            if let Some(moved) = canary_departure(history, ns) {
+            if let Some(moved) = canary_departure(history, ns).filter(|_| !is_shared) {
                 let direction = if moved > 0.0 { "more" } else { "less" };
                 disturbances.push(format!(
                     "a fixed computation took {:.1} % {direction} time than usual: the processor's speed changed",
@@ -207,7 +216,9 @@ impl Usual {
             let value = level.of(trial);
             let history = self.levels.entry((trial.variant, level)).or_default();
             history.push(value);
-            if value > level.floor() && unusual(history).is_some_and(|(usual, spread)| value > usual + spread) {
+            let counts = level.is_of_one_launch() || !is_shared;
+            if counts && value > level.floor() && unusual(history).is_some_and(|(usual, spread)| value > usual + spread)
+            {
                 disturbances.push(level.describe(value, &trial.host));
             }
         }
@@ -327,6 +338,18 @@ mod tests {
         assert!(told.ends_with("% more time than usual: the processor's speed changed"), "{told}");
         assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 7]);
         assert_eq!(aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
+    }
+
+    /// Side by side what happens to the host happens to all launches of a block, turn by turn.
+    #[test]
+    fn side_by_side_only_what_hits_one_launch_puts_a_block_aside() {
+        let mut record = fixture::side_by_side(8, |_, _| {});
+        record.trials[4].host.steal_cores = 0.3;
+        record.trials[9].canary_ns[1] = 1_100_000;
+        assert_eq!(fates(&record), [Fate::Used; 8]);
+        let interval = &mut record.trials[12].cells[0].intervals[0];
+        interval.host = Some(HostUse { elapsed_s: interval.length_s + 3.0, ..HostUse::default() });
+        assert_eq!(fates(&record)[6], Fate::SetAside);
     }
 
     #[test]

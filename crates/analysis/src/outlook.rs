@@ -1,47 +1,34 @@
 //! How many blocks it takes to tell the difference that the user cares about from none.
 
-use std::cell::LazyCell;
-
-use model::{Metric, Outlook, StudyRecord, TrialRecord};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
 use crate::assess::Assessment;
 use crate::blocks::BlockState;
-use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, Looks, normal};
 use crate::compare::{self, BASELINE, Primary};
+use crate::reach::{blocks_needed, reach};
 use crate::reading::Reading;
 use crate::{metrics, warm_up};
+use model::{Metric, Outlook, StudyRecord, TrialRecord};
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;
-/// Part of the studies that are to see the effect.
-const POWER: f64 = 0.8;
 /// Quantile of the normal distribution for the ends of the range: 80 % of samples have a variance between them.
 const RANGE: f64 = 1.281_6;
-/// Studies that are simulated, and their seed: fixed, so that the same run always has the same outlook.
-const STUDIES: usize = 400;
-const SEED: u64 = 0x006f_7574_6c6f_6f6b;
 
 /// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
 /// `None` while neither is known.
 pub fn outlook(assessment: &Assessment) -> Option<Outlook> {
-    let Assessment { record, boundaries, blocks, .. } = assessment;
+    let Assessment { record, blocks, .. } = assessment;
     let Noise { spread, freedom, resolution } = of_blocks(record, blocks).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
     let least = record.plan.schedule.min_blocks;
-    // Where the plan's own looks do not do, a study that has all there can be.
-    let longer = LazyCell::new(|| Boundaries::for_variants(record.study.variants.len(), Looks::STANDARD));
-    let blocks = |spread| {
-        let needed = |boundaries| blocks_needed(spread, resolution, effect, boundaries);
-        needed(boundaries).or_else(|| needed(&longer)).map(|n| n.max(least))
-    };
+    let variants = record.study.variants.len();
+    let blocks = |spread| blocks_needed(spread, resolution, effect, variants).map(|n| n.max(least));
     let [quiet, noisy] = [-RANGE, RANGE].map(|z| spread / chi_square_share(freedom, -z).sqrt());
     Some(Outlook {
         detect: record.study.decide.detect,
         spread,
         blocks: blocks(spread),
         range: [blocks(quiet), blocks(noisy)],
+        reach: reach(assessment, spread, resolution),
     })
 }
 
@@ -113,70 +100,14 @@ fn chi_square_share(freedom: usize, z: f64) -> f64 {
     (1.0 - part + z * part.sqrt()).max(0.1).powi(3)
 }
 
-/// Blocks within which four of five simulated studies with normal noise of this `spread` (σ of a difference) and numbers of this
-/// `resolution` tell an effect of this size (all log ratios) from none; `None` where the most that a study can have would not do.
-fn blocks_needed(spread: f64, resolution: f64, effect: f64, boundaries: &Boundaries) -> Option<u32> {
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let mut ends: Vec<usize> = (0..STUDIES)
-        .map(|_| {
-            let differences: Vec<f64> = (0..LAST_LOOK).map(|_| effect + spread * normal(&mut rng)).collect();
-            (FIRST_LOOK..=LAST_LOOK).find(|n| rejects(&differences[..*n], resolution, boundaries)).unwrap_or(usize::MAX)
-        })
-        .collect();
-    ends.sort_unstable();
-    let needed = ends[(POWER * STUDIES as f64) as usize];
-    (needed <= LAST_LOOK).then_some(needed as u32)
-}
-
-/// Whether the interval of this look excludes zero, without making the interval; the mean stands for the estimate of ranks, too.
-fn rejects(differences: &[f64], resolution: f64, boundaries: &Boundaries) -> bool {
-    let n = differences.len();
-    let mean = differences.iter().sum::<f64>() / n as f64;
-    if mean.abs() <= resolution {
-        return false;
-    }
-    if n < FIRST_RANK_LOOK {
-        let error = (squares(differences) / (n * (n - 1)) as f64).sqrt();
-        return boundaries.t(n).is_some_and(|critical| mean.abs() > critical * error);
-    }
-    let Some(critical) = boundaries.rank(n) else { return false };
-    let mut by_size: Vec<f64> = differences.to_vec();
-    by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let positive: u32 = (1..).zip(by_size).filter(|(_, value)| *value > 0.0).map(|(rank, _)| rank).sum();
-    positive.min((n * (n + 1) / 2) as u32 - positive) <= critical
-}
-
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::boundaries::normal;
-    use crate::sequential::{self, Decision};
+    use crate::boundaries::{Boundaries, normal};
     use crate::{assess, fixture};
-
-    #[test]
-    fn what_is_foretold_comes_true() {
-        let boundaries = Boundaries::standard();
-        for spread in [0.02, 0.03, 0.05] {
-            let foretold = blocks_needed(spread, 0.0, 0.05, &boundaries).unwrap() as usize;
-            let mut rng = ChaCha8Rng::seed_from_u64(17);
-            let found = (0..500)
-                .filter(|_| {
-                    let differences: Vec<f64> = (0..foretold).map(|_| 0.05 + spread * normal(&mut rng)).collect();
-                    let decided = sequential::settle(&differences, &boundaries, sequential::margin(0.001), 3).unwrap();
-                    decided.1 == Decision::Different
-                })
-                .count();
-            assert!((365..=480).contains(&found), "{found} of 500 within {foretold} blocks of noise {spread}");
-        }
-        assert_eq!(blocks_needed(0.2, 0.0, 0.01, &boundaries), None);
-        assert_eq!(blocks_needed(0.001, 0.0, 0.05, &boundaries), Some(3));
-        // What is counted in twenties never tells five in a hundred.
-        assert_eq!(blocks_needed(0.001, 0.04, 0.05, &boundaries), Some(3));
-        assert_eq!(blocks_needed(0.001, 0.055, 0.05, &boundaries), None);
-    }
 
     #[test]
     fn the_range_holds_the_truth_as_often_as_it_says() {

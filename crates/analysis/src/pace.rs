@@ -15,7 +15,8 @@ use crate::{lead_in, steady};
 /// and of a JVM, until one has been seen.
 pub(crate) const OVERHEAD_S: Range<f64> = 0.5..10.0;
 
-/// Least and most time that is left: from stopping at the first look to running every block of the plan, spare ones too.
+/// Least and most time that is left: from stopping at the first look to running every block up to the horizon, spare ones too; before
+/// that is fixed, up to the time that the run may take.
 pub fn time_left(assessment: &Assessment) -> Range<Duration> {
     let Assessment { record, blocks: states, .. } = assessment;
     let schedule = &record.plan.schedule;
@@ -36,7 +37,16 @@ pub fn time_left(assessment: &Assessment) -> Range<Duration> {
         let trials = (blocks * variants).saturating_sub(ran(false) - complete * variants);
         Duration::from_secs_f64(f64::from(pilots) * pilot + f64::from(trials) * trial)
     };
-    total(least, pace.pilot.start, pace.trial.start)..total(most, pace.pilot.end, pace.trial.end)
+    let (least, most) = (total(least, pace.pilot.start, pace.trial.start), total(most, pace.pilot.end, pace.trial.end));
+    // Until the horizon is fixed the run's time bounds what its plan would take.
+    let most = if record.horizon.is_none() { most.min(time_unspent(record)) } else { most };
+    least.min(most)..most
+}
+
+/// What is left of the time that the run may take, by the recorded lengths of its trials.
+fn time_unspent(record: &StudyRecord) -> Duration {
+    let spent_s: f64 = record.trials.iter().map(|trial| elapsed_s(record, trial)).sum();
+    record.plan.schedule.within.saturating_sub(Duration::from_secs_f64(spent_s))
 }
 
 /// The time that the next block takes at most, or at least as long as no launch has shown how long one takes. A pilot block
@@ -57,8 +67,7 @@ pub fn block_time(assessment: &Assessment) -> Duration {
 pub fn horizon(assessment: &Assessment) -> u32 {
     let record = assessment.record;
     let schedule = &record.plan.schedule;
-    let spent_s: f64 = record.trials.iter().map(|trial| elapsed_s(record, trial)).sum();
-    let fitting = (schedule.within.as_secs_f64() - spent_s).max(0.0) / block_time(assessment).as_secs_f64();
+    let fitting = time_unspent(record).as_secs_f64() / block_time(assessment).as_secs_f64();
     let blocks = (assessment.used() as f64 + fitting).min(f64::from(u32::MAX)) as u32;
     blocks.max(schedule.min_blocks).min(schedule.max_blocks)
 }
@@ -154,7 +163,9 @@ mod tests {
         let mut study = fixture::study();
         study.timing.measure = Duration::from_secs(20);
         study.timing.warm_up = warm_up;
-        fixture::empty(study, Mode::Full)
+        let mut record = fixture::empty(study, Mode::Full);
+        record.plan.schedule.within = Duration::from_secs(24 * 3_600);
+        record
     }
 
     fn seconds(range: &Range<Duration>) -> [u64; 2] {
@@ -194,6 +205,18 @@ mod tests {
         assert_eq!(next_block(&record), Duration::from_secs(61));
         record.plan.mode = Mode::Quick;
         assert_eq!(seconds(&left(&record))[0], 42 + 530);
+    }
+
+    #[test]
+    fn no_run_takes_longer_than_it_may() {
+        let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        record.plan.schedule.within = Duration::from_secs(2_000);
+        assert_eq!(seconds(&left(&record)), [1_005, 2_000]);
+        record.plan.schedule.within = Duration::from_secs(500);
+        assert_eq!(seconds(&left(&record)), [500, 500]);
+        // Whose horizon is fixed has as many blocks as that, and a fifth more.
+        record.horizon = Some(10);
+        assert_eq!(seconds(&left(&record)), [1_005, 24 * 150]);
     }
 
     #[test]

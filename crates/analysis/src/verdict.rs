@@ -99,6 +99,9 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], v
     let more = match &verdict {
         // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
+        Verdict::Inconclusive { effect: Some(_), .. } if is_same(record, variant) => {
+            Some("Both are the same server: whatever differs between them is chance.".to_owned())
+        }
         Verdict::Inconclusive { effect: Some(effect), needs } => {
             Some(way_out(record, effect, needs.blocks, assessment.end().is_some()))
         }
@@ -106,6 +109,12 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], v
     };
     let sentence = sentence(record, &verdict, names, more.as_deref());
     Judgement { variant, verdict, sentence }
+}
+
+/// Whether a variant is launched as the baseline is: no number of blocks is to tell them apart.
+fn is_same(record: &StudyRecord, variant: VariantIndex) -> bool {
+    let [own, baselines] = [variant, BASELINE].map(|index| &record.study.variants[index]);
+    own.server == baselines.server && own.treatment == baselines.treatment
 }
 
 /// The verdict that the primary comparison supports where nothing vetoes it.

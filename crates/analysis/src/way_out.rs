@@ -34,7 +34,8 @@ fn more_blocks(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let longer_helps = record.study.decide.primary.is_per_cell();
     let allowed = full.max_blocks;
     let about = format!("If the estimate stays as it is, about {} blocks settle it", text::count(blocks.into()));
-    if blocks <= schedule.max_blocks {
+    let horizon = record.most_blocks();
+    if blocks <= horizon {
         return format!(
             "{about}{}.",
             if is_over { "" } else { ": go on with this run (the command is at the report's end)" }
@@ -42,6 +43,13 @@ fn more_blocks(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     }
     if is_quick && blocks <= allowed {
         return format!("{about}: run without --quick, which allows up to {allowed}.");
+    }
+    if blocks <= schedule.max_blocks {
+        let time = schedule.within * blocks / horizon.max(1);
+        return format!(
+            "{about}, more than the {horizon} for which there was time: give a new run {} (`--budget`).",
+            text::minutes(time)
+        );
     }
     let far = if blocks > 2 * allowed { "far " } else { "" };
     let excess = format!("{about}, {far}more than the {allowed} the study allows:");
@@ -103,6 +111,17 @@ mod tests {
             "If the estimate stays as it is, about 14 blocks settle it, more than the 10 the study allows: raise `[decide] blocks.max` \
              (30 at most), measure for longer, or use a quieter host."
         );
+        full.plan.schedule.max_blocks = 30;
+        full.study.timing.max_blocks = 30;
+        full.horizon = Some(10);
+        assert_eq!(
+            way(&full, 14),
+            "If the estimate stays as it is, about 14 blocks settle it, more than the 10 for which there was time: give a new run 1 h 43 min \
+             (`--budget`)."
+        );
+        full.horizon = None;
+        full.plan.schedule.max_blocks = 10;
+        full.study.timing.max_blocks = 10;
         // Nothing of a launch is known better for measuring longer.
         for metric in [Metric::StartUp, Metric::Memory, Metric::WarmUpTime, Metric::WarmUpRequests] {
             full.study.decide.primary = metric;

@@ -158,7 +158,7 @@ impl Watcher for LiveLine {
     fn see(&mut self, event: &Event) {
         self.names.follow(event);
         match event {
-            Event::Began { left, .. } => self.left = (left.clone(), Instant::now()),
+            Event::Began { left, .. } | Event::TrialEnded { left, .. } => self.left = (left.clone(), Instant::now()),
             Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
             Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
             Event::EvidenceBegan { variant } => self.trial = self.names.evidence(*variant),
@@ -171,7 +171,6 @@ impl Watcher for LiveLine {
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
                 self.draw(&format!(" · {variant} {rate:.0}/s{failed}"));
             }
-            Event::TrialEnded { left, .. } => self.left = (left.clone(), Instant::now()),
             _ => {}
         }
         if let Some(line) = line(&self.names, event) {

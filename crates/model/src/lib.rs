@@ -65,6 +65,6 @@ pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
 pub use study::Study;
 pub use template::{Template, TemplateError};
 pub use turns::{Slice, Waited};
-pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Role, Verdict};
+pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Reach, Role, Verdict};
 pub use warm_up::WarmingUp;
 pub use why::Why;

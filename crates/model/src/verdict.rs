@@ -121,7 +121,7 @@ pub struct Needs {
 
 /// What it takes to tell the difference that the study cares about from none, with a power of 80 %, as noisy as the run has been
 /// so far. Absent numbers are of more blocks than a study can have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outlook {
     /// The difference, a fraction.
     pub detect: f64,
@@ -131,6 +131,21 @@ pub struct Outlook {
     pub blocks: Option<u32>,
     /// Fewest and most, since the noise itself is known by a few blocks only: 80 % of samples of it have a spread between those two.
     pub range: [Option<u32>; 2],
+    /// What more time shows, the run's own time first.
+    pub reach: Vec<Reach>,
+}
+
+/// What a run of some length shows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reach {
+    /// Its length, seconds, pilots included.
+    pub seconds: f64,
+    /// Machines that run at the same time: blocks are independent, so that four of them have four times the blocks.
+    pub machines: u32,
+    /// Blocks that it has.
+    pub blocks: u32,
+    /// The smallest difference that four of five such runs tell from none, a log ratio above zero.
+    pub smallest: f64,
 }
 
 /// What a comparison is for.

@@ -84,6 +84,8 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
     }
     match comparison.interpretation {
         _ if comparison.effect.is_none() => ("? too few blocks", Tone::Unsure),
+        Interpretation::Better if comparison.role == Role::Exploratory => ("~ perhaps better", Tone::Unsure),
+        Interpretation::Worse if comparison.role == Role::Exploratory => ("~ perhaps worse", Tone::Unsure),
         Interpretation::Better => ("▲ better", Tone::Good),
         Interpretation::Worse => ("▼ worse", Tone::Bad),
         Interpretation::Equivalent => ("= equivalent", Tone::Same),

@@ -4,11 +4,13 @@ use model::{FindingId, Outcome, Severity, StudyRecord, TrialRecord, text};
 
 use super::{Assessment, Found, trial_failed};
 use crate::blocks::Fate;
+use crate::next::Stop;
 
 /// Invalid where launches were made and no block of them counts: there is nothing to compare. Nothing where other findings veto all
-/// verdicts, as they name the cause.
+/// verdicts, or a variant could not be launched: that is the cause, and told as such.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
-    if record.trials.is_empty() || assessment.used() > 0 {
+    let is_hopeless = || matches!(assessment.end(), Some(Stop::Hopeless { .. }));
+    if record.trials.is_empty() || assessment.used() > 0 || is_hopeless() {
         return Vec::new();
     }
     let mut others = assessment.lasting().to_vec();
@@ -89,12 +91,16 @@ mod tests {
         let (evidence, remedy) = find(&record);
         assert_eq!(evidence[1], "blocks that were not finished: 1");
         assert!(remedy.starts_with("Give a new run more time"), "{remedy}");
+        // One of three fails in every block; there are no more blocks.
         let mut study = fixture::study();
         study.factors[0].levels.push("fast".to_owned());
         study.variants.push(fixture::variant("fast", "true"));
-        let mut record = fixture::record_of(study, 0, 0.0, 0.01, 3);
-        record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
-        assert!(find(&record).1.starts_with("Mend what ended the run"));
+        let mut record = fixture::record_of(study, 4, 0.0, 0.01, 3);
+        record.plan.blocks.truncate(4);
+        record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot).for_each(fixture::fail);
+        let (evidence, remedy) = find(&record);
+        assert_eq!(evidence[1], "blocks in which a launch failed: 4");
+        assert!(remedy.starts_with("Mend what ended the run"), "{remedy}");
     }
 
     #[test]

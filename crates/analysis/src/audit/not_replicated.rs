@@ -2,7 +2,7 @@
 
 use model::{FindingId, Severity, StudyRecord};
 
-use super::{Assessment, Found, trial_failed};
+use super::{Assessment, Found, no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
 
 /// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
@@ -10,7 +10,7 @@ use crate::boundaries::FIRST_LOOK;
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let used = assessment.used();
     // Where no block counts at all, that is the finding.
-    if used >= FIRST_LOOK || (used == 0 && !record.trials.is_empty()) {
+    if used >= FIRST_LOOK || !no_block_used::rule(record, assessment).is_empty() {
         return Vec::new();
     }
     let is_over = assessment.end().is_some();

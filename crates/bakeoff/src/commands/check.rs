@@ -18,6 +18,8 @@ use crate::exit::UsageError;
 use crate::output;
 use crate::progress::exactly;
 
+/// A standard deviation of the difference within a block by which is told what a plan shows, a log ratio.
+const ONE_PERCENT: f64 = 0.01;
 /// Blocks whose order is shown.
 const SHOWN: usize = 5;
 
@@ -176,7 +178,8 @@ fn write_cells(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
 
 /// How long it is warmed and measured, what decides, and the time that all of it takes.
 fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
-    let (decide, plan) = (&record.study.decide, &record.plan);
+    let (study, plan) = (&record.study, &record.plan);
+    let decide = &study.decide;
     let boundaries = Boundaries::for_study(record);
     let assessment = analysis::assess(record, &boundaries);
     let schedule = &plan.schedule;
@@ -199,9 +202,19 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         writeln!(out, "and      {names}: judged when the run has ended, with one error rate for all of them")?;
     }
     let detect = text::margin(decide.detect);
+    let told = |blocks: u32| {
+        let smallest = analysis::smallest(blocks, study.variants.len()) * ONE_PERCENT;
+        format!("{blocks} blocks show {:.1} %", 100.0 * smallest)
+    };
+    let reach: Vec<String> = if schedule.min_blocks == schedule.max_blocks {
+        vec![told(schedule.min_blocks)]
+    } else {
+        [schedule.min_blocks, schedule.max_blocks].map(told).to_vec()
+    };
     writeln!(
         out,
-        "detect   {detect}: how many blocks that takes is said when the pilot, or three blocks, have shown the noise"
+        "detect   {detect}; how much launches differ is not known before the first blocks: for each 1 % of it {}",
+        reach.join(", ")
     )?;
     let blocks = match (schedule.min_blocks, schedule.max_blocks) {
         (min, max) if min == max => max.to_string(),

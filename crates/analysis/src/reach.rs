@@ -1,0 +1,154 @@
+//! Which differences a run of some length tells from none.
+
+use model::{Outcome, Reach};
+
+use crate::assess::Assessment;
+use crate::boundaries::{FIRST_LOOK, LAST_LOOK, STUDY_ALPHA};
+use crate::pace;
+
+/// Lengths that are shown beside the run's own, seconds.
+const LENGTHS_S: [f64; 2] = [3_600.0, 4.0 * 3_600.0];
+/// A longer run is shown where it has so many times the blocks.
+const WORTH_IT: f64 = 1.5;
+/// Machines that are shown.
+const MACHINES: u32 = 4;
+/// Normal quantile of the part of runs that are to see the difference: four of five.
+const POWER_Z: f64 = 0.841_6;
+/// What looking after every block costs, beside a test that is done once: by simulation, see the tests.
+const LOOKING: f64 = 1.15;
+
+/// What the run's own time shows, what more time would, and what four machines would; `spread` is the standard deviation of a
+/// block's difference and `resolution` that of the numbers (log ratios). Nothing before a launch has shown how long a block takes.
+pub fn reach(assessment: &Assessment, spread: f64, resolution: f64) -> Vec<Reach> {
+    let record = assessment.record;
+    let schedule = &record.plan.schedule;
+    if !record.trials.iter().any(|trial| trial.outcome == Outcome::Completed) {
+        return Vec::new();
+    }
+    let pilots = record.trials.iter().filter(|trial| trial.key.pilot);
+    let pilots_s: f64 = pilots.map(|trial| trial.host.elapsed_s).sum();
+    let block_s = pace::block_time(assessment).as_secs_f64();
+    let of = |blocks: u32, machines: u32| Reach {
+        seconds: pilots_s + f64::from(blocks) * block_s,
+        machines,
+        blocks: blocks * machines,
+        smallest: (spread * smallest(blocks * machines, record.study.variants.len())).max(resolution),
+    };
+    let own = record.most_blocks();
+    let longer = LENGTHS_S.map(|seconds| ((seconds - pilots_s) / block_s).clamp(0.0, LAST_LOOK as f64) as u32);
+    let mut lengths = vec![own];
+    for longer in longer {
+        if lengths.last().is_some_and(|last| f64::from(longer) >= WORTH_IT * f64::from(*last)) {
+            lengths.push(longer);
+        }
+    }
+    let own_s = schedule.within.as_secs_f64();
+    let rows = lengths.into_iter().map(|blocks| of(blocks, 1)).chain([of(own, MACHINES)]);
+    // Whose number the budget has fixed takes all of it.
+    let is_by_budget = own < schedule.max_blocks && own > schedule.min_blocks;
+    rows.map(|row| {
+        let is_own = row.blocks == own * row.machines;
+        if is_own && is_by_budget { Reach { seconds: own_s, ..row } } else { row }
+    })
+    .collect()
+}
+
+/// The smallest difference that four of five runs of so many blocks tell from none, in standard deviations of a block's difference.
+///
+/// As of a t test that is done once at the end, a little more for looking after every block; of several variants each has its share
+/// of the error rate.
+pub fn smallest(blocks: u32, variants: usize) -> f64 {
+    let blocks = f64::from(blocks.max(FIRST_LOOK as u32));
+    let alpha = STUDY_ALPHA / variants.saturating_sub(1).max(1) as f64;
+    let quantile = |z| student(z, blocks - 1.0);
+    LOOKING * (quantile(normal_quantile(alpha / 2.0)) + quantile(POWER_Z)) / blocks.sqrt()
+}
+
+/// How many blocks it takes until four of five runs tell such an `effect` from none, where the standard deviation of a block's difference
+/// is `spread` and the numbers have this `resolution` (log ratios); `None` where the most that a run can have do not do.
+pub fn blocks_needed(spread: f64, resolution: f64, effect: f64, variants: usize) -> Option<u32> {
+    let is_enough = |blocks: &u32| (spread * smallest(*blocks, variants)).max(resolution) < effect;
+    (FIRST_LOOK as u32..=LAST_LOOK as u32).find(is_enough)
+}
+
+/// The normal quantile above which the part `tail` lies, 0..0.5 (Abramowitz & Stegun 1964, 26.2.23; within 0.0005).
+fn normal_quantile(tail: f64) -> f64 {
+    let t = (-2.0 * tail.ln()).sqrt();
+    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    t - above / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
+}
+
+/// Student's quantile with so many degrees of freedom at a normal one (Cornish & Fisher's expansion; 3 % low with two).
+fn student(z: f64, freedom: f64) -> f64 {
+    let power = |n: i32| z.powi(n);
+    let first = (power(3) + z) / 4.0;
+    let second = (5.0 * power(5) + 16.0 * power(3) + 3.0 * z) / 96.0;
+    let third = (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * z) / 384.0;
+    z + (first + (second + third / freedom) / freedom) / freedom
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::boundaries::{Boundaries, Looks, normal};
+    use crate::sequential::{self, Decision};
+    use crate::{assess, fixture};
+
+    #[test]
+    fn quantiles() {
+        assert!((normal_quantile(0.025) - 1.96).abs() < 0.001 && (normal_quantile(0.005) - 2.576).abs() < 0.001);
+        let t = |freedom| student(1.96, freedom);
+        assert!(
+            (t(4.0) - 2.776).abs() < 0.02 && (t(29.0) - 2.045).abs() < 0.001 && (t(2.0) / 4.303 - 1.0).abs() < 0.035
+        );
+    }
+
+    #[test]
+    fn four_of_five_runs_see_what_is_said() {
+        for (blocks, variants) in [(5_u32, 2), (12, 2), (30, 2), (12, 3)] {
+            let boundaries = Boundaries::for_variants(variants, Looks::new(5..=blocks as usize));
+            let effect = smallest(blocks, variants);
+            let mut rng = ChaCha8Rng::seed_from_u64(19);
+            let seen = (0..1_000)
+                .filter(|_| {
+                    let differences: Vec<f64> = (0..blocks).map(|_| effect + normal(&mut rng)).collect();
+                    let settled = sequential::settle(&differences, &boundaries, sequential::margin(1e-6), 5);
+                    settled.is_some_and(|(_, decision)| decision == Decision::Different)
+                })
+                .count();
+            assert!((740..=900).contains(&seen), "{seen} of 1,000 with {blocks} blocks of {variants} variants");
+        }
+    }
+
+    #[test]
+    fn a_larger_difference_takes_fewer_blocks() {
+        let needed = |spread, resolution, effect| blocks_needed(spread, resolution, effect, 2);
+        assert_eq!([needed(0.2, 0.0, 0.01), needed(0.001, 0.0, 0.05)], [None, Some(5)]);
+        assert!(needed(0.05, 0.0, 0.05) > needed(0.02, 0.0, 0.05));
+        // What is counted in twenties never tells five in a hundred.
+        assert_eq!([needed(0.001, 0.04, 0.05), needed(0.001, 0.055, 0.05)], [Some(5), None]);
+    }
+
+    #[test]
+    fn more_time_shows_smaller_differences() {
+        let mut record = fixture::record(3, 0.0);
+        // Pilots of 240 s in all, blocks of 2 · (51 + 50 + 8) s.
+        record.plan.schedule.within = Duration::from_secs(1_800);
+        record.horizon = Some(7);
+        let boundaries = Boundaries::standard();
+        let rows = reach(&assess(&record, &boundaries), 0.04, 0.001);
+        let told: Vec<_> = rows.iter().map(|row| (row.seconds.round() as u64 / 60, row.machines, row.blocks)).collect();
+        assert_eq!(told, [(30, 1, 7), (56, 1, 14), (116, 1, 30), (30, 4, 28)]);
+        assert!(rows[..3].is_sorted_by(|a, b| a.smallest > b.smallest), "{rows:?}");
+        assert!((rows[2].smallest / rows[3].smallest - 1.0).abs() < 0.1);
+        // What is told no more finely than that is told no more finely by more blocks.
+        assert!(reach(&assess(&record, &boundaries), 0.04, 0.5).iter().all(|row| row.smallest >= 0.5));
+        record.trials.clear();
+        assert_eq!(reach(&assess(&record, &boundaries), 0.04, 0.0), []);
+    }
+}
