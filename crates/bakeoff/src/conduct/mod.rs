@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::text;
-use model::{Block, Launches, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
+use model::{Block, Launches, Outcome, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
@@ -408,8 +408,11 @@ impl Conductor<'_> {
                     let mut relay = Relay(watcher);
                     let seat = Some(turnstile.seat(place));
                     let over = prepared.run(trial, Run { record, interrupted, watcher: &mut relay, seat });
-                    if !matches!(over, Ok(Over { record: Some(_), end: Ok(()) })) {
-                        turnstile.give_up();
+                    let is_whole = |trial: &TrialRecord| trial.outcome == Outcome::Completed;
+                    match &over {
+                        // Whatever was left behind, the others are about to end as well.
+                        Ok(Over { record: Some(trial), end }) if end.is_ok() || is_whole(trial) => {}
+                        _ => turnstile.give_up(),
                     }
                     over
                 })

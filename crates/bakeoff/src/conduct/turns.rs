@@ -14,9 +14,9 @@ use server::ProcessTree;
 /// Length of a slice, unless the ramp-up asks for more.
 const SLICE: Duration = Duration::from_secs(2);
 /// The longest slice.
-const LONGEST_SLICE: Duration = Duration::from_secs(20);
+const LONGEST_SLICE: Duration = Duration::from_secs(10);
 /// A slice lasts at least so many times as long as the longest ramp-up of the round before.
-const RAMP_UPS: u32 = 10;
+const RAMP_UPS: u32 = 5;
 /// How often who waits looks whether the run is interrupted.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -263,7 +263,7 @@ mod tests {
             }
             turnstile.state().round
         };
-        assert_eq!(round([(10, None), (900, Some(40.0))]), Round { number: 1, slice: SLICE * 9 / 2, steady_at: None });
+        assert_eq!(round([(10, None), (900, Some(40.0))]), Round { number: 1, slice: SLICE * 9 / 4, steady_at: None });
         assert_eq!(
             round([(10, Some(30.0)), (10, Some(40.0))]),
             Round { number: 2, slice: SLICE, steady_at: Some(40.0) }

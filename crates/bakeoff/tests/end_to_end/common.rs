@@ -113,6 +113,15 @@ impl Place {
         self
     }
 
+    /// The study with launches one after another.
+    #[track_caller]
+    pub fn one_after_another(&self) -> &Self {
+        self.change(
+            "[[workload]]\nname = \"page\"",
+            "[design]\nlaunches = \"one-after-another\"\n\n[[workload]]\nname = \"page\"",
+        )
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
