@@ -343,8 +343,11 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
     if let Verdict::Inconclusive { needs, .. } = &judgement.verdict
         && let Some(smallest) = needs.smallest_effect
     {
-        facts.push(format!("the smallest difference that it could have told from none: {}", number::size(smallest)));
-        facts.extend(report.outlook.as_ref().map(text::outlook));
+        // Both at once would be two numbers for nearly the same question.
+        facts.push(report.outlook.as_ref().map_or_else(
+            || format!("the smallest difference that it could have told from none: {}", number::size(smallest)),
+            text::outlook,
+        ));
     }
     let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
     if aside > 0 {
