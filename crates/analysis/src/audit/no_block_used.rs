@@ -23,6 +23,8 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     } else if assessment.blocks.is_empty() {
         "Give a new run more time (`--budget`), or a warm-up of a fixed length (`[warmup] fixed`), which needs no pilot; \
          `bakeoff check` shows the plan. Or go on with this run (the command is at the report's end)."
+    } else if assessment.blocks.iter().any(|block| block.fate == Fate::Failed) {
+        "Mend the launches that failed (another finding names them), then run it again."
     } else {
         "Give a new run more time (`--budget`), or go on with this one (the command is at the report's end)."
     };

@@ -133,11 +133,11 @@ fn a_start_script_that_returns() {
 #[test]
 fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {
     let place = Place::with_study(&[("good", &page("5ms")), ("bad", &script("", "fault = \"never-answer\""))]);
-    let ran = place.run(&["run", "study.toml", "--budget", "30s"]).ends_with(0);
+    let ran = place.run(&["run", "study.toml", "--budget", "30s"]).ends_with(5);
     place.assert_nothing_is_left();
-    ran.says("? INCONCLUSIVE").complains("the budget of 30 s does not allow another block");
+    ran.says("✗ INVALID").says("no-block-used").complains("the budget of 30 s does not allow another block");
     let report = place.report();
-    assert!(matches!(report.judgements[0].verdict, Verdict::Inconclusive { .. }), "{:#?}", report.judgements);
+    assert!(matches!(report.judgements[0].verdict, Verdict::Invalid { .. }), "{:#?}", report.judgements);
     let failed = findings(&report, FindingId::TrialFailed);
     assert_eq!(failed.len(), 1, "{failed:#?}");
     assert!(told(failed[0]).contains("page: no complete answer within 30 s: 0 bytes came"), "{failed:#?}");
