@@ -21,7 +21,7 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 WORK = HERE / ".work"
-CAMPAIGNS = {"same-twice": 60, "slower-by-5-percent": 2}
+CAMPAIGNS = {"same-twice": 60, "slower-by-5-percent": 10}
 RESAMPLES = 2000
 
 

@@ -3,7 +3,7 @@
 use std::iter;
 use std::time::Duration;
 
-use model::study::WarmUp;
+use model::study::{Decide, WarmUp};
 use model::{Block, Cell, Launches, Mode, Plan, Schedule, Study, Trial, TrialKey};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -41,9 +41,10 @@ pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Duration) -> Re
 /// The plan of a study whose launches cannot be side by side, in place of `plan`, of which nothing has run: one after another, and why.
 pub fn one_after_another(study: &Study, plan: &Plan, why: String) -> Plan {
     let study = Study { launches: Launches::OneAfterAnother, ..study.clone() };
-    let within = plan_within(&study, plan.mode, plan.seed, plan.schedule.within);
-    let apart = within.unwrap_or_else(|_| self::plan(&study, plan.mode, plan.seed));
-    Plan { fallback: Some(why), ..apart }
+    let usual = self::plan(&study, plan.mode, plan.seed);
+    let stated = plan.schedule.within < usual.schedule.within && plan.schedule.within != Decide::WITHIN;
+    let within = stated.then(|| plan_within(&study, plan.mode, plan.seed, plan.schedule.within).ok()).flatten();
+    Plan { fallback: Some(why), ..within.unwrap_or(usual) }
 }
 
 /// The cells of a study, in its order.

@@ -220,8 +220,6 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         warm_up: Some(WarmUpRecord {
             intervals: vec![interval(0, 1_000.0)],
             rests: Vec::new(),
-            ramp_up: Vec::new(),
-            drain: Vec::new(),
             slices: Vec::new(),
             steady_at_s: Some(40.0),
         }),
@@ -273,7 +271,6 @@ pub fn cell(index: usize, rate: f64) -> CellRecord {
         cell: index,
         since_ready_s: 50.0,
         ramp_up: Vec::new(),
-        drain: Vec::new(),
         slices: Vec::new(),
         intervals,
         jruby: None,
@@ -295,7 +292,7 @@ pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecor
                     round,
                     began_s: 2.0 * f64::from(round),
                     length_s: interval.length_s,
-                    ramp_up_s: 0.0,
+                    drain_s: 0.0,
                     lost_connections: 0,
                     waited: None,
                 };
@@ -322,14 +319,7 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord {
-        intervals: series(0, good).intervals,
-        rests: Vec::new(),
-        ramp_up: Vec::new(),
-        drain: Vec::new(),
-        slices: Vec::new(),
-        steady_at_s,
-    }
+    WarmUpRecord { intervals: series(0, good).intervals, rests: Vec::new(), slices: Vec::new(), steady_at_s }
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.

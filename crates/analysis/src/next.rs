@@ -91,7 +91,7 @@ pub fn decide(assessment: &Assessment) -> Next {
         return Next::DecideCut(cut(record));
     }
     // After the pilots, or the first block where there are none: before any interval.
-    let is_timed = !record.plan.pilot.is_empty() || !assessment.blocks.is_empty();
+    let is_timed = !record.plan.pilot.is_empty() || first_whole(record).is_some();
     if is_between_blocks && is_timed && record.horizon.is_none() {
         return Next::FixHorizon(pace::horizon(assessment));
     }
@@ -125,15 +125,31 @@ fn is_warm_up_known(record: &StudyRecord) -> bool {
     if schedule.launches == Launches::OneAfterAnother || matches!(schedule.warm_up, WarmUp::Fixed(_)) {
         return true;
     }
-    let completed = |key| record.trials.iter().any(|trial| trial.key == key && trial.outcome == Outcome::Completed);
-    record.plan.blocks.iter().any(|block| block.trials.iter().all(|trial| completed(trial.key)))
+    first_whole(record).is_some()
 }
 
-/// The cut that the study fixes or the times of the launches give that were to find it: the pilots', or side by side all so far. A pilot that failed has no time; one that never became
+/// The first block all of whose launches were completed.
+fn first_whole(record: &StudyRecord) -> Option<u32> {
+    let completed = |key| record.trials.iter().any(|trial| trial.key == key && trial.outcome == Outcome::Completed);
+    let mut blocks = record.plan.blocks.iter().zip(0..);
+    blocks.find(|(block, _)| block.trials.iter().all(|trial| completed(trial.key))).map(|(_, index)| index)
+}
+
+/// Whether no launch of the trial's block failed, as far as they have run; one after another that is not asked.
+pub fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
+    let of_block = |other: &&TrialRecord| (other.key.pilot, other.key.block) == (trial.key.pilot, trial.key.block);
+    record.plan.schedule.launches == Launches::OneAfterAnother
+        || record.trials.iter().filter(of_block).all(|other| other.outcome == Outcome::Completed)
+}
+
+/// The cut that the study fixes or the times of the launches give that were to find it: the pilots', or side by side those of the first whole block. A pilot that failed has no time; one that never became
 /// steady has none either, and says so.
 fn cut(record: &StudyRecord) -> WarmUpCut {
     let pilots = |variant| {
-        let finds = |trial: &&TrialRecord| trial.key.pilot || record.plan.schedule.launches == Launches::SideBySide;
+        let is_side_by_side = record.plan.schedule.launches == Launches::SideBySide;
+        let finds = move |trial: &&TrialRecord| {
+            trial.key.pilot || is_side_by_side && Some(trial.key.block) == first_whole(record)
+        };
         let own = record.trials.iter().filter(finds).filter(move |trial| trial.variant == variant);
         let completed = own.filter(|trial| trial.outcome == Outcome::Completed);
         completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect()

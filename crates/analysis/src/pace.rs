@@ -9,7 +9,7 @@ use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecor
 use crate::assess::Assessment;
 use crate::blocks::Fate;
 use crate::design::spare;
-use crate::{lead_in, steady};
+use crate::{lead_in, next, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
@@ -84,7 +84,9 @@ impl Pace {
     fn of(record: &StudyRecord) -> Self {
         let schedule = &record.plan.schedule;
         let completed = || record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
-        let seen = mean(completed().map(|trial| elapsed_s(record, trial) - loaded_s(trial)));
+        // Side by side a block in which a launch failed shows nobody's part of it.
+        let whole = completed().filter(|trial| next::is_whole(record, trial));
+        let seen = mean(whole.map(|trial| (elapsed_s(record, trial) - loaded_s(trial)).max(0.0)));
         let overhead = seen.map_or(OVERHEAD_S, |seen| seen..seen);
         let (pilot, warm_up) = match schedule.warm_up {
             WarmUp::Fixed(time) => (0.0..0.0, time.as_secs_f64()..time.as_secs_f64()),
@@ -128,13 +130,14 @@ fn elapsed_s(record: &StudyRecord, trial: &TrialRecord) -> f64 {
     }
 }
 
-/// Seconds of a trial that were load, as planned: the ends of slices, in which nothing more is sent, come on top of that.
+/// Seconds of a trial that were load, as planned: side by side its slices, whose drains come on top.
 fn loaded_s(trial: &TrialRecord) -> f64 {
-    let drain = trial.warm_up.iter().flat_map(|warm_up| &warm_up.drain);
-    let drain = drain.chain(trial.cells.iter().flat_map(|cell| &cell.drain));
+    let slices = trial.warm_up.iter().flat_map(|warm_up| &warm_up.slices);
+    let slices = slices.chain(trial.cells.iter().flat_map(|cell| &cell.slices));
     let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
     let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
-    interval::seconds(whole) - interval::seconds(drain)
+    let in_slices: f64 = slices.map(|slice| slice.length_s).sum();
+    if in_slices > 0.0 { in_slices } else { interval::seconds(whole) }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -295,12 +298,24 @@ mod tests {
         }
         // Launches of 5 + 75 + 2·20 s.
         assert_eq!(next_block(&record), Duration::from_secs(240));
-        let drain = record.trials[0].cells[0].intervals[0].clone();
         for trial in &mut record.trials {
-            trial.cells[0].drain = vec![drain.clone()];
-            trial.host.elapsed_s += 2.0 * drain.length_s;
+            trial.host.elapsed_s += 2.0 * 5.0;
         }
         assert_eq!(next_block(&record), Duration::from_secs(250), "what drains takes its time");
+    }
+
+    #[test]
+    fn side_by_side_a_block_in_which_a_launch_failed_tells_no_time() {
+        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
+        (record.study.launches, record.plan.schedule.launches) = (Launches::SideBySide, Launches::SideBySide);
+        record.plan.pilot.clear();
+        record.warm_up_cut = Some(WarmUpCut { seconds: 120.0, established: false });
+        run(&mut record, 2, 5.0);
+        record.warm_up_cut = None;
+        fixture::fail(&mut record.trials[1]);
+        // As before anything ran: 10 + 120 + 2·20 s for each launch at most, and never less than none.
+        assert_eq!(seconds(&left(&record))[0], 10 * 78);
+        assert_eq!(next_block(&record), Duration::from_secs(2 * 170));
     }
 
     #[test]

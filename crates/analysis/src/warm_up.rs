@@ -17,6 +17,8 @@ use crate::total_work::total_work;
 const WINDOW: usize = 11;
 /// How far below the steady rate a launch is not yet warm, a fraction.
 const BELOW: f64 = 0.05;
+/// What the starts of two intervals may be apart and yet the same, seconds.
+const ROUNDING_S: f64 = 1e-6;
 /// Standard error of a median of n normal values, in σ/√n: √(π/2).
 const MEDIAN_ERROR: f64 = 1.2533;
 
@@ -119,17 +121,19 @@ fn cost(record: &StudyRecord, variant: VariantIndex) -> WarmUpCost {
         seconds: spread(|warm_up| Some(warm(warm_up)?.seconds)),
         requests: spread(|warm_up| Some(warm(warm_up)?.requests)),
         steady_rate: spread(steady_rate),
-        first_second: spread(|warm_up| share(warm_up, 1)),
-        first_ten_seconds: spread(|warm_up| share(warm_up, 10)),
+        first_second: spread(|warm_up| share(warm_up, 1.0)),
+        first_ten_seconds: spread(|warm_up| share(warm_up, 10.0)),
         lost_s: spread(lost),
         curve: curve(&launches),
     }
 }
 
-/// Speed in the first so many intervals as a part of the steady rate.
-fn share(warm_up: &WarmUpRecord, intervals: usize) -> Option<f64> {
-    let first = warm_up.intervals.get(..intervals)?;
-    Some(mean_rate(first) / steady_rate(warm_up)?)
+/// Speed in the first so many seconds as a part of the steady rate.
+fn share(warm_up: &WarmUpRecord, seconds: f64) -> Option<f64> {
+    let until = warm_up.intervals.partition_point(|interval| interval.start_s < seconds);
+    let first = &warm_up.intervals[..until];
+    let seen = first.last().is_some_and(|last| last.start_s + last.length_s >= seconds);
+    Some(mean_rate(first) / steady_rate(warm_up).filter(|_| seen)?)
 }
 
 /// Seconds at the steady rate that are missing until the launch was found steady.
@@ -146,12 +150,18 @@ fn curve(launches: &[(&TrialRecord, &WarmUpRecord)]) -> Vec<[f64; 2]> {
     let are_measured = launches.iter().any(|(trial, _)| !trial.key.pilot);
     let own: Vec<&WarmUpRecord> =
         launches.iter().filter(|(trial, _)| trial.key.pilot != are_measured).map(|(_, warm_up)| *warm_up).collect();
-    let seconds = own.iter().map(|warm_up| warm_up.intervals.len()).min().unwrap_or_default();
-    let at = |second: usize| {
-        let total: f64 = own.iter().map(|warm_up| rate(&warm_up.intervals[second])).sum();
-        [own[0].intervals[second].start_s, total / own.len() as f64]
+    let last = |warm_up: &WarmUpRecord| warm_up.intervals.last().map_or(0.0, |last| last.start_s);
+    let until = own.iter().map(|warm_up| last(warm_up)).fold(f64::INFINITY, f64::min);
+    // Slices may be of other lengths from launch to launch: what counts is the age.
+    let rate_at = |warm_up: &WarmUpRecord, age: f64| {
+        let index = warm_up.intervals.partition_point(|interval| interval.start_s <= age + ROUNDING_S);
+        warm_up.intervals.get(index.saturating_sub(1)).map_or(f64::NAN, rate)
     };
-    (0..seconds).map(at).filter(|point| point[1].is_finite()).collect()
+    let ages = own.first().into_iter().flat_map(|warm_up| &warm_up.intervals).map(|interval| interval.start_s);
+    ages.take_while(|age| *age <= until)
+        .map(|age| [age, own.iter().map(|warm_up| rate_at(warm_up, age)).sum::<f64>() / own.len() as f64])
+        .filter(|point| point[1].is_finite())
+        .collect()
 }
 
 #[cfg(test)]

@@ -167,9 +167,11 @@ impl Watcher for LiveLine {
                 self.draw("");
             }
             Event::Progressed { variant, rate, failed } => {
-                let variant = self.names.variant(*variant);
+                if let Some(block) = self.trial.rsplit_once(", ").map(|(block, _)| block.to_owned()) {
+                    self.trial = format!("{block}, {}", self.names.variant(*variant));
+                }
                 let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-                self.draw(&format!(" · {variant} {rate:.0}/s{failed}"));
+                self.draw(&format!(" · {rate:.0}/s{failed}"));
             }
             _ => {}
         }
@@ -204,7 +206,11 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",
             exactly(Duration::from_secs_f64(cut.seconds)),
-            if cut.established { ", found by the pilot" } else { "; that all are steady by then is not established" }
+            if cut.established {
+                ", by when all were steady"
+            } else {
+                "; that all are steady by then is not established"
+            }
         )),
         Event::HorizonFixed(blocks) => {
             Some(format!("{} at most, by the time that one takes", text::plural(u64::from(*blocks), "block")))

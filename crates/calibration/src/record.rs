@@ -49,7 +49,7 @@ pub fn study(variants: usize, cells: usize) -> Study {
             "request": { "method": "GET", "path": "/", "headers": [], "body": null },
             "expect": { "status": 200, "json": null, "contains": null },
         }],
-        "hooks": { "setup": null, "prepare": null, "cleanup": null }, "timing": timing(30), "quick": timing(6),
+        "hooks": { "setup": null, "prepare": null, "cleanup": null }, "launches": "one-after-another", "timing": timing(30), "quick": timing(6),
         "decide": { "primary": "throughput", "cell": null, "rope": crate::ROPE },
     }))
 }

@@ -18,7 +18,7 @@ use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
 use crate::target::{Address, Target};
-use crate::turns::{Part, Slices, Wait};
+use crate::turns::{Slices, Wait};
 use crate::work::Work;
 
 /// Longest sleep, and so the time in which a stop flag is noticed.
@@ -69,7 +69,7 @@ pub(crate) fn run<B: Backend>(
     job: Job<'_>,
     backend: B,
     work: &mut impl Work,
-    emit: impl FnMut(Part, Interval),
+    emit: impl FnMut(Interval),
 ) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -87,12 +87,7 @@ pub(crate) fn run<B: Backend>(
         backend,
         connections: (0..job.connections).map(|_| Connection::new()).collect(),
         next_sweep: TICK.min(job.time_limit),
-        recorder: Recorder::new(
-            job.arrivals.is_open(),
-            job.steps,
-            if job.slices.is_some() { Part::RampUp } else { Part::Counted },
-            emit,
-        ),
+        recorder: Recorder::new(job.arrivals.is_open(), job.steps, emit),
         work,
         free: VecDeque::new(),
         unconnected: (0..job.connections).rev().collect(),
@@ -130,7 +125,7 @@ struct Thread<'a, B, W, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
+impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();
@@ -152,8 +147,8 @@ impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
             } else {
                 self.wake(now)?;
                 self.dispatch(now)?;
-                self.begin_slice(now);
-                if self.live == 0 && self.job.arrivals.is_over(self.of_arrivals(now), self.started) {
+                // What slices there are is not for the load to say.
+                if self.job.slices.is_none() && self.live == 0 && self.job.arrivals.is_over(now, self.started) {
                     break now;
                 }
             }
@@ -206,32 +201,24 @@ impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
         if !slices.is_over() && now >= slices.until() {
             let until = slices.until();
             self.roll(until);
-            self.recorder.cut(until, Part::Drain);
+            self.recorder.hold(until);
+            let users = if self.job.arrivals.is_open() { 0 } else { self.live };
             if let Some(slices) = &mut self.job.slices {
-                slices.end();
+                slices.end(users);
             }
             return true;
         }
         slices.is_over()
     }
 
-    /// Notes what a new slice has begun with.
-    fn begin_slice(&mut self, now: Duration) {
-        let in_flight = self.in_flight();
-        let Some(slices) = self.job.slices.as_mut().filter(|slices| slices.is_new()) else { return };
-        slices.began_with(in_flight);
-        if slices.ramps_up_until(now, false) {
-            self.recorder.cut(now, Part::Counted);
-        }
-    }
-
     /// Hands over, waits for the next slice, and begins it; whether there is one. The load's clock stands still meanwhile.
     fn next_slice(&mut self, now: Duration) -> Result<bool, LoadError> {
-        self.recorder.cut(now, Part::RampUp);
         let open = |thread: &Self| (0..thread.connections.len()).filter(|index| thread.backend.is_open(*index)).count();
         let before = open(self);
         let Some(slices) = &mut self.job.slices else { return Ok(false) };
-        slices.hand_over();
+        let (until, drained) = (slices.until(), slices.drained());
+        self.recorder.release(now, drained);
+        slices.hand_over(now.saturating_sub(until));
         let length = loop {
             let waited = self.job.slices.as_mut().map_or(Wait::Over, Slices::wait);
             self.backend.wait(Duration::ZERO)?;
@@ -303,10 +290,11 @@ impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
 
     /// How long nothing is to be done if nothing happens.
     fn sleep(&self) -> Duration {
-        let first = self.next_sweep.min(self.recorder.interval_end());
         let slices = self.job.slices.as_ref();
-        // What is due then has to wait for the next slice.
-        let wakes = if slices.is_some_and(Slices::is_over) {
+        let is_over = slices.is_some_and(Slices::is_over);
+        let first = if is_over { self.next_sweep } else { self.next_sweep.min(self.recorder.interval_end()) };
+        // What is due in a drain has to wait for the next slice.
+        let wakes = if is_over {
             [None; 4]
         } else {
             let timer = self.timers.peek().map(|Reverse((until, _))| *until);
@@ -502,8 +490,8 @@ impl<B: Backend, W: Work, Emit: FnMut(Part, Interval)> Thread<'_, B, W, Emit> {
             Some(_) => self.job.arrivals.think(self.of_arrivals(now), self.started, then.think),
             None => Some(self.connections[index].back_off()),
         };
-        if self.job.slices.as_mut().is_some_and(|slices| slices.ramps_up_until(now, true)) {
-            self.recorder.cut(now, Part::Counted);
+        if let Some(slices) = &mut self.job.slices {
+            slices.ended(now);
         }
         let Some(wait) = wait.or(waits_for_slice.then_some(Duration::ZERO)) else { return self.next(index, now) };
         self.connections[index].wait();

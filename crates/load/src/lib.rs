@@ -69,5 +69,5 @@ pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};
-pub use turns::{Part, SliceEnd, Turns};
+pub use turns::{SliceEnd, Turns};
 pub use wire::WireError;

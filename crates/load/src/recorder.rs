@@ -1,4 +1,4 @@
-//! Turns what happens to requests into one [`Interval`] a second, or less where a part of a slice ends.
+//! Turns what happens to requests into one [`Interval`] a second.
 
 use std::mem;
 use std::ops::Range;
@@ -10,7 +10,6 @@ use model::{BodyLength, Histogram, Interval, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::{Ended, Took};
-use crate::turns::Part;
 
 /// Length of an interval, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
@@ -25,9 +24,10 @@ const BINS: usize = (LENGTH.as_nanos() / BIN_NS) as usize;
 /// Belongs to the thread whose CPU time it reads. Times count from the start of the load.
 pub(crate) struct Recorder<Emit> {
     emit: Emit,
-    /// When the interval being filled began, and the part of a slice that it is of.
+    /// When the interval being filled began.
     began: Duration,
-    part: Part,
+    /// When the slice ended whose drain it has; it goes on until [`Recorder::release`].
+    held: Option<Duration>,
     current: Interval,
     /// CPU time of this thread when it began.
     cpu: Duration,
@@ -35,14 +35,13 @@ pub(crate) struct Recorder<Emit> {
     waiting: u64,
 }
 
-impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
-    /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any; `part` is what it
-    /// begins with.
-    pub fn new(open: bool, steps: &[String], part: Part, emit: Emit) -> Self {
+impl<Emit: FnMut(Interval)> Recorder<Emit> {
+    /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any.
+    pub fn new(open: bool, steps: &[String], emit: Emit) -> Self {
         let steps: IndexMap<_, _> = steps.iter().map(|name| (name.clone(), StepUse::default())).collect();
         let walked = (!steps.is_empty()).then(|| Walked { steps, ..Walked::default() });
         let current = blank(Duration::ZERO, open.then(OpenLoop::default), walked);
-        Self { emit, began: Duration::ZERO, part, current, cpu: thread_cpu(), waiting: 0 }
+        Self { emit, began: Duration::ZERO, held: None, current, cpu: thread_cpu(), waiting: 0 }
     }
 
     /// Counts a request that is due, in the interval of its intended start, which must not be over.
@@ -104,7 +103,10 @@ impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
         count(&mut self.current.tally, ended);
         if ended.judged.is_ok() {
             let bin = now.saturating_sub(self.began).as_nanos() / BIN_NS;
-            self.current.bins[(bin as usize).min(BINS - 1)] += 1;
+            // What comes in a drain is in no bin.
+            if let Some(bin) = self.current.bins.get_mut(bin as usize).filter(|_| self.held.is_none()) {
+                *bin += 1;
+            }
             self.current.service.record(took.service.as_micros() as u64);
             if let (Some(open), Some(response)) = (&mut self.current.open, took.response) {
                 open.response.record(response.as_micros() as u64);
@@ -120,26 +122,25 @@ impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
     /// Gives away every interval that is over at `now`.
     #[inline]
     pub fn roll(&mut self, now: Duration) {
-        while now >= self.interval_end() {
-            self.close(LENGTH);
+        while self.held.is_none() && now >= self.interval_end() {
+            self.close(LENGTH, self.interval_end());
         }
     }
 
-    /// Gives away what there is up to `now`, and begins an interval anew: another part of a slice begins.
-    pub fn cut(&mut self, now: Duration, part: Part) {
-        self.give_away(now);
-        self.part = part;
+    /// Gives away every interval that is over before `until`, the end of a slice: the last one goes on, for its drain.
+    pub fn hold(&mut self, until: Duration) {
+        while until > self.interval_end() {
+            self.close(LENGTH, self.interval_end());
+        }
+        self.held = Some(until);
     }
 
-    fn give_away(&mut self, now: Duration) {
-        self.roll(now);
-        let rest = now.saturating_sub(self.began);
-        // No interval is empty of time, so that rates can be taken from every one.
-        if !rest.is_zero() {
-            self.close(rest);
-        } else if self.current.tally.ended() > 0 {
-            self.close(Duration::from_nanos(1));
+    /// Gives away the last interval of a slice whose drain ended at `now` and counts for so long.
+    pub fn release(&mut self, now: Duration, drain: Duration) {
+        if let Some(until) = self.held {
+            self.close(until.saturating_sub(self.began) + drain, now);
         }
+        self.held = None;
     }
 
     /// Leaves out the CPU time of this thread since the last interval: the load stood still.
@@ -154,11 +155,19 @@ impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
 
     /// Gives away all that is left, the load being over at `now`.
     pub fn finish(mut self, now: Duration) {
-        self.give_away(now);
+        self.release(now, Duration::ZERO);
+        self.roll(now);
+        let rest = now.saturating_sub(self.began);
+        if !rest.is_zero() || self.current.tally.ended() > 0 {
+            // No interval is empty of time, so that rates can be taken from every one.
+            self.close(rest.max(Duration::from_nanos(1)), now);
+        }
     }
 
-    fn close(&mut self, length: Duration) {
-        self.began += length;
+    /// Gives away an interval of this length; the next begins at `next`.
+    fn close(&mut self, length: Duration, next: Duration) {
+        let bins = self.held.unwrap_or(next).saturating_sub(self.began).as_nanos().div_ceil(BIN_NS) as usize;
+        self.began = next;
         let open = self.current.open.as_ref().map(|_| OpenLoop::default());
         let walked = self.current.walked.as_ref().map(|walked| Walked {
             steps: walked.steps.keys().map(|name| (name.clone(), StepUse::default())).collect(),
@@ -166,14 +175,14 @@ impl<Emit: FnMut(Part, Interval)> Recorder<Emit> {
         });
         let mut interval = mem::replace(&mut self.current, blank(self.began, open, walked));
         interval.length_s = length.as_secs_f64();
-        interval.bins.truncate(length.as_nanos().div_ceil(BIN_NS) as usize);
+        interval.bins.truncate(bins);
         let cpu = thread_cpu();
         interval.client_cpu_s = cpu.saturating_sub(self.cpu).as_secs_f64();
         self.cpu = cpu;
         if let Some(open) = &mut interval.open {
             open.backlog = self.waiting;
         }
-        (self.emit)(self.part, interval);
+        (self.emit)(interval);
     }
 }
 
@@ -233,7 +242,7 @@ mod tests {
 
     fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(false, &[], Part::Counted, |_, interval| intervals.push(interval));
+        let mut recorder = Recorder::new(false, &[], |interval| intervals.push(interval));
         for (ms, ended) in events {
             recorder.ended(Duration::from_millis(*ms), TOOK, ended);
         }
@@ -269,7 +278,7 @@ mod tests {
     fn an_open_loop_counts_what_is_due_in_the_second_in_which_it_is() {
         let ms = Duration::from_millis;
         let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(true, &[], Part::Counted, |_, interval| intervals.push(interval));
+        let mut recorder = Recorder::new(true, &[], |interval| intervals.push(interval));
         recorder.due(ms(0));
         recorder.late(ms(2));
         recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());

@@ -21,7 +21,7 @@ use crate::request::Ask;
 use crate::scenario::{self, RanOut, Script, StepFailed, TornDown, Walks};
 use crate::schedule::is_sound;
 use crate::target::{Address, Target};
-use crate::turns::{Part, SliceEnd, Slices, Throughout, Turns};
+use crate::turns::{SliceEnd, Slices, Throughout, Turns};
 use crate::work::{InTurn, Work};
 
 /// File descriptors left to the rest of the program.
@@ -276,7 +276,7 @@ impl LoadError {
 #[expect(clippy::large_enum_variant, reason = "most of what is reported is intervals")]
 pub(crate) enum Told {
     /// An interval of this thread's is over.
-    Interval(usize, Part, Interval),
+    Interval(usize, Interval),
     /// A slice is over, and so are all its requests: the next one is waited for.
     SliceEnded(SliceEnd),
     /// This thread has finished.
@@ -451,7 +451,7 @@ fn work<W: Work>(
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
-    let emit = |part, interval| drop(sender.send(Told::Interval(index, part, interval)));
+    let emit = |interval| drop(sender.send(Told::Interval(index, interval)));
     let finished = match backend::set_up(load.engine, job.connections, load.kernel_time) {
         Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
         Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
@@ -475,25 +475,15 @@ fn observe(
 ) -> Merge {
     let mut merge = Merge::new(threads);
     for told in receiver {
-        // Several threads have but one part.
-        let part = match told {
-            Told::Interval(thread, part, interval) => {
-                merge.add(thread, interval);
-                part
-            }
-            Told::Finished(thread) => {
-                merge.finished(thread);
-                Part::Counted
-            }
-            Told::SliceEnded(end) => {
-                // The thread has gone only if it failed.
-                let _ = next_slice.send(turns.next(Some(end)));
-                continue;
-            }
-        };
+        match told {
+            Told::Interval(thread, interval) => merge.add(thread, interval),
+            Told::Finished(thread) => merge.finished(thread),
+            // The thread has gone only if it failed.
+            Told::SliceEnded(end) => drop(next_slice.send(turns.next(Some(end)))),
+        }
         while let Some(interval) = merge.next() {
             summary.add(&interval);
-            if turns.observe(part, interval) == Flow::Stop {
+            if turns.observe(interval) == Flow::Stop {
                 return merge;
             }
         }
@@ -504,7 +494,7 @@ fn observe(
 /// Requests that were sent and ended in intervals that no observer saw.
 fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
     let told = receiver.try_iter().filter_map(|told| match told {
-        Told::Interval(_, _, interval) => Some(interval),
+        Told::Interval(_, interval) => Some(interval),
         Told::SliceEnded(_) | Told::Finished(_) => None,
     });
     let sent = |interval: Interval| {

@@ -2,8 +2,13 @@
 //! same host.
 //!
 //! The load's clock stands still while its users wait, so that whatever is timed by it (users' thinking, stages, what is due)
-//! goes on where it stopped. A slice has three parts ([`Part`]): it ramps up, it is counted, and when it is over the requests in
-//! flight are waited for, so that nothing of it is left when another server has its turn. Connections stay open from slice to slice.
+//! goes on where it stopped. When a slice is over the requests in flight are waited for: nothing of it is left when another server
+//! has its turn. That is its *drain*. Connections stay open from slice to slice.
+//!
+//! Answers that come in a drain count, or slow ones would be missing. In a closed loop the time for which their users waited counts with
+//! them, as a part of all users: a slice's time is its length and the mean over users of what the last request of each took after its end.
+//! So each user's requests are whole ones, from the slice's beginning on, and the ratio of answers to time is not biased by where a slice ends
+//! (Wald's identity). In an open loop nothing is due in a drain, and it takes no time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -15,23 +20,11 @@ use crate::run::{Flow, Told};
 /// How often a waiting client looks at its connections: a server may have ended some.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A part of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// From its beginning until each of the requests that it began with has ended: all users ask at once, so that fewer answers
-    /// come than the server gives.
-    RampUp,
-    /// What is measured.
-    Counted,
-    /// After its end, until the requests in flight have ended. Nothing more is sent.
-    Drain,
-}
-
 /// How a slice ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceEnd {
-    /// How long it ramped up; all of it where that never ended.
-    pub ramp_up: Duration,
+    /// How long its last requests were waited for.
+    pub drain: Duration,
     /// Connections that the server had ended while the users waited for this slice.
     pub lost: u32,
 }
@@ -42,11 +35,11 @@ pub trait Turns {
     /// over: all its requests have ended.
     fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration>;
 
-    /// An interval is over. It is about a second long, less where its part of the slice ends.
-    fn observe(&mut self, part: Part, interval: Interval) -> Flow;
+    /// An interval is over. It is a second long; the last of a slice may be shorter, and has its drain.
+    fn observe(&mut self, interval: Interval) -> Flow;
 }
 
-/// A load without turns: one slice that nothing ends but the load itself. All of it is counted.
+/// A load without turns: one slice that nothing ends but the load itself.
 pub(crate) struct Throughout<'a> {
     /// Called when it begins.
     pub begin: &'a mut dyn FnMut(),
@@ -59,7 +52,7 @@ impl Turns for Throughout<'_> {
         Some(Duration::MAX)
     }
 
-    fn observe(&mut self, _: Part, interval: Interval) -> Flow {
+    fn observe(&mut self, interval: Interval) -> Flow {
         (self.observer)(interval)
     }
 }
@@ -68,33 +61,27 @@ impl Turns for Throughout<'_> {
 pub(crate) struct Slices {
     /// When requests are no longer sent.
     until: Duration,
-    /// When it began.
-    from: Duration,
     /// How long the ends of slices have been waited for so far: no time in which anything is due.
     drained: Duration,
-    is_over: bool,
-    /// Requests that the slice began with and that have not ended; `None` before they are sent and when they all have.
-    starting: Option<usize>,
-    ramp_up: Option<Duration>,
+    /// Once it has ended.
+    drain: Option<Drain>,
     lost: u32,
     told: Sender<Told>,
     next: Receiver<Option<Duration>>,
 }
 
+/// The end of a slice.
+struct Drain {
+    /// Users that there were; none in an open loop.
+    users: usize,
+    /// What all of them together still waited.
+    waited: Duration,
+}
+
 impl Slices {
     /// The first of them has this `length`; `told` hears of each slice's end, `next` has the length of the one after.
     pub fn new(length: Duration, told: Sender<Told>, next: Receiver<Option<Duration>>) -> Self {
-        Self {
-            until: length,
-            from: Duration::ZERO,
-            drained: Duration::ZERO,
-            is_over: false,
-            starting: None,
-            ramp_up: None,
-            lost: 0,
-            told,
-            next,
-        }
+        Self { until: length, drained: Duration::ZERO, drain: None, lost: 0, told, next }
     }
 
     /// When the slice ends.
@@ -104,7 +91,7 @@ impl Slices {
 
     /// Whether it has ended, so that nothing more is sent.
     pub fn is_over(&self) -> bool {
-        self.is_over
+        self.drain.is_some()
     }
 
     /// What the clock of arrivals shows at `now`. What is due at the very end of a slice is due in the next one.
@@ -118,38 +105,30 @@ impl Slices {
         time.saturating_add(self.drained)
     }
 
-    /// Notes how many requests the slice began with.
-    pub fn began_with(&mut self, requests: usize) {
-        self.starting = Some(requests);
+    /// Ends the slice, in which so many `users` asked; none in an open loop.
+    pub fn end(&mut self, users: usize) {
+        self.drain = Some(Drain { users, waited: Duration::ZERO });
     }
 
-    /// Whether nothing of the slice has been sent yet.
-    pub fn is_new(&self) -> bool {
-        self.starting.is_none() && self.ramp_up.is_none()
-    }
-
-    /// Whether the ramp-up ends at `now`, by a request that ended (`ended`) or since there is none to wait for.
-    pub fn ramps_up_until(&mut self, now: Duration, ended: bool) -> bool {
-        let Some(starting) = &mut self.starting else { return false };
-        *starting = starting.saturating_sub(usize::from(ended));
-        if *starting > 0 || self.is_over {
-            return false;
+    /// Notes that a request ended at `now`.
+    pub fn ended(&mut self, now: Duration) {
+        if let Some(drain) = &mut self.drain {
+            drain.waited += now.saturating_sub(self.until);
         }
-        self.starting = None;
-        self.ramp_up = Some(now.saturating_sub(self.from));
-        true
     }
 
-    /// Ends the slice.
-    pub fn end(&mut self) {
-        self.is_over = true;
-    }
-
-    /// Tells that nothing of the slice is left. The next one is to be waited for.
-    pub fn hand_over(&mut self) {
-        let ramp_up = self.ramp_up.unwrap_or(self.until.saturating_sub(self.from));
+    /// Tells that nothing of the slice is left, for which it took so long. The next slice is to be waited for.
+    pub fn hand_over(&mut self, drain: Duration) {
         // Who would hear it is gone only if the load is over.
-        let _ = self.told.send(Told::SliceEnded(SliceEnd { ramp_up, lost: self.lost }));
+        let _ = self.told.send(Told::SliceEnded(SliceEnd { drain, lost: self.lost }));
+    }
+
+    /// For how long the drain counts: the mean over users.
+    pub fn drained(&self) -> Duration {
+        match &self.drain {
+            Some(Drain { users: users @ 1.., waited }) => waited.div_f64(*users as f64),
+            _ => Duration::ZERO,
+        }
     }
 
     /// Waits for the next slice for a while: [`Wait::Longer`] means that it has not come.
@@ -164,8 +143,7 @@ impl Slices {
     /// Begins a slice of this `length` at `now`, so many connections having been `lost` meanwhile.
     pub fn begin(&mut self, now: Duration, length: Duration, lost: u32) {
         self.drained += now.saturating_sub(self.until);
-        (self.from, self.until, self.lost) = (now, now.saturating_add(length), lost);
-        (self.is_over, self.starting, self.ramp_up) = (false, None, None);
+        (self.until, self.lost, self.drain) = (now.saturating_add(length), lost, None);
     }
 }
 

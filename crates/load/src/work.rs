@@ -10,7 +10,6 @@ use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;
 use crate::request::Ask;
 use crate::response::Ignore;
-use crate::turns::Part;
 
 /// Says what the users ask, one in each slot, and hears what came of it.
 pub(crate) trait Work {
@@ -37,7 +36,7 @@ pub(crate) trait Work {
     fn closed(&mut self, slot: usize, connection: &mut Connection) -> Ended;
 
     /// Takes in how a slot's request ended at `end`; may judge it anew.
-    fn ended<Emit: FnMut(Part, Interval)>(
+    fn ended<Emit: FnMut(Interval)>(
         &mut self,
         slot: usize,
         ended: &mut Ended,
@@ -102,7 +101,7 @@ impl Work for InTurn<'_> {
     }
 
     #[inline]
-    fn ended<Emit: FnMut(Part, Interval)>(
+    fn ended<Emit: FnMut(Interval)>(
         &mut self,
         _: usize,
         _: &mut Ended,

@@ -259,7 +259,8 @@ impl StepUse {
 pub struct Interval {
     /// Start, seconds of load since the load began: the time that a launch waits for its turn is not counted.
     pub start_s: f64,
-    /// Length, seconds; 1 but for the last of a load, or of a part of a slice.
+    /// Length, seconds; 1 but for the last of a load or of a slice. There it has the drain, as long as the mean over users of what their last
+    /// requests took after the slice's end.
     pub length_s: f64,
     /// The round of turns that it belongs to, within the launch's whole load; 0 in a load without turns.
     #[serde(default, skip_serializing_if = "is_first")]

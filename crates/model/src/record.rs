@@ -330,12 +330,6 @@ pub struct WarmUpRecord {
     /// What was seen in the rests: nothing is asked in them, but what was asked before is answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests: Vec<Interval>,
-    /// Side by side: the ramp-ups of slices, not counted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ramp_up: Vec<Interval>,
-    /// Side by side: the ends of slices, in which nothing more was sent; not counted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub drain: Vec<Interval>,
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
@@ -344,10 +338,9 @@ pub struct WarmUpRecord {
 }
 
 impl WarmUpRecord {
-    /// All of it in the order of time, with rests and what else is not counted.
+    /// All of it in the order of time, rests too.
     pub fn whole(&self) -> Vec<&Interval> {
-        let uncounted = self.rests.iter().chain(&self.ramp_up).chain(&self.drain);
-        let mut whole: Vec<&Interval> = self.intervals.iter().chain(uncounted).collect();
+        let mut whole: Vec<&Interval> = self.intervals.iter().chain(&self.rests).collect();
         whole.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         whole
     }
@@ -360,14 +353,11 @@ pub struct CellRecord {
     pub cell: CellIndex,
     /// Seconds from the launch's readiness to the start of this measurement.
     pub since_ready_s: f64,
-    /// The beginning of the load, until a closed loop flows; side by side the beginnings of all slices: stored, and not counted.
+    /// One after another: the beginning of the load, until a closed loop flows. Stored, and not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ramp_up: Vec<Interval>,
     /// Per-second series of what counts; its times go on from those of the ramp-up.
     pub intervals: Vec<Interval>,
-    /// Side by side: the ends of slices, in which nothing more was sent; not counted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub drain: Vec<Interval>,
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
@@ -380,8 +370,8 @@ pub struct CellRecord {
 }
 
 impl CellRecord {
-    /// All that was seen of the load, with what is not counted; not in the order of time.
+    /// The whole series, its ramp-up included.
     pub fn whole(&self) -> impl Iterator<Item = &Interval> {
-        self.ramp_up.iter().chain(&self.intervals).chain(&self.drain)
+        self.ramp_up.iter().chain(&self.intervals)
     }
 }

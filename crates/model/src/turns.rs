@@ -11,8 +11,8 @@ pub struct Slice {
     pub began_s: f64,
     /// Its length, seconds of load, its drain apart.
     pub length_s: f64,
-    /// How long it ramped up, until each request that it began with had ended: seconds, not counted.
-    pub ramp_up_s: f64,
+    /// How long its last requests were waited for after its end, seconds.
+    pub drain_s: f64,
     /// Connections that the server had ended since the slice before, and that had to be made again.
     pub lost_connections: u32,
     /// What the launch did since its slice before; absent before its first.

@@ -21,7 +21,8 @@ const FEWEST_LAUNCHES: usize = 3;
 /// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
 const NEGLIGIBLE: f64 = 0.1;
 
-/// A warning for each variant that some pilot launch never saw steady (the cut is the cap then), and for each whose
+/// A warning for each variant of which some launch was never steady where the warm-up's length was to be found (in a pilot, or side by side in
+/// any block; the cut is the cap then), and for each whose
 /// measured part still trends: in the median launch its speed changes by more than 5 % from the first to the second half
 /// of the measurements, so at least half of the launches change that much in the same direction.
 /// Also for each whose compilers still took more than a tenth of what the server used, in the median launch of a full run.
@@ -67,7 +68,7 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
         return None;
     }
     let times: Vec<Option<f64>> = launches(record, variant)
-        .filter(|trial| trial.key.pilot)
+        .filter(|trial| trial.key.pilot || record.plan.pilot.is_empty())
         .filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s))
         .collect();
     let never = times.iter().filter(|time| time.is_none()).count();
@@ -76,12 +77,12 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
             FindingId::NotSteady,
             Severity::Warning,
             name(record, variant),
-            "It never became steady while the pilot watched: what was measured is its speed after this long, not its \
-             speed in the long run.",
+            "It was not steady when its warm-up ended: what was measured is its speed after this long, not its speed in the \
+             long run.",
             "Raise the cap of the warm-up; where that does not help, look at what keeps changing (JIT, heap, caches).",
         )
         .about(variant)
-        .with("pilot launches never steady", format!("{never} of {}", times.len()))
+        .with("launches never steady", format!("{never} of {}", times.len()))
         .with("measured after", format!("{:.0} s", cut.seconds))
     })
 }

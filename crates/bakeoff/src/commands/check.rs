@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
 use model::study::{Asks, Isolation, Limits, WarmUp};
 use model::text::{self, minutes};
-use model::{HostFacts, Mode, Study, StudyRecord, VariantIndex};
+use model::{HostFacts, Launches, Mode, Study, StudyRecord, VariantIndex};
 use server::{HOOK_WITHIN, LaunchError, Launcher};
 
 use crate::cli;
@@ -185,14 +185,21 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     let schedule = &plan.schedule;
     let warm_up = match schedule.warm_up {
         WarmUp::Fixed(time) => format!("{} for every launch, all workloads mixed", exactly(time)),
-        WarmUp::Pilot { cap } => format!(
-            "found by {} pilot blocks, at most {} a launch; then the same for every launch",
-            plan.pilot.len(),
-            exactly(cap)
-        ),
+        WarmUp::Pilot { cap } => {
+            let finder = match schedule.launches {
+                Launches::SideBySide => "the first block".to_owned(),
+                Launches::OneAfterAnother => format!("{} pilot blocks", plan.pilot.len()),
+            };
+            format!("found by {finder}, at most {} a launch; then the same for every launch", exactly(cap))
+        }
     };
+    let launches = match schedule.launches {
+        Launches::SideBySide => "side by side: those of a block are alive at once and loaded in turns of a few seconds",
+        Launches::OneAfterAnother => "one after another",
+    };
+    writeln!(out, "\nlaunches {launches}")?;
     let bursts = schedule.bursts.map_or_else(String::new, |bursts| format!("; in {bursts}"));
-    writeln!(out, "\nwarm-up  {warm_up}{bursts}")?;
+    writeln!(out, "warm-up  {warm_up}{bursts}")?;
     let cell = decide.cell.as_deref().unwrap_or("all cells together");
     let rope = decide.rope * 100.0;
     writeln!(out, "decides  {}, {cell}; differences within ±{rope} % do not matter", decide.primary)?;
@@ -244,12 +251,12 @@ fn shortened(record: &StudyRecord) -> String {
     let mut shorter = Vec::new();
     match (asked.warm_up, schedule.warm_up) {
         (WarmUp::Pilot { cap }, WarmUp::Fixed(fixed)) => shorter.push(format!(
-            "no pilot of {} a launch, but a warm-up of {}: that all are steady by then is not established",
+            "no warm-up until steady, for {} a launch at most, but one of {}: that all are steady by then is not established",
             exactly(cap),
             exactly(fixed)
         )),
         (WarmUp::Pilot { cap: asked }, WarmUp::Pilot { cap }) if cap < asked => {
-            shorter.push(format!("a pilot of {} a launch at most in place of {}", exactly(cap), exactly(asked)));
+            shorter.push(format!("a warm-up of {} a launch at most in place of {}", exactly(cap), exactly(asked)));
         }
         _ => {}
     }

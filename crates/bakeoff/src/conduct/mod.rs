@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::text;
-use model::{Block, Launches, Outcome, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
+use model::{Block, Launches, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
@@ -405,24 +405,28 @@ impl Conductor<'_> {
             let launch = |(place, trial)| {
                 let (watcher, turnstile) = (&watcher, &turnstile);
                 scope.spawn(move || {
-                    let mut relay = Relay(watcher);
-                    let seat = Some(turnstile.seat(place));
-                    let over = prepared.run(trial, Run { record, interrupted, watcher: &mut relay, seat });
-                    let is_whole = |trial: &TrialRecord| trial.outcome == Outcome::Completed;
-                    match &over {
-                        // Whatever was left behind, the others are about to end as well.
-                        Ok(Over { record: Some(trial), end }) if end.is_ok() || is_whole(trial) => {}
-                        _ => turnstile.give_up(),
-                    }
-                    over
+                    let (mut relay, seat) = (Relay(watcher), Some(turnstile.seat(place)));
+                    prepared.run(trial, Run { record, interrupted, watcher: &mut relay, seat })
                 })
             };
             let launches: Vec<_> = block.trials.iter().enumerate().map(launch).collect();
             launches.into_iter().map(|launch| launch.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        let overs = overs.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let (trials, ends): (Vec<_>, Vec<_>) = overs.into_iter().map(|over| (over.record, over.end)).unzip();
-        let end = ends.into_iter().fold(Ok(()), Result::and);
+        let (mut trials, mut end, mut failed) = (Vec::new(), Ok(()), None);
+        for over in overs {
+            match over {
+                Ok(over) => {
+                    trials.push(over.record);
+                    end = end.and(over.end);
+                }
+                // What may be left behind is told before all else, whichever launch it is of.
+                Err(error) if failed.is_none() || error.leaves_something() => failed = Some(error),
+                Err(_) => {}
+            }
+        }
+        if let Some(error) = failed {
+            return Err(if error.leaves_something() { error } else { end.err().unwrap_or(error) });
+        }
         Ok(Over { record: trials.into_iter().collect(), end })
     }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use load::{Flow, Load, LoadError, Part, SliceEnd, Stop, Summary, Turns};
+use load::{Flow, Load, LoadError, SliceEnd, Stop, Summary, Turns};
 use model::evidence::Seen;
 use model::plan::Trial;
 use model::study::{AskedSetting, Variant};
@@ -93,24 +93,11 @@ pub struct Run<'a> {
     pub seat: Option<Seat<'a>>,
 }
 
-/// What a load showed, in the parts that count and those that do not.
+/// What a load showed.
 #[derive(Default)]
 pub(super) struct Loaded {
     pub intervals: Vec<Interval>,
-    pub ramp_up: Vec<Interval>,
-    pub drain: Vec<Interval>,
     pub slices: Vec<Slice>,
-}
-
-impl Loaded {
-    fn push(&mut self, part: Part, interval: Interval) {
-        let of_part = match part {
-            Part::Counted => &mut self.intervals,
-            Part::RampUp => &mut self.ramp_up,
-            Part::Drain => &mut self.drain,
-        };
-        of_part.push(interval);
-    }
 }
 
 /// How long a load is in turns.
@@ -185,6 +172,13 @@ impl<'a> RunningTrial<'a> {
             }
             Err(Broken::Ours(error)) => return Err(ConductError::after(self.end, error)),
         };
+        // A launch that has come to its end holds nobody up, even where its clean-up failed: the others are about to end as well.
+        if let Some(seat) = &self.run.seat
+            && (self.end.is_ok() || outcome == Some(Outcome::Completed))
+            && outcome.is_some()
+        {
+            seat.ends_well();
+        }
         let measured = self.measured;
         let end = self.end.map_err(|left| ConductError::End { left: Box::new(left), before: None });
         Ok(Over { record: outcome.map(|outcome| record(outcome, measured)), end })
@@ -491,13 +485,13 @@ impl Loading<'_, '_> {
     /// Notes a slice that is over.
     fn over(&mut self, ended: SliceEnd) {
         let (Some(seat), Some(round)) = (&self.trial.run.seat, self.trial.round) else { return };
-        seat.report(ended.ramp_up, self.steady_at);
+        seat.report(ended.drain, self.steady_at);
         self.done += self.slice;
         self.loaded.slices.push(Slice {
             round: round.number,
             began_s: self.slice_began.duration_since(seat.began()).as_secs_f64(),
             length_s: self.slice.as_secs_f64(),
-            ramp_up_s: ended.ramp_up.as_secs_f64(),
+            drain_s: ended.drain.as_secs_f64(),
             lost_connections: ended.lost,
             waited: self.trial.waited.take(),
         });
@@ -508,6 +502,7 @@ impl Loading<'_, '_> {
         let Some(seat) = &self.trial.run.seat else { return };
         seat.pass();
         self.trial.round = seat.take();
+        self.probe.others = Some(seat.others());
         let (server, host) = self.probe.sample();
         self.trial.waited = server.zip(host).map(|(server, host)| waited(&server, host.elapsed_s));
     }
@@ -522,20 +517,17 @@ impl Loading<'_, '_> {
 
 impl Turns for Loading<'_, '_> {
     fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration> {
-        match ended {
-            Some(ended) => {
-                self.over(ended);
-                self.wait();
-                if self.has_ended() {
-                    return None;
-                }
+        if let Some(ended) = ended {
+            self.over(ended);
+            self.wait();
+            if self.has_ended() {
+                return None;
             }
-            None => {
-                self.probe.sample();
-                self.trial.load_began = Instant::now();
-                if self.trial.run.seat.is_none() {
-                    return Some(Duration::MAX);
-                }
+        } else {
+            self.probe.sample();
+            self.trial.load_began = Instant::now();
+            if self.trial.run.seat.is_none() {
+                return Some(Duration::MAX);
             }
         }
         let round = self.trial.round?;
@@ -546,30 +538,21 @@ impl Turns for Loading<'_, '_> {
         (!left.is_zero()).then_some(self.slice)
     }
 
-    fn observe(&mut self, part: Part, mut interval: Interval) -> Flow {
+    fn observe(&mut self, mut interval: Interval) -> Flow {
         (interval.server, interval.host) = self.probe.sample();
-        // One after another nothing is set apart: a load is one slice.
-        let in_turns = self.trial.run.seat.is_some();
-        let part = if in_turns { part } else { Part::Counted };
         interval.round = self.trial.round.map_or(0, |round| round.number);
-        let mut flow = Flow::Continue;
-        if part == Part::Counted {
-            self.trial.run.watcher.see(&Event::Progressed {
-                variant: self.trial.variant,
-                rate: interval.tally.good as f64 / interval.length_s,
-                failed: interval.tally.failed(),
-            });
-            match (self.judge)(&interval) {
-                Judged::GoOn => {}
-                Judged::Steady => {
-                    self.steady_at.get_or_insert(interval.start_s + interval.length_s);
-                }
-                Judged::Enough => flow = Flow::Stop,
-            }
+        self.trial.run.watcher.see(&Event::Progressed {
+            variant: self.trial.variant,
+            rate: interval.tally.good as f64 / interval.length_s,
+            failed: interval.tally.failed(),
+        });
+        let judged = (self.judge)(&interval);
+        if judged == Judged::Steady {
+            self.steady_at.get_or_insert(interval.start_s + interval.length_s);
         }
         interval.pack();
-        self.loaded.push(part, interval);
-        if self.has_ended() { Flow::Stop } else { flow }
+        self.loaded.intervals.push(interval);
+        if self.has_ended() || judged == Judged::Enough { Flow::Stop } else { Flow::Continue }
     }
 }
 

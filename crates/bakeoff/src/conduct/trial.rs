@@ -176,9 +176,9 @@ impl RunningTrial<'_> {
             steady_at_s.get_or_insert(bursts.map_or(of_load, |bursts| bursts.elapsed_s(of_load)));
             if pilot { Judged::Enough } else { Judged::Steady }
         });
-        let Loaded { intervals, ramp_up, drain, slices } = loaded;
+        let Loaded { intervals, slices } = loaded;
         let (rests, intervals) = intervals.into_iter().partition(is_rest);
-        self.measured.warm_up = Some(WarmUpRecord { intervals, rests, ramp_up, drain, slices, steady_at_s });
+        self.measured.warm_up = Some(WarmUpRecord { intervals, rests, slices, steady_at_s });
         ended
     }
 
@@ -197,7 +197,7 @@ impl RunningTrial<'_> {
         let planned = &plan.cells[cell];
         let length = planned.length(plan.schedule.measure);
         let in_turns = self.run.seat.is_some();
-        // Slices have ramp-ups of their own.
+        // A slice's answers are those of whole requests, from its beginning on.
         let warm_up = self.measured.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.intervals);
         let lead_in = if in_turns { 0 } else { analysis::lead_in(planned, warm_up, length) };
         let stop = Stop::After(Duration::from_secs(lead_in) + length);
@@ -206,13 +206,12 @@ impl RunningTrial<'_> {
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..self.cell_load(cell, target, asks, stop) };
         let (jruby_before, gc_before) = (server.jruby_counts(), server.ruby_gc());
         let (loaded, ended) = self.load(&load, Extent::Fixed(length), server, &mut |_| Judged::GoOn);
-        let Loaded { intervals, mut ramp_up, drain, slices } = loaded;
-        let (lead, intervals): (Vec<_>, _) = intervals.into_iter().partition(|second| second.start_s < lead_in as f64);
-        ramp_up.extend(lead);
+        let Loaded { intervals, slices } = loaded;
+        let (ramp_up, intervals) = intervals.into_iter().partition(|second| second.start_s < lead_in as f64);
         let since_ready_s = self.load_began.duration_since(ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| server.ruby_gc()?.since(&before));
-        self.measured.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, drain, slices, jruby, ruby_gc });
+        self.measured.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, slices, jruby, ruby_gc });
         ended
     }
 }

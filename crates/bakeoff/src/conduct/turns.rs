@@ -5,18 +5,19 @@
 //! it in random balanced order. What a round is like (its slice's length, whether all have become steady) is decided before it
 //! begins, from what the rounds before it showed: it is the same for all launches.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use server::ProcessTree;
 
-/// Length of a slice, unless the ramp-up asks for more.
+/// Length of a slice, unless drains ask for more.
 const SLICE: Duration = Duration::from_secs(2);
 /// The longest slice.
 const LONGEST_SLICE: Duration = Duration::from_secs(10);
-/// A slice lasts at least so many times as long as the longest ramp-up of the round before.
-const RAMP_UPS: u32 = 5;
+/// A slice lasts at least so many times as long as the longest drain of the round before.
+const DRAINS: u32 = 5;
 /// How often who waits looks whether the run is interrupted.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -38,8 +39,8 @@ struct State {
     order: Vec<usize>,
     at: usize,
     orders: Box<dyn Iterator<Item = Vec<usize>> + Send>,
-    /// The longest ramp-up of this round.
-    ramp_up: Duration,
+    /// The longest drain of this round.
+    drain: Duration,
     /// When each launch was found steady, seconds of load.
     steady_at: Vec<Option<f64>>,
     /// What runs of each, its services included.
@@ -71,7 +72,7 @@ impl<'a> Turnstile<'a> {
             order: (0..launches).collect(),
             at: 0,
             orders: Box::new(orders),
-            ramp_up: Duration::ZERO,
+            drain: Duration::ZERO,
             steady_at: vec![None; launches],
             trees: vec![Vec::new(); launches],
         };
@@ -80,13 +81,7 @@ impl<'a> Turnstile<'a> {
 
     /// The seat of the launch at this place in the plan's order.
     pub fn seat(&self, place: usize) -> Seat<'_> {
-        Seat { turnstile: self, place }
-    }
-
-    /// Gives the block up: nobody has another turn.
-    pub fn give_up(&self) {
-        self.state().given_up = true;
-        self.changed.notify_all();
+        Seat { turnstile: self, place, ends_well: Cell::new(false) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -120,16 +115,17 @@ impl State {
         let order = self.orders.next().unwrap_or_else(all);
         let left = || self.present.iter().zip(&self.steady_at).filter(|(present, _)| **present);
         let steady_at = left().map(|(_, steady)| *steady).try_fold(0.0_f64, |latest, at| Some(latest.max(at?)));
-        let slice = (self.ramp_up * RAMP_UPS).clamp(SLICE, LONGEST_SLICE);
+        let slice = (self.drain * DRAINS).clamp(SLICE, LONGEST_SLICE);
         self.round = Round { number: self.round.number + 1, slice, steady_at };
-        (self.order, self.at, self.ramp_up) = (order, 0, Duration::ZERO);
+        (self.order, self.at, self.drain) = (order, 0, Duration::ZERO);
     }
 }
 
-/// The place of a launch among those of its block. Who drops it has left.
+/// The place of a launch among those of its block. Who drops it has left; the block is given up unless it was said that all is well.
 pub(super) struct Seat<'a> {
     turnstile: &'a Turnstile<'a>,
     place: usize,
+    ends_well: Cell<bool>,
 }
 
 impl Seat<'_> {
@@ -154,11 +150,16 @@ impl Seat<'_> {
         self.turnstile.changed.notify_all();
     }
 
-    /// Notes how long the slice of this turn ramped up, and when the launch was found steady, if it was.
-    pub fn report(&self, ramp_up: Duration, steady_at: Option<f64>) {
+    /// Notes how long the slice of this turn took to drain, and when the launch was found steady, if it was.
+    pub fn report(&self, drain: Duration, steady_at: Option<f64>) {
         let mut state = self.turnstile.state();
-        state.ramp_up = state.ramp_up.max(ramp_up);
+        state.drain = state.drain.max(drain);
         state.steady_at[self.place] = steady_at;
+    }
+
+    /// Says that there is a result, so that the others may go on.
+    pub fn ends_well(&self) {
+        self.ends_well.set(true);
     }
 
     /// Notes what runs of this launch.
@@ -193,6 +194,7 @@ impl Drop for Seat<'_> {
         let mut state = self.turnstile.state();
         let had_turn = state.is_turn_of(self.place);
         state.present[self.place] = false;
+        state.given_up |= !self.ends_well.get();
         state.trees[self.place] = Vec::new();
         if had_turn {
             state.advance();
@@ -217,6 +219,7 @@ mod tests {
             for (place, turns) in leave_after.iter().enumerate() {
                 let (seat, seen) = (turnstile.seat(place), &seen);
                 scope.spawn(move || {
+                    seat.ends_well();
                     for turn in 0..*turns {
                         let round = seat.take().unwrap();
                         seen.lock().unwrap().push((round.number, place));
@@ -280,7 +283,7 @@ mod tests {
         interrupted.store(true, Ordering::Relaxed);
         assert!(second.take().is_none());
         interrupted.store(false, Ordering::Relaxed);
-        turnstile.give_up();
-        assert!(first.take().is_none() && second.take().is_none());
+        drop(first);
+        assert!(second.take().is_none());
     }
 }

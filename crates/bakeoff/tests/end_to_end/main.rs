@@ -18,6 +18,7 @@ mod run;
 mod services;
 mod settings;
 mod shapes;
+mod side_by_side;
 mod studies;
 mod terminal;
 mod transports;

@@ -12,7 +12,6 @@ use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;
 use crate::request::Ask;
 use crate::target::Target;
-use crate::turns::Part;
 use crate::work::{Then, Work};
 
 /// What the users of one thread do; each has a slot.
@@ -140,7 +139,7 @@ impl Work for Walks<'_> {
         connection.closed(step.rules(), &mut step.keep(&mut visitor.users[index].answer))
     }
 
-    fn ended<Emit: FnMut(Part, model::Interval)>(
+    fn ended<Emit: FnMut(model::Interval)>(
         &mut self,
         slot: usize,
         ended: &mut Ended,

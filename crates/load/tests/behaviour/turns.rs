@@ -2,7 +2,7 @@
 
 use std::io::BufRead as _;
 
-use load::{Part, SliceEnd, Turns};
+use load::{SliceEnd, Turns};
 
 use super::*;
 
@@ -12,17 +12,14 @@ struct Regular {
     length: Duration,
     pause: Duration,
     ended: Vec<SliceEnd>,
-    seen: Vec<(usize, Part, Interval)>,
+    /// With the number of the slice.
+    seen: Vec<(usize, Interval)>,
 }
 
 impl Regular {
     fn new(slices: usize, ms: u64) -> Self {
         let (length, pause) = (Duration::from_millis(ms), Duration::from_millis(150));
         Self { slices, length, pause, ended: Vec::new(), seen: Vec::new() }
-    }
-
-    fn of(&self, part: Part) -> Vec<&Interval> {
-        self.seen.iter().filter(|(_, of, _)| *of == part).map(|(_, _, interval)| interval).collect()
     }
 }
 
@@ -35,8 +32,8 @@ impl Turns for Regular {
         (self.ended.len() < self.slices).then_some(self.length)
     }
 
-    fn observe(&mut self, part: Part, interval: Interval) -> Flow {
-        self.seen.push((self.ended.len(), part, interval));
+    fn observe(&mut self, interval: Interval) -> Flow {
+        self.seen.push((self.ended.len(), interval));
         Flow::Continue
     }
 }
@@ -52,30 +49,47 @@ fn nothing_is_left_of_a_slice_and_connections_stay() {
     let summary = run_in(&mut turns, &load_of(server.addr(), 4, Stop::Told));
     assert_eq!((summary.connections_opened, summary.abandoned, summary.tally.failed()), (4, 0, 0));
     assert_eq!(server.record().received, summary.tally.good);
-    assert!(turns.of(Part::Counted).iter().map(|interval| interval.tally.good).sum::<u64>() > 0);
-    // All four ask at once, and the ramp-up ends when four answers have come.
-    assert_eq!(turns.of(Part::RampUp).iter().map(|interval| interval.tally.good).collect::<Vec<_>>(), [4; 3]);
-    // In flight at the end of a slice.
-    assert_eq!(turns.of(Part::Drain).iter().map(|interval| interval.tally.good).sum::<u64>(), 12);
     assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0; 3]);
-    // The clock stands still between slices: what is not drained is the slices, to the nanosecond.
-    for slice in 0..3 {
-        let own = turns.seen.iter().filter(|(of, part, _)| *of == slice && *part != Part::Drain);
-        let length: f64 = own.map(|(_, _, interval)| interval.length_s).sum();
-        assert!((length - 0.2).abs() < 1e-9, "{length}");
+    let mut clock = 0.0;
+    for (number, end) in turns.ended.iter().enumerate() {
+        let own = || turns.seen.iter().filter(move |(slice, _)| *slice == number).map(|(_, interval)| interval);
+        assert!(own().map(|interval| interval.tally.good).sum::<u64>() > 0);
+        // The clock stands still between slices, and goes on in drains.
+        assert!((own().next().unwrap().start_s - clock).abs() < 1e-9, "{:?}", turns.seen);
+        clock += 0.2 + end.drain.as_secs_f64();
+        // A drain counts for as long as the mean of its users still waited.
+        let length: f64 = own().map(|interval| interval.length_s).sum();
+        assert!(length >= 0.2 - 1e-9 && length <= 0.2 + end.drain.as_secs_f64() + 1e-9, "{length} {end:?}");
     }
-    let starts: Vec<f64> = turns.seen.iter().map(|(_, _, interval)| interval.start_s).collect();
-    let ends = turns.seen.iter().map(|(_, _, interval)| interval.start_s + interval.length_s);
-    assert!(ends.zip(&starts[1..]).all(|(end, start)| (end - start).abs() < 1e-9), "{starts:?}");
+}
+
+/// One request of ten takes fifteen times as long as the others. It counts, and so does the time of the user who waits for it.
+#[test]
+fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
+    let slow = Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::text("/slow", "slow\n") };
+    let fast = Route { delay: Delay::Fixed(Duration::from_millis(20)), ..Route::text("/", "fast\n") };
+    let server = KnownServer::start(Script { routes: vec![slow, fast], ..Script::default() }).unwrap();
+    let ask = |path: &str| ask_of(server.addr(), &request(path), None, LengthRule::Any);
+    let asks: Vec<Ask> = (0..10).map(|number| ask(if number == 0 { "/slow" } else { "/" })).collect();
+    let load = Load { asks: asks.into(), ..load_of(server.addr(), 4, Stop::Told) };
+    let mut turns = Regular::new(8, 250);
+    let summary = run_in(&mut turns, &load);
+    assert_eq!((summary.abandoned, server.record().received), (0, summary.tally.good));
+    // A tenth of all that was sent, wherever a slice ended.
+    assert!(summary.service.quantile(0.95) >= 300_000 && summary.service.quantile(0.8) < 300_000);
+    // Four users of requests that take 48 ms in the mean: 83/s. Without the drains it would be above 100.
+    let seconds: f64 = turns.seen.iter().map(|(_, interval)| interval.length_s).sum();
+    let rate = summary.tally.good as f64 / seconds;
+    assert!(rate <= 4.0 / 0.048 * 1.02, "{rate}");
 }
 
 #[test]
-fn a_slice_that_is_too_short_counts_nothing() {
+fn a_slice_shorter_than_a_request_counts_it() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::default() });
     let mut turns = Regular::new(2, 50);
     let summary = run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
-    assert_eq!((turns.of(Part::Counted).len(), summary.tally.good), (0, 4));
-    assert!(turns.ended.iter().all(|end| end.ramp_up == turns.length), "{:?}", turns.ended);
+    assert_eq!((summary.tally.good, turns.seen.len()), (4, 2));
+    assert!(turns.seen.iter().all(|(_, interval)| interval.length_s >= 0.3), "{:?}", turns.seen);
 }
 
 #[test]
@@ -85,7 +99,9 @@ fn what_is_due_waits_for_the_next_slice() {
     let summary = run_in(&mut turns, &open_load_of(server.addr(), 8, 100.0, Stop::Told));
     // 100/s over three slices of 0.2 s, whatever passed between them.
     assert_eq!((open(&summary).due, summary.tally.good, server.record().received), (60, 60, 60));
-    assert_eq!(turns.of(Part::Drain).iter().map(|interval| interval.open.as_ref().unwrap().due).sum::<u64>(), 0);
+    // Nothing is due in a drain, which takes no time.
+    let seconds: f64 = turns.seen.iter().map(|(_, interval)| interval.length_s).sum();
+    assert!((seconds - 0.6).abs() < 1e-9, "{seconds}");
 }
 
 #[test]
@@ -132,7 +148,7 @@ fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
             assert!(ended.is_none());
             Some(Duration::from_secs(600))
         }
-        fn observe(&mut self, _: Part, _: Interval) -> Flow {
+        fn observe(&mut self, _: Interval) -> Flow {
             if self.0 { Flow::Stop } else { Flow::Continue }
         }
     }

@@ -222,11 +222,10 @@ fn warm_up_caption(report: &Report) -> String {
     match report.warm_up_cut {
         None => lines,
         Some(cut) => {
-            let piloted = report.warm_ups.iter().any(|series| series.key.pilot);
-            let origin = match (cut.established, piloted) {
-                (true, _) => "within which a pilot saw every variant steady",
-                (false, true) => "as long as a pilot was allowed: it did not see every variant steady",
-                (false, false) => "a fixed time: no pilot looked whether every variant is steady by then",
+            let origin = if cut.established {
+                "by when every variant was seen steady"
+            } else {
+                "that every variant is steady by then was not established"
             };
             format!(
                 "{lines} Shaded: the warm-up of {}, {origin}. It is the same for all.",

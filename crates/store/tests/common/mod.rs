@@ -129,8 +129,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         warm_up: Some(WarmUpRecord {
             intervals: vec![interval.clone()],
             rests: Vec::new(),
-            ramp_up: Vec::new(),
-            drain: Vec::new(),
             slices: Vec::new(),
             steady_at_s: None,
         }),
@@ -139,7 +137,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
             since_ready_s: 12.5,
             intervals: vec![interval; 3],
             ramp_up: Vec::new(),
-            drain: Vec::new(),
             slices: Vec::new(),
             jruby: None,
             ruby_gc: None,

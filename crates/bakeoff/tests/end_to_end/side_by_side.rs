@@ -1,0 +1,94 @@
+//! Launches side by side: all variants of a block are alive at once and take turns.
+
+use std::time::Duration;
+
+use model::{FindingId, Severity, Verdict};
+use serde_json::Value;
+
+use crate::common::{Place, eventually, findings, knownserver, page, told};
+
+/// The slices of a trial's only cell.
+fn slices(trial: &Value) -> &Vec<Value> {
+    trial["cells"][0]["slices"].as_array().unwrap()
+}
+
+#[test]
+fn variants_take_turns_and_a_known_difference_is_found() {
+    let place = Place::with_study(&[("fast", &page("20ms")), ("slow", &page("24ms"))]);
+    place.change("duration = \"1s\"", "duration = \"6s\"").change("min = 5, max = 5", "min = 3, max = 5");
+    place.run(&["check", "study.toml"]).ends_with(0).says("launches side by side");
+    place.run(&["run", "study.toml", "--fail-on", "worse"]).ends_with(3).says("▼ WORSE");
+    let Verdict::Worse { effect } = place.report().judgements[0].verdict.clone() else { panic!("not worse") };
+    // 20/24, where client and kernel take nothing, and nearer to one where they do.
+    assert!(effect.low <= (20.0_f64 / 24.0).ln() + 0.02 && effect.high >= (20.0_f64 / 24.0).ln(), "{effect:?}");
+    for block in place.trials().chunks(2) {
+        // All turns of a round are there, none at the same time as another, and none is longer than its partner's.
+        let rounds = |trial: &Value| slices(trial).iter().map(|slice| slice["round"].clone()).collect::<Vec<_>>();
+        let lengths = |trial: &Value| slices(trial).iter().map(|slice| slice["length_s"].clone()).collect::<Vec<_>>();
+        assert_eq!((rounds(&block[0]), lengths(&block[0])), (rounds(&block[1]), lengths(&block[1])));
+        let mut spans: Vec<(f64, f64)> = block
+            .iter()
+            .flat_map(slices)
+            .map(|slice| (slice["began_s"].as_f64().unwrap(), slice["length_s"].as_f64().unwrap()))
+            .collect();
+        spans.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert!(spans.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0), "{spans:?}");
+    }
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn three_variants_share_a_round() {
+    let levels = [("one", &*page("10ms")), ("two", &page("10ms")), ("three", &page("30ms"))];
+    let place = Place::with_study(&levels);
+    place.change("min = 5, max = 5", "min = 3, max = 3").run(&["run", "study.toml"]).ends_with(0).says("three is");
+    assert_eq!(place.trials().len(), 9);
+}
+
+#[test]
+fn who_is_busy_while_waiting_is_named() {
+    let place = Place::with_study(&[("still", &page("5ms"))]);
+    let server = knownserver();
+    place.write("spin.sh", &format!("while :; do :; done &\nexec {} \"$@\"\n", server.display()));
+    place
+        .change("still = { args", "spinning = { command = \"sh {dir}/spin.sh --port {port}\", args = [\"--script={dir}/still.toml\"] }\nstill = { args")
+        .change("min = 5, max = 5", "min = 3, max = 3");
+    // The factor's first level is the baseline: what is busy is the baseline, and vetoes all.
+    place.run(&["run", "study.toml"]).ends_with(5).says("busy-while-waiting");
+    let report = place.report();
+    let [found] = &findings(&report, FindingId::BusyWhileWaiting)[..] else { panic!("{:#?}", report.findings) };
+    assert_eq!((found.severity, &*found.subject), (Severity::Invalid, "spinning"), "{}", told(found));
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_block_that_is_interrupted_leaves_nothing_and_is_run_anew() {
+    let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
+    place.change("duration = \"1s\"", "duration = \"10s\"").change("min = 5, max = 5", "min = 3, max = 3");
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
+    eventually("two servers at once", Duration::from_secs(60), || {
+        place.servers().iter().filter(|process| process.contains("knownserver --port")).count() >= 2
+    });
+    started.signal("INT");
+    started.end().ends_with(130);
+    place.assert_nothing_is_left();
+    assert_eq!(place.trials().len(), 0);
+    place.change("duration = \"10s\"", "duration = \"1s\"");
+}
+
+#[test]
+fn both_designs_find_the_same_difference() {
+    let effect = |launches: &str| {
+        let place = Place::with_study(&[("fast", &page("20ms")), ("slow", &page("40ms"))]);
+        if launches == "one-after-another" {
+            place.one_after_another();
+        }
+        place.change("min = 5, max = 5", "min = 3, max = 3");
+        place.run(&["run", "study.toml"]).ends_with(0).says("▼ WORSE");
+        let report = place.report();
+        assert_eq!(findings(&report, FindingId::BusyWhileWaiting), Vec::<&model::Finding>::new());
+        report.comparisons[0].effect.unwrap().estimate
+    };
+    let (beside, apart) = (effect("side-by-side"), effect("one-after-another"));
+    assert!((beside - apart).abs() < 0.05, "{beside} {apart}");
+}
