@@ -120,7 +120,7 @@ fn grouped_median(counts: &[f64]) -> f64 {
 
 /// The warm-up of every later launch of every variant: 1.25 × the longest over variants of the P90 of their times.
 ///
-/// `times` holds, for each variant, when each of its pilot launches became steady (seconds; `None`: never). One
+/// `times` holds, for each variant, when each launch that was to find it became steady (seconds; `None`: never). One
 /// launch that never did, or a variant without any, leaves the cap, and no claim of steadiness.
 pub fn cut(times: &[Vec<Option<f64>>], cap: Duration) -> WarmUpCut {
     let cap = cap.as_secs_f64();

@@ -159,7 +159,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
             while let Some(event) = self.backend.next()? {
                 self.on_event(event)?;
                 // What has become due meanwhile is not to wait for the other events.
-                if self.job.arrivals.is_open() && !self.job.slices.as_ref().is_some_and(Slices::is_over) {
+                if self.job.arrivals.is_open() {
                     self.dispatch(self.now())?;
                 }
             }
@@ -200,7 +200,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         let Some(slices) = &mut self.job.slices else { return false };
         if !slices.is_over() && now >= slices.until() {
             let until = slices.until();
-            self.roll(until);
+            self.take_due(until);
             self.recorder.hold(until);
             let users = if self.job.arrivals.is_open() { 0 } else { self.live };
             if let Some(slices) = &mut self.job.slices {
@@ -242,18 +242,23 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
 
     /// Takes in what is due at `now`, and gives away every interval that is over.
     fn roll(&mut self, now: Duration) {
+        self.take_due(now);
+        self.recorder.roll(now);
+    }
+
+    /// Takes in what is due at `now`.
+    fn take_due(&mut self, now: Duration) {
         self.recorder.waiting(self.job.arrivals.waiting());
         let of_arrivals = self.of_arrivals(now);
         while let Some(intended) = self.job.arrivals.take_due(of_arrivals) {
             let intended = self.of_load(intended);
             self.recorder.due(intended);
         }
-        self.recorder.roll(now);
     }
 
     /// Gives requests to slots that have nothing to do, as long as there are both.
     fn dispatch(&mut self, now: Duration) -> Result<(), LoadError> {
-        if self.job.arrivals.end().is_some_and(|end| now >= end) {
+        if self.ends_slice(now) || self.job.arrivals.end().is_some_and(|end| now >= end) {
             return Ok(());
         }
         self.roll(now);

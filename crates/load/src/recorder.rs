@@ -138,7 +138,12 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     /// Gives away the last interval of a slice whose drain ended at `now` and counts for so long.
     pub fn release(&mut self, now: Duration, drain: Duration) {
         if let Some(until) = self.held {
-            self.close(until.saturating_sub(self.began) + drain, now);
+            let length = until.saturating_sub(self.began) + drain;
+            // No interval is empty of time, so that rates can be taken from every one.
+            if !length.is_zero() || self.current.tally.ended() > 0 {
+                self.close(length.max(Duration::from_nanos(1)), now);
+            }
+            self.began = now;
         }
         self.held = None;
     }

@@ -84,6 +84,17 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
 }
 
 #[test]
+fn a_slice_of_whole_seconds_has_as_many_intervals() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(40)), ..Route::default() });
+    let mut turns = Regular::new(2, 1_000);
+    run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
+    assert_eq!(turns.seen.iter().map(|(slice, _)| *slice).collect::<Vec<_>>(), [0, 1]);
+    // Bins are those of the slice alone.
+    assert!(turns.seen.iter().all(|(_, interval)| interval.bins.len() == 10 && interval.length_s >= 1.0));
+    assert!(turns.seen.iter().all(|(_, interval)| u64::from(interval.bins.iter().sum::<u32>()) < interval.tally.good));
+}
+
+#[test]
 fn a_slice_shorter_than_a_request_counts_it() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::default() });
     let mut turns = Regular::new(2, 50);
