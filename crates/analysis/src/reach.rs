@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(told, [(30, 1, 7), (56, 1, 14), (116, 1, 30), (30, 4, 28)]);
         assert!(rows[..3].is_sorted_by(|a, b| a.smallest > b.smallest), "{rows:?}");
         assert!((rows[2].smallest / rows[3].smallest - 1.0).abs() < 0.1);
-        // What is told no more finely than that is told no more finely by more blocks.
+        // More blocks make no resolution finer.
         assert!(reach(&assess(&record, &boundaries), 0.04, 0.5).iter().all(|row| row.smallest >= 0.5));
         record.trials.clear();
         assert_eq!(reach(&assess(&record, &boundaries), 0.04, 0.0), []);

@@ -13,7 +13,7 @@ pub const FEWEST: usize = 3;
 
 /// Mean and interval of these differences (log ratios), wrong with probability `alpha` (0..1); `None` of fewer than [`FEWEST`].
 ///
-/// As everywhere, the interval is no narrower than the differences are told.
+/// As everywhere, the interval is no narrower than the resolution of its differences.
 pub fn interval(differences: &[Reading], alpha: f64) -> Option<Effect> {
     let n = differences.len() as f64;
     if differences.len() < FEWEST {

@@ -28,7 +28,7 @@ const LOOKS: f64 = 600.0;
 /// Points of the curve that is shown, from the first answers to a day.
 const CURVE: usize = 80;
 
-/// Blocks in all of which one variant has served and the other has not, from which on that is told.
+/// After so many blocks, in all of which one variant has served and the other has not, the former serves more.
 const ALWAYS_ALONE: usize = 5;
 
 /// What one launch has answered well, over the time since it was launched.

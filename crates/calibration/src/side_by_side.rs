@@ -33,7 +33,7 @@ const JVM_SD: f64 = 1.697;
 /// Minutes that a run side by side may take.
 pub const BUDGET_MIN: f64 = 30.0;
 
-/// Effects whose minutes are told, fractions.
+/// Effects whose minutes are reported, fractions.
 pub const FASTER: [f64; 4] = [0.02, 0.05, 0.10, 0.30];
 
 /// What the host does.

@@ -18,7 +18,7 @@ use crate::exit::UsageError;
 use crate::output;
 use crate::progress::exactly;
 
-/// A standard deviation of the difference within a block by which is told what a plan shows, a log ratio.
+/// What a plan shows is said for this standard deviation of the difference within a block, a log ratio.
 const ONE_PERCENT: f64 = 0.01;
 /// Blocks whose order is shown.
 const SHOWN: usize = 5;

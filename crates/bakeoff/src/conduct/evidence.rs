@@ -10,8 +10,9 @@ use server::Running;
 
 use super::ConductError;
 use super::asking::Asking;
+use super::loading::{Extent, Judged};
 use super::prepared::Prepared;
-use super::running::{Broken, Extent, Judged, Measured, Over, Purpose, Run, RunningTrial};
+use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.

@@ -4,6 +4,7 @@ mod answers;
 mod asking;
 mod event;
 mod evidence;
+mod loading;
 mod prepared;
 mod running;
 mod services;
@@ -419,7 +420,7 @@ impl Conductor<'_> {
                     trials.push(over.record);
                     end = end.and(over.end);
                 }
-                // What may be left behind is told before all else, whichever launch it is of.
+                // What may be left behind is reported before all else, whichever launch left it.
                 Err(error) if failed.is_none() || error.leaves_something() => failed = Some(error),
                 Err(_) => {}
             }

@@ -14,8 +14,9 @@ use model::{Arrivals, CellIndex, CellRecord, HostUse, Interval, Phase, TrialReco
 use server::{HostSampler, Memory, Others, Running, Site};
 
 use super::asking::Asking;
+use super::loading::{Extent, Judged, Loaded};
 use super::prepared::Prepared;
-use super::running::{Broken, Extent, Judged, Loaded, Measured, Over, Purpose, Run, RunningTrial};
+use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
 use super::{ConductError, answers};
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
