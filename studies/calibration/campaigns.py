@@ -1,12 +1,13 @@
-"""The live calibration: many campaigns of `same-twice.toml` and some of `slower-by-5-percent.toml`, on real JRuby.
+"""The live calibration, on real JRuby: campaigns of `same-twice.toml`, `same-at-length.toml` and `slower-by-5-percent.toml`, the last
+also beside a neighbour who comes and goes at random.
 
-    campaigns.py BAKEOFF [MINUTES]        runs campaigns until all are done, or no further one for so many minutes
+    campaigns.py BAKEOFF [MINUTES] [SERIES...]   runs campaigns (of these series) until all are done, or no further one for so many minutes
     campaigns.py --table [BAKEOFF]        what came out so far: as each was judged when it ended, or by this bakeoff, from what is stored
     campaigns.py --covariates BAKEOFF     what the canary and CPU per request tell of the differences between equal launches
 
 Campaign n has seed n and a store of its own in `.work`, and what is done is never done again: interrupt it and go on whenever you like.
-Those of the same application twice run side by side, each bound to a processor: to every campaign the others are a neighbour who
-never rests. Those of the slow-down have the machine for themselves.
+Of the same application twice, two campaigns run at once, each bound to a processor: to every campaign the other is a neighbour who
+never rests. Those of the slow-down have the machine for themselves, or share it with `neighbour.py` alone.
 """
 
 import json
@@ -18,46 +19,73 @@ import subprocess
 import sys
 import threading
 import time
+from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
 WORK = HERE / ".work"
-CAMPAIGNS = {"same-twice": 60, "slower-by-5-percent": 10}
 RESAMPLES = 2000
 
 
-def result(study, seed):
-    return WORK / study / f"{seed:03}.json"
+class Series(NamedTuple):
+    """Campaigns of one study under the same conditions."""
+
+    study: str
+    campaigns: int
+    # One campaign a processor, each bound to its own; else one at a time on all of them.
+    bound: bool = False
+    neighbour: bool = False
 
 
-def done(study):
+SERIES = {
+    "same-twice": Series("same-twice", 60, bound=True),
+    "same-at-length": Series("same-at-length", 20, bound=True),
+    "slower-by-5-percent": Series("slower-by-5-percent", 10),
+    "slower-beside-a-neighbour": Series("slower-by-5-percent", 10, neighbour=True),
+}
+
+
+def result(series, seed):
+    return WORK / series / f"{seed:03}.json"
+
+
+def done(series):
     """The results that there are."""
-    return sorted((WORK / study).glob("*.json"))
+    return sorted((WORK / series).glob("*.json"))
 
 
-def run(bakeoff, study, seed, processors):
+def run(bakeoff, series, seed, processors):
     """One campaign; whether it came to its end."""
-    report = result(study, seed)
+    report = result(series, seed)
+    study, neighbour = SERIES[series].study, None
+    if SERIES[series].neighbour:
+        neighbour = subprocess.Popen([sys.executable, str(HERE / "neighbour.py"), str(seed)])
     report.parent.mkdir(parents=True, exist_ok=True)
     store = report.with_suffix(".db")
     begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
     command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-evidence",
                "--fail-on", "never", "--store", str(store), "--html", str(report.with_suffix(".html")), *begun]
+    began = time.monotonic()
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    minutes = (time.monotonic() - began) / 60
+    if neighbour:
+        neighbour.terminate()
+        neighbour.wait()
     report.with_suffix(".html").unlink(missing_ok=True)
     if ended.returncode != 0:
-        print(f"campaigns.py: {study} {seed} ended with exit code {ended.returncode}; run this again to go on with it", file=sys.stderr)
+        print(f"campaigns.py: {series} {seed} ended with exit code {ended.returncode}; run this again to go on with it", file=sys.stderr)
         return False
+    report.with_suffix(".minutes").write_text(f"{minutes:.2f}\n")
     report.write_bytes(ended.stdout)
     return True
 
 
 def work_through(bakeoff, todo, until, processors, broken):
     """Takes campaigns from `todo` until there is none, it is too late, or one has broken, which `broken` then has."""
-    for study, seed in todo:
+    for series, seed in todo:
         if broken or time.monotonic() > until:
             break
-        if not run(bakeoff, study, seed, processors):
-            broken.append((study, seed))
+        if not run(bakeoff, series, seed, processors):
+            broken.append((series, seed))
 
 
 def read(bakeoff, command, path):
@@ -94,21 +122,24 @@ def half_width(report):
 
 
 def table(bakeoff=None):
-    print("| study | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | half an interval, median | "
-          "told apart |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for study in CAMPAIGNS:
-        reports = [read(bakeoff, "report", path) if bakeoff else json.loads(path.read_text()) for path in done(study)]
+    print("| series | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | minutes, mean (range) | "
+          "half an interval, median | told apart |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for series in SERIES:
+        reports = [read(bakeoff, "report", path) if bakeoff else json.loads(path.read_text()) for path in done(series)]
         if not reports:
             continue
         kinds = [report["judgements"][0]["verdict"]["kind"] for report in reports]
         used = [sum(1 for block in report["blocks"] if not block["set_aside"] and None not in block["values"]) for report in reports]
+        minutes = [path.with_suffix(".minutes") for path in done(series)]
+        minutes = [float(path.read_text()) for path in minutes if path.exists()]
+        took = f"{sum(minutes) / len(minutes):.1f} ({min(minutes):.1f}–{max(minutes):.1f})" if minutes else "–"
         halves = sorted(half for half in map(half_width, reports) if half is not None)
         half = f"{halves[len(halves) // 2]:.0f} %" if halves else "–"
         told = sum(kind in ("better", "worse") for kind in kinds)
         low, high = interval(told, len(kinds))
         counts = " | ".join(str(kinds.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
-        print(f"| {study} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | {half} | "
+        print(f"| {series} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | {took} | {half} | "
               f"{told / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
 
 
@@ -161,14 +192,17 @@ def main():
         return table(bakeoff)
     if words[:1] == ["--covariates"] and len(words) == 2:
         return covariates(bakeoff)
-    if len(words) not in (1, 2) or words[0].startswith("--"):
+    if not bakeoff or words[0].startswith("--"):
         sys.exit(__doc__)
-    minutes = float(words[1]) if len(words) == 2 else math.inf
+    wanted = [word for word in words if word in SERIES] or list(SERIES)
+    minutes = next((float(word) for word in words[1:2] if word not in SERIES), math.inf)
     until = time.monotonic() + 60 * minutes
     processors = [str(processor) for processor in sorted(os.sched_getaffinity(0))]
     broken = []
-    for study, shares in ("same-twice", processors), ("slower-by-5-percent", [",".join(processors)]):
-        todo = iter([(study, seed) for seed in range(1, CAMPAIGNS[study] + 1) if not result(study, seed).exists()])
+    for series in wanted:
+        shares = processors if SERIES[series].bound else [",".join(processors)]
+        seeds = range(1, SERIES[series].campaigns + 1)
+        todo = iter([(series, seed) for seed in seeds if not result(series, seed).exists()])
         workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, share, broken)) for share in shares]
         for worker in workers:
             worker.start()
