@@ -92,3 +92,37 @@ fn both_designs_find_the_same_difference() {
     let (beside, apart) = (effect("side-by-side"), effect("one-after-another"));
     assert!((beside - apart).abs() < 0.05, "{beside} {apart}");
 }
+
+#[test]
+fn a_server_that_ends_connections_while_it_waits_is_named() {
+    let place = Place::with_study(&[("keeping", &page("1ms"))]);
+    // Its partner's turns last two seconds.
+    let nginx = r#"cat > "$1/nginx.conf" <<EOF
+daemon off; master_process off; pid $1/nginx.pid; error_log stderr;
+events {}
+http {
+  access_log off; keepalive_timeout $3; keepalive_requests 1000000;
+  client_body_temp_path $1; proxy_temp_path $1; fastcgi_temp_path $1; uwsgi_temp_path $1; scgi_temp_path $1;
+  server { listen 127.0.0.1:$2; location / { return 200 "the same\n"; } }
+}
+EOF
+PATH=$PATH:/usr/sbin exec nginx -c "$1/nginx.conf"
+"#;
+    place.write("nginx.sh", nginx);
+    place
+        .change(
+            &format!("command = \"{} --port {{port}}\"", knownserver().display()),
+            "command = \"sh {dir}/nginx.sh {trial_dir} {port}\"",
+        )
+        .change(
+            "keeping = { args = [\"--script={dir}/keeping.toml\"] }",
+            "keeping = { args = [\"60s\"] }\nending = { args = [\"1s\"] }",
+        )
+        .change("duration = \"1s\"", "duration = \"6s\"")
+        .change("min = 5, max = 5", "min = 3, max = 3");
+    place.run(&["run", "study.toml"]);
+    let report = place.report();
+    let [found] = &findings(&report, FindingId::ConnectionsLost)[..] else { panic!("{:#?}", report.findings) };
+    assert_eq!((found.severity, &*found.subject), (Severity::Warning, "ending"), "{}", told(found));
+    place.assert_nothing_is_left();
+}
