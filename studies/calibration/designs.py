@@ -1,6 +1,6 @@
 """What launching side by side gains: the standard deviation of a block's difference in both designs, same study, same hour.
 
-    designs.py BAKEOFF [ROUNDS] [STUDY...]    runs rounds (4) of these studies (all), then prints the table
+    designs.py BAKEOFF [ROUNDS] [STUDY...]    runs rounds (4) of these studies (all), then prints the table; --alone: without neighbours
     designs.py --table                        prints the table of what there is so far
 
 One run is three blocks of one study in one design, alone or beside `neighbour.py`. A round is one run of each, the two designs straight
@@ -44,6 +44,7 @@ STUDIES = {
     "gocd": Study("gocd-invokedynamic/study.toml", 40, 3),
     "cloud-controller": Study("cloud-controller/pair.toml", 40, 10),
     "small": Study("calibration/slower-by-5-percent.toml", 10, 10),
+    "known": Study("known/slower-by-20-percent.toml", 2, 5),
 }
 DESIGNS = ("side-by-side", "one-after-another")
 NEIGHBOURS = ("none", "at random")
@@ -201,14 +202,15 @@ def main():
         sys.exit(__doc__)
     bakeoff = str(pathlib.Path(words[0]).resolve())
     rounds = int(words[1]) if words[1:] and words[1].isdigit() else ROUNDS
-    studies = [word for word in words[1:] if not word.isdigit()] or list(STUDIES)
+    neighbours = NEIGHBOURS[:1] if "--alone" in words else NEIGHBOURS
+    studies = [word for word in words[1:] if not word.isdigit() and word != "--alone"] or list(STUDIES)
     if unknown := [study for study in studies if study not in STUDIES]:
         sys.exit(f"designs.py: no study is called {unknown[0]}; there are {', '.join(STUDIES)}")
     # An end by TERM ends what runs, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for number in range(1, rounds + 1):
         order = DESIGNS if number % 2 else DESIGNS[::-1]
-        todo = [Run(study, design, neighbour, number) for study in studies for neighbour in NEIGHBOURS for design in order]
+        todo = [Run(study, design, neighbour, number) for study in studies for neighbour in neighbours for design in order]
         for run in todo:
             if not run.file("json").exists():
                 conduct(bakeoff, run)
