@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny schema settings
+.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny docs schema settings
 
 BAKEOFF = target/release/bakeoff
 
@@ -55,6 +55,10 @@ fuzz: ## What the parsers make of bytes nobody thought of, FUZZ_SECONDS (60) a t
 deny: ## Licences, duplicate and banned crates.
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check bans licenses sources
+
+docs: ## The docs as a book, into book/.
+	command -v mdbook >/dev/null || cargo install --locked mdbook
+	mdbook build
 
 schema: ## Writes the JSON Schemas anew.
 	UPDATE_SCHEMA=1 cargo test --locked -p study -p report schema
