@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use analysis::HalfWindow;
+use analysis::{Second, Steadiness};
 use load::{LengthRule, Load, LoadError, Stop, Target};
-use model::interval::BIN_S;
 use model::plan::Trial;
 use model::proof::Proof;
 use model::study::WarmUp;
@@ -21,8 +20,6 @@ use super::turns::Turn;
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
 const ANSWERS_BEFORE: usize = 2;
-/// What the length of an interval may be off by, in bins.
-const ROUNDING: f64 = 1e-6;
 
 /// A server that is ready, its launch and what runs beside it. Nothing here changes from phase to phase.
 pub(super) struct Live<'l> {
@@ -161,24 +158,25 @@ impl<'l> Inspected<'l> {
         // Side by side the block without a warm-up length finds it.
         let finds = record.warm_up_cut.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
-        let in_turns = turn.is_some();
-        let (mut window, mut steady_at_s) = (HalfWindow::new(plan.mode), None);
+        let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
         let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |interval| {
-            // Rests tell nothing of how fast the server is, and neither does a bin that was cut short.
-            let whole = (interval.length_s / BIN_S + ROUNDING) as usize;
-            let Some(at) =
-                (if is_rest(interval) { None } else { window.push(&interval.bins[..whole.min(interval.bins.len())]) })
-            else {
-                return Judged::GoOn;
-            };
-            // In slices some time is not counted; the clock is the load's.
-            let of_load = if in_turns { interval.start_s + interval.length_s } else { at };
-            steady_at_s.get_or_insert(bursts.map_or(of_load, |bursts| bursts.elapsed_s(of_load)));
-            if pilot { Judged::Enough } else { Judged::Steady }
+            // Rests tell nothing of how fast the server is.
+            steady = if is_rest(interval) { None } else { rule.push(Second::from(interval)) }.or(steady);
+            match steady {
+                None => Judged::GoOn,
+                Some(_) if pilot => Judged::Enough,
+                Some(_) => Judged::Steady,
+            }
         });
         let Loaded { intervals, slices, failed_tear_downs, turn, .. } = loaded;
         let (rests, intervals) = intervals.into_iter().partition(is_rest);
-        shown.warm_up = Some(WarmUpRecord { intervals, rests, slices, steady_at_s });
+        shown.warm_up = Some(WarmUpRecord {
+            intervals,
+            rests,
+            slices,
+            steady_at_s: steady.map(|steady| steady.at_s),
+            steady_from_s: steady.map(|steady| steady.from_s),
+        });
         shown.add_failed_tear_downs(failed_tear_downs);
         let (shown, ()) = shown.then(ended)?;
         Ok(Warm(Inspected { live, turn, shown, asks }))
