@@ -222,6 +222,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
             rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: Some(40.0),
+            steady_from_s: None,
         }),
         cells: Vec::new(),
         host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
@@ -319,7 +320,13 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord { intervals: series(0, good).intervals, rests: Vec::new(), slices: Vec::new(), steady_at_s }
+    WarmUpRecord {
+        intervals: series(0, good).intervals,
+        rests: Vec::new(),
+        slices: Vec::new(),
+        steady_at_s,
+        steady_from_s: None,
+    }
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.

@@ -1,7 +1,7 @@
 //! The warm-up as a result: how long it takes and what it costs. From when on it has paid: [`total_work`].
 //!
-//! *Warm* is told looking back, from the steady rate of the launch itself (its mean rate over the window that the half-window
-//! rule found steady, and all after): the launch is warm from the end of the last time that its running median over
+//! *Warm* is told looking back, from the steady rate of the launch itself (its mean rate over the window that was
+//! found steady, and all after): the launch is warm from the end of the last time that its running median over
 //! [`WINDOW`] seconds was more than 5 % below, or below the noise where that is more; at the beginning of that window at the latest.
 
 use model::warm_up::{WarmUpCost, WarmingUp};
@@ -56,13 +56,14 @@ pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
     .filter(|warm| warm.requests > 0.0)
 }
 
-/// Index of the first interval of the window that was found steady: of the second half of the load up to then, and all after. Where
-/// it never was, of the second half of all, or the last one.
+/// Index of the first interval of the window that was found steady, and all after; in older records of the second half of the load up
+/// to then. Where it never was, of the second half of all, or the last one.
 fn window(warm_up: &WarmUpRecord) -> usize {
     let intervals = &warm_up.intervals;
-    let end = warm_up.steady_at_s.unwrap_or(f64::INFINITY);
-    let until = intervals.partition_point(|interval| interval.start_s < end);
-    until.div_ceil(2).min(intervals.len().saturating_sub(1))
+    let before = |end: f64| intervals.partition_point(|interval| interval.start_s < end);
+    let half = || before(warm_up.steady_at_s.unwrap_or(f64::INFINITY)).div_ceil(2);
+    let from = warm_up.steady_from_s.map_or_else(half, |from| before(from - ROUNDING_S));
+    from.min(intervals.len().saturating_sub(1))
 }
 
 /// The intervals of that window.

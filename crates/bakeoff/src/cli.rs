@@ -122,7 +122,7 @@ pub struct Run {
     /// Do not.
     #[arg(long, overrides_with = "evidence")]
     pub no_evidence: bool,
-    /// From which verdict on the exit code tells of it; each one includes those before it.
+    /// From which verdict on the run fails; each one includes those before it. A run that compared nothing always fails.
     #[arg(long, value_enum, default_value_t = FailOn::Invalid, value_name = "VERDICT")]
     pub fail_on: FailOn,
     /// Where to write the HTML report [default: beside the store].

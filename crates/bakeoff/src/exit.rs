@@ -24,7 +24,7 @@ pub const USAGE: u8 = 2;
 pub const WORSE: u8 = 3;
 /// The run could not tell.
 pub const INCONCLUSIVE: u8 = 4;
-/// The comparison is invalid.
+/// The comparison is invalid, or there is none.
 pub const INVALID: u8 = 5;
 /// Interrupted by Ctrl-C or TERM; what was measured is stored.
 pub const INTERRUPTED: u8 = 130;
@@ -43,8 +43,12 @@ pub enum FailOn {
     Inconclusive,
 }
 
-/// The exit code of a finished run: the gravest of its verdicts that the user wants to fail on.
+/// The exit code of a run that has ended: the gravest of its verdicts that the user wants to fail on. A run without a used block compared
+/// nothing, and fails whatever the user wants.
 pub fn of_report(report: &Report, fail_on: FailOn) -> ExitCode {
+    if !report.launches.iter().any(|launch| launch.is_used) {
+        return INVALID.into();
+    }
     let codes = report.judgements.iter().map(|judgement| match judgement.verdict {
         Verdict::Invalid { .. } if fail_on >= FailOn::Invalid => INVALID,
         Verdict::Worse { .. } if fail_on >= FailOn::Worse => WORSE,

@@ -1,11 +1,12 @@
 //! When is a launch taken for warm, and is it? Rules held against launches whose warm-up is known.
 //!
 //! A server's speed at t is (1 − c·e^(−t/τ))·(1 − g·[t < T]) of what it will be: it comes up from cold, and with some servers a
-//! hot method is compiled late, which one sees as a second step. Fitted to nobody's data.
+//! hot method is compiled late, which one sees as a second step. Compilers are at work while the speed comes up, and shortly before that step.
+//! Fitted to nobody's data.
 
 use std::time::Duration;
 
-use analysis::HalfWindow;
+use analysis::{Compiling, Second, Steadiness};
 use model::Mode;
 use model::interval::BIN_S;
 use rand::Rng;
@@ -29,16 +30,24 @@ const FIXED_S: f64 = 30.0;
 const WINDOW_S: usize = 10;
 /// The coefficient below which that rule calls a launch steady.
 const STEADY_COV: f64 = 0.02;
+/// Compilers are at work while one second brings more than this part of the final speed.
+const COMPILED: f64 = 0.001;
+/// For so long they are at work on the method that is compiled late, seconds.
+const LATE_S: f64 = 3.0;
+/// Seconds of compiling and of the server's CPU time in each second with compilers at work.
+const AT_WORK: [f64; 2] = [0.9, 1.9];
 /// Variants of a study, and pilots of each.
 const PILOTS: [usize; 2] = [2, 2];
 
 /// When the measurement begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The study's cut: half windows of four pilots of the same server.
+    /// The study's cut: the warm-up's rule on four pilots of the same server, whose compilers are not seen.
     Cut,
-    /// The half window of the launch itself.
-    HalfWindow,
+    /// The warm-up's rule on the launch itself, whose compilers are not seen.
+    Blind,
+    /// The warm-up's rule on the launch itself, whose compilers are seen.
+    Seeing,
     /// After 30 s.
     Fixed,
     /// Once the rates of the last ten seconds have a coefficient of variation of 2 % at most (Georges, Buytaert & Eeckhout 2007).
@@ -47,13 +56,14 @@ pub enum Rule {
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Cut, Self::HalfWindow, Self::Fixed, Self::Variation];
+    pub const ALL: [Self; 5] = [Self::Cut, Self::Blind, Self::Seeing, Self::Fixed, Self::Variation];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Cut => "half window of the pilots, the study's cut",
-            Self::HalfWindow => "half window of the launch itself",
+            Self::Cut => "the rule on the pilots, the study's cut",
+            Self::Blind => "the rule on the launch itself",
+            Self::Seeing => "the same, its compilers seen",
             Self::Fixed => "fixed, 30 s",
             Self::Variation => "coefficient of variation of ten seconds ≤ 2 %",
         }
@@ -65,16 +75,22 @@ impl Rule {
 pub struct Roughness {
     /// Its name in tables.
     pub name: &'static str,
-    /// Of each second, which resembles the one before (AR(1), φ = 0.5).
+    /// Of each second, which resembles the one before (AR(1)).
     second: f64,
+    /// φ of that.
+    phi: f64,
     /// Of each tenth of a second, beside that.
     bin: f64,
 }
 
 impl Roughness {
     /// Those that are simulated.
-    pub const ALL: [Self; 2] =
-        [Self { name: "quiet", second: 0.003, bin: 0.02 }, Self { name: "noisy", second: 0.02, bin: 0.10 }];
+    pub const ALL: [Self; 3] = [
+        Self { name: "quiet", second: 0.003, phi: 0.5, bin: 0.02 },
+        Self { name: "noisy", second: 0.02, phi: 0.5, bin: 0.10 },
+        // φ = e^(−1/10): a correlation of ten seconds.
+        Self { name: "slow noise", second: 0.03, phi: 0.904_837, bin: 0.02 },
+    ];
 }
 
 /// The curve of a server or of one launch of it.
@@ -111,12 +127,21 @@ impl Curve {
         (1.0 - self.cold * (-t / self.tau).exp()) * (1.0 - gap)
     }
 
+    /// What its compilers do in the second from `t` on.
+    fn compiling(self, t: f64) -> Compiling {
+        let even = Self { gap: 0.0, ..self };
+        let comes_up = even.at(t + 1.0) - even.at(t) > COMPILED;
+        let is_late = self.gap > 0.0 && (self.late - LATE_S..self.late).contains(&t);
+        let [at_work, cpu_s] = AT_WORK;
+        Compiling { jit_s: if comes_up || is_late { at_work } else { 0.0 }, cpu_s, load_s: 1.0 }
+    }
+
     /// Good answers in each tenth of each second.
     fn bins(self, noise: Roughness, rng: &mut ChaCha8Rng) -> Vec<[u32; BINS]> {
-        const PHI: f64 = 0.5;
+        let phi = noise.phi;
         let (mut wander, mut carry) = (noise.second * normal(rng), 0.0);
         let second = |second: usize| {
-            wander = PHI * wander + (1.0 - PHI * PHI).sqrt() * noise.second * normal(rng);
+            wander = phi * wander + (1.0 - phi * phi).sqrt() * noise.second * normal(rng);
             std::array::from_fn(|bin| {
                 let t = second as f64 + (bin as f64 + 0.5) * BIN_S;
                 let expected = RATE * BIN_S * self.at(t) * (wander + noise.bin * normal(rng)).exp() + carry;
@@ -150,7 +175,8 @@ pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
         for (stops, rule) in stops.iter_mut().zip(Rule::ALL) {
             let at = match rule {
                 Rule::Cut => cut,
-                Rule::HalfWindow => half_window(&bins),
+                Rule::Blind => steady_at(&bins, |_| None),
+                Rule::Seeing => steady_at(&bins, |second| Some(launch.compiling(second as f64))),
                 Rule::Fixed => Some(FIXED_S),
                 Rule::Variation => variation(&bins),
             };
@@ -173,15 +199,19 @@ pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
 
 /// When studies of this server begin to measure, by pilots; `None` where some pilot was never steady.
 fn cut(server: Curve, noise: Roughness, rng: &mut ChaCha8Rng) -> Option<f64> {
-    let mut pilot = || half_window(&server.of_launch(rng).bins(noise, rng));
+    let mut pilot = || steady_at(&server.of_launch(rng).bins(noise, rng), |_| None);
     let times = PILOTS.map(|pilots| (0..pilots).map(|_| pilot()).collect::<Vec<_>>());
     let cut = analysis::cut(&times, Duration::from_secs(CAP_S as u64));
     cut.established.then_some(cut.seconds)
 }
 
-fn half_window(bins: &[[u32; BINS]]) -> Option<f64> {
-    let mut rule = HalfWindow::new(Mode::Full);
-    bins.iter().find_map(|second| rule.push(second))
+/// When the warm-up's rule holds, seconds; `compiling` says what compilers did in each second, where they are seen.
+fn steady_at(bins: &[[u32; BINS]], compiling: impl Fn(usize) -> Option<Compiling>) -> Option<f64> {
+    let mut rule = Steadiness::new(Mode::Full);
+    bins.iter().enumerate().find_map(|(second, bins)| {
+        let span_s = [second as f64, second as f64 + 1.0];
+        rule.push(Second { span_s, bins: bins.to_vec(), compiling: compiling(second) }).map(|steady| steady.at_s)
+    })
 }
 
 fn variation(bins: &[[u32; BINS]]) -> Option<f64> {
@@ -205,10 +235,19 @@ mod tests {
     fn a_launch_has_the_curve_that_it_says() {
         let curve = Curve { cold: 0.5, tau: 10.0, gap: 0.2, late: 60.0 };
         assert!((curve.at(0.0) - 0.4).abs() < 1e-12 && (curve.at(60.0) - (1.0 - 0.5 * (-6.0_f64).exp())).abs() < 1e-12);
-        let silent = Roughness { name: "", second: 0.0, bin: 0.0 };
+        let silent = Roughness { name: "", second: 0.0, phi: 0.5, bin: 0.0 };
         let bins = curve.bins(silent, &mut ChaCha8Rng::seed_from_u64(1));
         let rate = |second: usize| f64::from(bins[second].iter().sum::<u32>()) / RATE;
         assert!((rate(0) - curve.at(0.5)).abs() < 0.005 && (rate(250) - 1.0).abs() < 0.001, "{}", rate(0));
+    }
+
+    #[test]
+    fn compilers_are_at_work_as_long_as_the_speed_comes_up_and_before_the_late_step() {
+        let curve = Curve { cold: 0.5, tau: 10.0, gap: 0.2, late: 100.0 };
+        let is_busy = |t: f64| curve.compiling(t).is_busy();
+        assert!(is_busy(0.0) && is_busy(30.0) && is_busy(98.0));
+        assert!(!is_busy(60.0) && !is_busy(100.0));
+        assert!(!Curve { gap: 0.0, ..curve }.compiling(98.0).is_busy());
     }
 
     #[test]

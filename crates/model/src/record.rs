@@ -333,8 +333,11 @@ pub struct WarmUpRecord {
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
-    /// When the half-window rule first found it steady, seconds since the load began, those of rests too; `None` if never.
+    /// When the warm-up's rule first found it steady, seconds since the load began, those of rests too; `None` if never.
     pub steady_at_s: Option<f64>,
+    /// Where the window begins by which it was found so, on the same clock; absent in older records, whose window was the second half.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_from_s: Option<f64>,
 }
 
 impl WarmUpRecord {

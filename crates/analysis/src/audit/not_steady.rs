@@ -6,16 +6,13 @@ use model::{
 };
 
 use super::{Assessment, Found, launches, name, percent};
+use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
 use crate::{metrics, robust};
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
 const TREND: f64 = 0.05;
 /// Fewest seconds of a measurement whose halves are compared.
 const FEWEST: usize = 4;
-/// Compiling by the clock for each second of the server's CPU time, above which a launch is not warm.
-const COMPILING: f64 = 0.1;
-/// Compiling for each second, by the clock, that is too little to matter, however little the server does.
-const COMPILING_CORES: f64 = 0.05;
 /// Fewest launches that show a trend, or compilers at work.
 const FEWEST_LAUNCHES: usize = 3;
 /// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
@@ -110,11 +107,12 @@ fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
 /// A quick run measures soon after the start, and says so itself.
 fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
     let measured = launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
-    let used: Vec<[f64; 2]> = measured.filter_map(compiled).collect();
-    let typical = robust::median(&used.iter().map(|[compiling, cores]| compiling / cores).collect::<Vec<_>>())?;
-    let is_warm = record.plan.mode == Mode::Quick || used.len() < FEWEST_LAUNCHES || typical <= COMPILING;
-    let compiling = robust::median(&used.iter().map(|[compiling, _]| *compiling).collect::<Vec<_>>())
-        .filter(|compiling| !is_warm && *compiling > COMPILING_CORES)?;
+    let used: Vec<Compiling> = measured.map(compiled).collect();
+    let shares: Vec<f64> = used.iter().filter_map(|used| used.share()).collect();
+    let cores: Vec<f64> = used.iter().filter_map(|used| used.cores()).collect();
+    let typical = robust::median(&shares)?;
+    let is_warm = record.plan.mode == Mode::Quick || shares.len() < FEWEST_LAUNCHES || typical <= BUSY_SHARE;
+    let compiling = robust::median(&cores).filter(|compiling| !is_warm && *compiling > BUSY_CORES)?;
     let found = Found::new(
         FindingId::NotSteady,
         Severity::Warning,
@@ -129,19 +127,13 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
             .about(variant)
             .with("compiling by the clock, of the server's CPU time, median launch", percent(typical))
             .with("compiling in each second", text::seconds(compiling))
-            .with("launches", used.len().to_string()),
+            .with("launches", shares.len().to_string()),
     )
 }
 
-/// Seconds of compiling (by the clock, all compiler threads together) and of the server's CPU for each second that a launch was measured.
-fn compiled(trial: &TrialRecord) -> Option<[f64; 2]> {
-    let read = |interval: &Interval| {
-        let server = interval.server.as_ref()?;
-        Some([metrics::jit_s(interval)?, server.cpu_s, interval.length_s])
-    };
-    let measured = trial.cells.iter().flat_map(|cell| &cell.intervals).filter_map(read);
-    let [compiling, cpu, seconds] = measured.fold([0.0; 3], |sum, more| [0, 1, 2].map(|of| sum[of] + more[of]));
-    (cpu > 0.0 && seconds > 0.0).then_some([compiling / seconds, cpu / seconds])
+/// What a launch compiled and used while it was measured; nothing where it does not say.
+fn compiled(trial: &TrialRecord) -> Compiling {
+    Compiling::sum(trial.cells.iter().flat_map(|cell| &cell.intervals).filter_map(Compiling::of))
 }
 
 /// Mean over its cells of ln(speed in the second half / in the first).

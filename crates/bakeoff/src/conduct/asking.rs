@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use load::{Ask, Asked, Expected, LengthRule, Load, Script, Stop, Target};
 use model::study::{Asks, Expect, Request, Workload};
-use model::{Arrivals, CellIndex, Scenarios, Shape};
-use server::{Running, Site};
+use model::{AnswerSample, Arrivals, CellIndex, Phase, Scenarios, Shape};
+use server::Site;
 
-use super::running::{Broken, RunningTrial};
+use super::launch::Broken;
+use super::phases::Live;
+use super::shown::{Shown, Step};
 use super::{ConductError, answers};
 
 /// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
@@ -29,60 +31,71 @@ pub(super) enum Asking {
     Scenarios(Script),
 }
 
-impl RunningTrial<'_> {
+impl Live<'_> {
     /// The study's workloads, ready to be asked.
-    pub fn asks(&self, target: &Target, site: &Site) -> Result<Vec<Asking>, Broken> {
+    pub fn asks(&self, site: &Site) -> Result<Vec<Asking>, Broken> {
+        let broken = |error| self.launch.broken(Phase::Inspect, error);
         let asking = |workload: &Workload| match &workload.asks {
             Asks::Request { request, expect } => {
                 let mut request = request.clone();
                 for (_, value) in &mut request.headers {
-                    *value = site.complete(value).map_err(|error| self.broken(error.into()))?;
+                    *value = site.complete(value).map_err(|error| broken(error.into()))?;
                 }
                 let unsent = |source| ConductError::Request { workload: workload.name.clone(), source };
-                let ask = Ask::new(&request, expect, target, LengthRule::Any).map_err(unsent)?;
+                let ask = Ask::new(&request, expect, &self.target, LengthRule::Any).map_err(unsent)?;
                 let expected = Expected::new(expect).map_err(unsent)?;
                 Ok(Asking::Request { ask, request, expect: expect.clone(), expected, lengths: None })
             }
             Asks::Scenarios { scenarios } => {
-                let complete = |text: &str| site.complete_script(text).map_err(|error| self.broken(error.into()));
-                Ok(Asking::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, target)?))
+                let complete = |text: &str| site.complete_script(text).map_err(|error| broken(error.into()));
+                Ok(Asking::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, &self.target)?))
             }
         };
-        self.prepared.study.workloads.iter().map(asking).collect()
+        self.launch.prepared.study.workloads.iter().map(asking).collect()
     }
 
-    /// Asks each workload once and keeps what the answers are like.
-    pub fn look_at_answers(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
-        for (index, (workload, asking)) in self.prepared.study.workloads.iter().zip(asks).enumerate() {
-            self.go_on()?;
-            let mask = |text: &str| self.prepared.launcher.mask(text);
-            match asking {
-                Asking::Request { ask, expected, .. } => {
-                    let answer = load::ask(target, ask, TIME_LIMIT)
-                        .map_err(|error| self.failed(format!("{}: {error}", workload.name), server))?;
-                    self.measured.answers.push(answers::sample(index, &answer, expected.unmet(&answer), mask));
-                }
-                Asking::Scenarios(script) => {
-                    let seen = script.look(target, TIME_LIMIT).map_err(|error| self.unasked(error, server))?;
-                    self.measured.answers.extend(seen.iter().map(|seen| answers::of_step(index, seen, mask)));
-                }
+    /// Asks each workload once and adds what the answers are like.
+    pub fn look_at_answers(&self, asks: &[Asking], mut shown: Shown) -> Step<Shown> {
+        for (index, asking) in asks.iter().enumerate() {
+            let looked = self.launch.go_on().and_then(|()| self.look_at(index, asking));
+            let samples;
+            (shown, samples) = shown.then(looked)?;
+            shown.answers.extend(samples);
+        }
+        Ok(shown)
+    }
+
+    /// Asks a workload once: what its answers are like, those of each step where it is scenarios.
+    fn look_at(&self, workload: usize, asking: &Asking) -> Result<Vec<AnswerSample>, Broken> {
+        let prepared = self.launch.prepared;
+        let mask = |text: &str| prepared.launcher.mask(text);
+        match asking {
+            Asking::Request { ask, expected, .. } => {
+                let name = &prepared.study.workloads[workload].name;
+                let answer = load::ask(&self.target, ask, TIME_LIMIT)
+                    .map_err(|error| self.failed(Phase::Inspect, format!("{name}: {error}")))?;
+                Ok(vec![answers::sample(workload, &answer, expected.unmet(&answer), mask)])
+            }
+            Asking::Scenarios(script) => {
+                let seen =
+                    script.look(&self.target, TIME_LIMIT).map_err(|error| self.unasked(Phase::Inspect, error))?;
+                Ok(seen.iter().map(|seen| answers::of_step(workload, seen, mask)).collect())
             }
         }
-        Ok(())
     }
 
     /// All workloads mixed, by users who ask at once.
-    pub fn mixed_load(&self, target: &Target, asks: &[Asking], stop: Stop) -> Result<Load, Broken> {
-        let cells = self.run.record.plan.cells.iter();
+    pub fn mixed_load(&self, asks: &[Asking], stop: Stop) -> Result<Load, Broken> {
+        let cells = self.launch.run.record.plan.cells.iter();
         Ok(Load {
             connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
-            engine: self.run.record.host.engine,
-            ..Load::new(target.clone(), self.mixed(asks, target)?, stop)
+            engine: self.launch.run.record.host.engine,
+            ..Load::new(self.target.clone(), self.mixed(asks)?, stop)
         })
     }
 
     /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
-    fn mixed(&self, asks: &[Asking], target: &Target) -> Result<Asked, Broken> {
+    fn mixed(&self, asks: &[Asking]) -> Result<Asked, Broken> {
         let requests = asks.iter().map(|asking| match asking {
             Asking::Request { ask, .. } => Some(ask.clone()),
             Asking::Scenarios(_) => None,
@@ -93,17 +106,18 @@ impl RunningTrial<'_> {
         let as_script = |(workload, asking): (&Workload, &Asking)| match asking {
             Asking::Request { request, expect, lengths, .. } => {
                 let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
-                script(&workload.name, &alone, target)
+                script(&workload.name, &alone, &self.target)
             }
             Asking::Scenarios(script) => Ok(script.clone()),
         };
-        let scripts = self.prepared.study.workloads.iter().zip(asks).map(as_script).collect::<Result<Vec<_>, _>>()?;
+        let scripts =
+            self.launch.prepared.study.workloads.iter().zip(asks).map(as_script).collect::<Result<Vec<_>, _>>()?;
         Ok(scripts.into())
     }
 
     /// The load of one cell.
-    pub fn cell_load(&self, cell: CellIndex, target: &Target, asks: &[Asking], stop: Stop) -> Load {
-        let plan = &self.run.record.plan;
+    pub fn cell_load(&self, cell: CellIndex, asks: &[Asking], stop: Stop) -> Load {
+        let plan = &self.launch.run.record.plan;
         let planned = &plan.cells[cell];
         let asked = match &asks[planned.workload] {
             Asking::Request { ask, .. } => vec![ask.clone()].into(),
@@ -113,8 +127,8 @@ impl RunningTrial<'_> {
             connections: planned.shape.connections,
             arrivals: planned.shape.arrivals.clone(),
             seed: plan.seed,
-            engine: self.run.record.host.engine,
-            ..Load::new(target.clone(), asked, stop)
+            engine: self.launch.run.record.host.engine,
+            ..Load::new(self.target.clone(), asked, stop)
         }
     }
 }

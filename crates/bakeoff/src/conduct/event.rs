@@ -1,6 +1,7 @@
 //! What happens during a run, for whoever watches it.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::plan::Trial;
@@ -84,6 +85,18 @@ pub enum Event<'a> {
 pub trait Watcher: Send {
     /// Sees one event.
     fn see(&mut self, event: &Event);
+}
+
+/// Passes events of launches on to who watches the run. Launches of a block take turns, and so do their events.
+pub trait Relay: Sync {
+    /// Passes one on.
+    fn pass_on(&self, event: &Event);
+}
+
+impl Relay for Mutex<&mut (dyn Watcher + '_)> {
+    fn pass_on(&self, event: &Event) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).see(event);
+    }
 }
 
 /// Watches nothing.

@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use load::{Load, Stop, Target};
+use load::{Load, Stop};
 use model::evidence::{Recording, Seen};
 use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, interval};
-use server::Running;
 
 use super::ConductError;
-use super::asking::Asking;
+use super::launch::{Broken, Launch, Over, Purpose, Run};
 use super::loading::{Extent, Judged};
+use super::phases::{Inspected, Warm};
 use super::prepared::Prepared;
-use super::running::{Broken, Measured, Over, Purpose, Run, RunningTrial};
+use super::shown::{Shown, Step};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.
@@ -20,8 +20,9 @@ impl Prepared<'_> {
         let started = Timestamp::now().to_string();
         let load = load_name(run.record);
         let folder = self.folder.join(format!("evidence-{}", variant + 1));
-        RunningTrial::new(self, Purpose::Evidence, variant, folder, run).over(|outcome, measured| {
-            let Measured { settings, seen, oom_kills, failed_tear_downs, .. } = measured;
+        let launch = Launch { prepared: self, purpose: Purpose::Evidence, variant, run, folder };
+        launch.over(|outcome, shown| {
+            let Shown { settings, seen, oom_kills, failed_tear_downs, .. } = shown;
             EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
         })
     }
@@ -39,30 +40,35 @@ fn load_name(record: &StudyRecord) -> String {
     }
 }
 
-impl RunningTrial<'_> {
+impl Warm<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
     /// meanwhile is counted, and no other. Where the launch fails under it, what was seen until then is kept.
-    pub fn watch(&mut self, target: &Target, asks: &[Asking], server: &Running) -> Result<(), Broken> {
-        let cell = decisive_cell(self.run.record);
-        self.enter(Phase::Watch, cell);
-        let window = analysis::evidence_window(self.run.record);
+    pub fn watch(self) -> Step<Self> {
+        let Self(Inspected { live, mut turn, shown, asks }) = self;
+        let record = live.launch.run.record;
+        let cell = decisive_cell(record);
+        live.launch.enter(Phase::Watch, cell);
+        let window = analysis::evidence_window(record);
         let load = match cell {
-            Some(cell) => self.cell_load(cell, target, asks, Stop::Told),
-            None => self.mixed_load(target, asks, Stop::Told)?,
+            Some(cell) => Ok(live.cell_load(cell, &asks, Stop::Told)),
+            None => live.mixed_load(&asks, Stop::Told),
         };
-        let recorder = server.record();
-        let mut cpu = server.watch_cpu();
+        let (mut shown, load) = shown.then(load)?;
+        let recorder = live.server.record();
+        let mut cpu = live.server.watch_cpu();
         let began = Instant::now();
         let (mut requests, mut ended) = (0, Ok(()));
         while ended.is_ok()
             && let Some(count) = next_count(&load, window, began.elapsed(), requests)
         {
             let load = Load { stop: Stop::Count(count), ..load.clone() };
-            let (loaded, end) = self.load(&load, Extent::Fixed(window), server, &mut |_| {
+            let loaded;
+            (loaded, ended) = live.load(Phase::Watch, &load, Extent::Fixed(window), turn, &mut |_| {
                 cpu.sample();
                 Judged::GoOn
             });
-            ended = end;
+            turn = loaded.turn;
+            shown.add_failed_tear_downs(loaded.failed_tear_downs);
             let before = requests;
             requests += interval::tally(&loaded.intervals).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.
@@ -70,22 +76,21 @@ impl RunningTrial<'_> {
                 break;
             }
         }
-        if let Err(Broken::Interrupted) = ended {
-            return ended;
+        if !matches!(ended, Err(Broken::Interrupted)) {
+            let elapsed_s = began.elapsed().as_secs_f64();
+            let cpu = cpu.end();
+            let recording = match recorder {
+                Ok(recorder) => recorder.end(),
+                Err(reason) => Recording::None { reason },
+            };
+            let recording = match recording {
+                Recording::None { reason } => Recording::None { reason: live.launch.prepared.launcher.mask(&reason) },
+                made => made,
+            };
+            shown.seen = Some(Seen { requests, elapsed_s, cpu, recording });
         }
-        let elapsed_s = began.elapsed().as_secs_f64();
-        let cpu = cpu.end();
-        let recording = match recorder {
-            Ok(recorder) => recorder.end(),
-            Err(reason) => Recording::None { reason },
-        };
-        let mask = |reason: &str| self.prepared.launcher.mask(reason);
-        let recording = match recording {
-            Recording::None { reason } => Recording::None { reason: mask(&reason) },
-            made => made,
-        };
-        self.measured.seen = Some(Seen { requests, elapsed_s, cpu, recording });
-        ended
+        let (shown, ()) = shown.then(ended)?;
+        Ok(Self(Inspected { live, turn, shown, asks }))
     }
 }
 
@@ -106,7 +111,7 @@ fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -
 
 #[cfg(test)]
 mod tests {
-    use load::Asked;
+    use load::{Asked, Target};
     use model::Profile;
 
     use super::*;

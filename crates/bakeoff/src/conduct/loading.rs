@@ -3,19 +3,23 @@
 use std::time::{Duration, Instant};
 
 use load::{Flow, Load, SliceEnd, Stop, Summary, Turns};
-use model::{FailedTearDowns, HostUse, Interval, ServerUse, Slice, Waited};
-use server::{HostSampler, Pinned, ProcessTree, Running, ServerSampler};
+use model::{FailedTearDowns, HostUse, Interval, Phase, ServerUse, Slice, Waited};
+use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
 use super::Event;
-use super::running::{Broken, RunningTrial};
-use super::services::Services;
-use super::turns::{Round, Seat};
+use super::launch::Broken;
+use super::phases::Live;
+use super::turns::{Round, Seat, Turn};
 
 /// What a load showed.
-#[derive(Default)]
-pub(super) struct Loaded {
+pub(super) struct Loaded<'l> {
+    /// When it began, its users having set up.
+    pub began: Instant,
     pub intervals: Vec<Interval>,
     pub slices: Vec<Slice>,
+    pub failed_tear_downs: Option<FailedTearDowns>,
+    /// The turn that is left for what comes after it, where launches take turns.
+    pub turn: Option<Turn<'l>>,
 }
 
 /// How long a load is in turns.
@@ -39,34 +43,33 @@ impl Extent {
     }
 }
 
-impl RunningTrial<'_> {
+impl<'l> Live<'l> {
     /// Makes a load; every interval gets the server's and the host's view added. What was seen is returned even when
-    /// the load ended badly. `judge` sees what counts. Where launches take turns it is made in slices, `extent` in all, and
-    /// `judge` says with its `Some` from when on the launch is steady; else the load ends by itself.
+    /// the load ended badly. `judge` sees what counts. With a `turn` it is made in slices, `extent` in all, and
+    /// `judge` says from when on the launch is steady; else the load ends by itself.
     pub fn load(
-        &mut self,
+        &self,
+        phase: Phase,
         load: &Load,
         extent: Extent,
-        server: &Running,
+        turn: Option<Turn<'l>>,
         judge: &mut dyn FnMut(&Interval) -> Judged,
-    ) -> (Loaded, Result<(), Broken>) {
-        let pinned = match Pinned::to(&self.prepared.study.host.client_cpus) {
+    ) -> (Loaded<'l>, Result<(), Broken>) {
+        let (launch, in_turns) = (self.launch, turn.is_some());
+        let (intervals, slices) = (Vec::new(), Vec::new());
+        let loaded = Loaded { began: Instant::now(), intervals, slices, failed_tear_downs: None, turn };
+        let pinned = match Pinned::to(&launch.prepared.study.host.client_cpus) {
             Ok(pinned) => pinned,
-            Err(error) => return (Loaded::default(), Err(self.broken(error.into()))),
+            Err(error) => return (loaded, Err(launch.broken(phase, error.into()))),
         };
-        let others = self.run.seat.as_ref().map(Seat::others);
-        let load = if others.is_some() { Load { stop: Stop::Told, ..load.clone() } } else { load.clone() };
-        let probe = Probe::new(server, &self.services, others);
-        let interrupted = self.run.interrupted;
-        // What users do to set up is no part of what is measured.
-        self.load_began = Instant::now();
+        let load = if in_turns { Load { stop: Stop::Told, ..load.clone() } } else { load.clone() };
         let mut loading = Loading {
-            trial: self,
-            server,
-            probe,
+            live: self,
+            phase,
+            probe: Probe::new(self),
             judge,
             extent,
-            loaded: Loaded::default(),
+            loaded,
             done: Duration::ZERO,
             slice: Duration::ZERO,
             slice_began: Instant::now(),
@@ -74,29 +77,26 @@ impl RunningTrial<'_> {
             died: false,
             bereft: false,
         };
-        let made = load::run_in_turns(&load, interrupted, &mut loading);
+        let made = load::run_in_turns(&load, launch.run.interrupted, &mut loading);
         let Loading { mut probe, mut loaded, died, bereft, .. } = loading;
-        if let Some(used) = loaded.intervals.last_mut().and_then(|last: &mut Interval| last.server.as_mut()) {
+        if let Some(used) = loaded.intervals.last_mut().and_then(|last| last.server.as_mut()) {
             used.pss_bytes = probe.server.pss_bytes();
         }
         drop(pinned);
         if let Ok(Summary { teardowns_failed: users @ 1.., teardown_failure: Some(reason), .. }) = &made {
-            let failed = FailedTearDowns { users: *users, first: self.prepared.launcher.mask(reason) };
-            self.run.watcher.see(&Event::TearDownsFailed(&failed));
-            match &mut self.measured.failed_tear_downs {
-                Some(before) => before.users += failed.users,
-                none => *none = Some(failed),
-            }
+            let failed = FailedTearDowns { users: *users, first: launch.prepared.launcher.mask(reason) };
+            launch.run.watcher.pass_on(&Event::TearDownsFailed(&failed));
+            loaded.failed_tear_downs = Some(failed);
         }
         let ended = match made {
-            Err(error) => Err(self.unasked(error, server)),
-            Ok(_) if bereft => self.unless_service_ended(Ok(())),
+            Err(error) => Err(self.unasked(phase, error)),
+            Ok(_) if bereft => self.services.unless_ended(phase, Ok(())),
             Ok(_) if died => {
-                let exit = server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
-                Err(self.failed(format!("the server ended by itself under load{exit}"), server))
+                let exit = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
+                Err(self.failed(phase, format!("the server ended by itself under load{exit}")))
             }
-            Ok(_) if self.run.seat.is_some() && self.round.is_none() => Err(Broken::Interrupted),
-            Ok(_) => self.go_on(),
+            Ok(_) if in_turns && loaded.turn.is_none() => Err(Broken::Interrupted),
+            Ok(_) => launch.go_on(),
         };
         (loaded, ended)
     }
@@ -114,13 +114,13 @@ pub(super) enum Judged {
 }
 
 /// A load that is being made.
-struct Loading<'l, 'a> {
-    trial: &'l mut RunningTrial<'a>,
-    server: &'l Running,
+struct Loading<'r, 'l> {
+    live: &'r Live<'l>,
+    phase: Phase,
     probe: Probe,
-    judge: &'l mut dyn FnMut(&Interval) -> Judged,
+    judge: &'r mut dyn FnMut(&Interval) -> Judged,
     extent: Extent,
-    loaded: Loaded,
+    loaded: Loaded<'l>,
     /// What its slices so far had in all.
     done: Duration,
     /// The slice that is on, and when it began.
@@ -133,9 +133,9 @@ struct Loading<'l, 'a> {
 }
 
 impl Loading<'_, '_> {
-    /// Notes a slice that is over.
+    /// Notes a slice that is over, lets the others have their turns, and looks at what the server did meanwhile.
     fn over(&mut self, ended: SliceEnd) {
-        let (Some(seat), Some(round)) = (&self.trial.run.seat, self.trial.round) else { return };
+        let Some(Turn { seat, round, waited: before }) = self.loaded.turn.take() else { return };
         seat.report(ended.drain, self.steady_at);
         self.done += self.slice;
         self.loaded.slices.push(Slice {
@@ -144,24 +144,20 @@ impl Loading<'_, '_> {
             length_s: self.slice.as_secs_f64(),
             drain_s: ended.drain.as_secs_f64(),
             lost_connections: ended.lost,
-            waited: self.trial.waited.take(),
+            waited: before,
         });
-    }
-
-    /// Lets the others have their turns, and looks at what the server did meanwhile.
-    fn wait(&mut self) {
-        let Some(seat) = &self.trial.run.seat else { return };
         seat.pass();
-        self.trial.round = seat.take();
+        let turn = seat.take();
         self.probe.others = Some(seat.others());
         let (server, host) = self.probe.sample();
-        self.trial.waited = server.zip(host).map(|(server, host)| waited(&server, host.elapsed_s));
+        let waited = server.zip(host).map(|(server, host)| waited(&server, host.elapsed_s));
+        self.loaded.turn = turn.map(|turn| Turn { waited, ..turn });
     }
 
     /// Whether the server or a service of it has ended.
     fn has_ended(&mut self) -> bool {
-        self.died = !self.server.is_alive();
-        self.bereft = self.trial.services.ended(self.trial.phase).is_some();
+        self.died = !self.live.server.is_alive();
+        self.bereft = self.live.services.ended(self.phase).is_some();
         self.died || self.bereft
     }
 }
@@ -170,18 +166,18 @@ impl Turns for Loading<'_, '_> {
     fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration> {
         if let Some(ended) = ended {
             self.over(ended);
-            self.wait();
             if self.has_ended() {
                 return None;
             }
         } else {
             self.probe.sample();
-            self.trial.load_began = Instant::now();
-            if self.trial.run.seat.is_none() {
+            // What users do to set up is no part of what is measured.
+            self.loaded.began = Instant::now();
+            if self.live.launch.run.seat.is_none() {
                 return Some(Duration::MAX);
             }
         }
-        let round = self.trial.round?;
+        let round = self.loaded.turn.as_ref()?.round;
         let left = self.extent.in_round(round).saturating_sub(self.done);
         // No slice is shorter than half the usual one.
         self.slice = if left < round.slice * 3 / 2 { left } else { round.slice };
@@ -191,9 +187,10 @@ impl Turns for Loading<'_, '_> {
 
     fn observe(&mut self, mut interval: Interval) -> Flow {
         (interval.server, interval.host) = self.probe.sample();
-        interval.round = self.trial.round.map_or(0, |round| round.number);
-        self.trial.run.watcher.see(&Event::Progressed {
-            variant: self.trial.variant,
+        interval.round = self.loaded.turn.as_ref().map_or(0, |turn| turn.round.number);
+        let launch = self.live.launch;
+        launch.run.watcher.pass_on(&Event::Progressed {
+            variant: launch.variant,
             rate: interval.tally.good as f64 / interval.length_s,
             failed: interval.tally.failed(),
         });
@@ -229,8 +226,9 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(server: &Running, services: &Services, others: Option<Vec<ProcessTree>>) -> Self {
-        let (server, services) = (server.sampler(), services.trees());
+    fn new(live: &Live) -> Self {
+        let (server, services) = (live.server.sampler(), live.services.trees());
+        let others = live.launch.run.seat.as_ref().map(Seat::others);
         let mut probe = Self { server, services, others, host: HostSampler::new(), ours_s: server::own_cpu_s() };
         // Trees of others were begun long ago.
         used_s(&mut probe.others);

@@ -4,18 +4,20 @@ mod answers;
 mod asking;
 mod event;
 mod evidence;
+mod launch;
 mod loading;
+mod phases;
 mod prepared;
-mod running;
 mod services;
+mod shown;
 mod trial;
 mod turns;
 
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,9 +29,9 @@ use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
 
-pub use event::{Event, Silent, Watcher};
+pub use event::{Event, Relay, Silent, Watcher};
+use launch::{Over, Run};
 use prepared::Prepared;
-use running::{Over, Run};
 use trial::Surroundings;
 use turns::Turnstile;
 
@@ -280,7 +282,9 @@ impl Conductor<'_> {
                 return Ok(Ending::Interrupted);
             }
             self.watcher.see(&Event::EvidenceBegan { variant });
-            let Over { record: evidence, end } = prepared.gather(variant, self.run_of(record))?;
+            let watcher = Mutex::new(&mut *self.watcher);
+            let run = Run { record, interrupted: self.interrupted, watcher: &watcher, seat: None };
+            let Over { record: evidence, end } = prepared.gather(variant, run)?;
             let Some(evidence) = evidence else { return end.map(|()| Ending::Interrupted) };
             self.store.add_evidence(&record.run, &evidence)?;
             self.watcher.see(&Event::EvidenceEnded(&evidence));
@@ -335,10 +339,6 @@ impl Conductor<'_> {
         self.budget.filter(|budget| began.elapsed() + time > *budget)
     }
 
-    fn run_of<'r>(&'r mut self, record: &'r StudyRecord) -> Run<'r> {
-        Run { record, interrupted: self.interrupted, watcher: &mut *self.watcher, seat: None }
-    }
-
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -355,7 +355,9 @@ impl Conductor<'_> {
         let mut over = match record.plan.schedule.launches {
             Launches::SideBySide => self.side_by_side(prepared, block, record)?,
             Launches::OneAfterAnother => {
-                let Over { record, end } = prepared.run(&block.trials[key.position as usize], self.run_of(record))?;
+                let watcher = Mutex::new(&mut *self.watcher);
+                let run = Run { record, interrupted: self.interrupted, watcher: &watcher, seat: None };
+                let Over { record, end } = prepared.run(&block.trials[key.position as usize], run)?;
                 Over { record: record.map(|trial| vec![trial]), end }
             }
         };
@@ -404,11 +406,8 @@ impl Conductor<'_> {
         let watcher = Mutex::new(&mut *self.watcher);
         let overs: Vec<_> = thread::scope(|scope| {
             let launch = |(place, trial)| {
-                let (watcher, turnstile) = (&watcher, &turnstile);
-                scope.spawn(move || {
-                    let (mut relay, seat) = (Relay(watcher), Some(turnstile.seat(place)));
-                    prepared.run(trial, Run { record, interrupted, watcher: &mut relay, seat })
-                })
+                let run = Run { record, interrupted, watcher: &watcher, seat: Some(turnstile.seat(place)) };
+                scope.spawn(move || prepared.run(trial, run))
             };
             let launches: Vec<_> = block.trials.iter().enumerate().map(launch).collect();
             launches.into_iter().map(|launch| launch.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
@@ -453,13 +452,4 @@ impl Conductor<'_> {
 fn block(record: &StudyRecord, key: TrialKey) -> &Block {
     let blocks = if key.pilot { &record.plan.pilot } else { &record.plan.blocks };
     &blocks[key.block as usize]
-}
-
-/// Passes on what the launches of a block report. They take turns, and so do their events.
-struct Relay<'m, 'w, 'd>(&'m Mutex<&'w mut (dyn Watcher + 'd)>);
-
-impl Watcher for Relay<'_, '_, '_> {
-    fn see(&mut self, event: &Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).see(event);
-    }
 }

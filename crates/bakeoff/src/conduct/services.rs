@@ -7,6 +7,8 @@ use model::study::Service;
 use model::{Failed, Phase};
 use server::{ProcessTree, Running, SuperviseError};
 
+use super::launch::Broken;
+
 /// The services of a launch that run, in starting order. Dropping them ends them.
 #[derive(Default)]
 pub(super) struct Services(Vec<(String, Running, Duration)>);
@@ -28,6 +30,23 @@ impl Services {
         let exit = running.exit().map(|exit| format!(" ({exit})")).unwrap_or_default();
         let reason = format!("service {name} ended by itself{exit}{last}. Its log: {}", running.facts().log.display());
         Some(Failed { phase, reason, log_tail: running.log_tail() })
+    }
+
+    /// What came of something, unless one of them has ended meanwhile: without it nothing is what was to be measured. `phase` is when
+    /// that was noticed, where nothing else failed.
+    pub fn unless_ended(&self, phase: Phase, came: Result<(), Broken>) -> Result<(), Broken> {
+        if let Ok(()) | Err(Broken::Variant(_)) = came
+            && let Some(mut failed) = self.ended(phase)
+        {
+            if let Err(Broken::Variant(Failed { phase, reason, .. })) = came {
+                failed.phase = phase;
+                if reason != failed.reason {
+                    failed.reason = format!("{}. Beside that: {reason}", failed.reason);
+                }
+            }
+            return Err(Broken::Variant(failed));
+        }
+        came
     }
 
     /// The last lines that each has written, by name.

@@ -5,11 +5,11 @@
 //! it in random balanced order. What a round is like (its slice's length, whether all have become steady) is decided before it
 //! begins, from what the rounds before it showed: it is the same for all launches.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use model::Waited;
 use server::ProcessTree;
 
 /// Length of a slice, unless drains ask for more.
@@ -81,7 +81,7 @@ impl<'a> Turnstile<'a> {
 
     /// The seat of the launch at this place in the plan's order.
     pub fn seat(&self, place: usize) -> Seat<'_> {
-        Seat { turnstile: self, place, ends_well: Cell::new(false) }
+        Seat { turnstile: self, place, ends_well: false }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -121,23 +121,31 @@ impl State {
     }
 }
 
-/// The place of a launch among those of its block. Who drops it has left; the block is given up unless it was said that all is well.
+/// A turn that a launch has, from one load to the next: it passes it on after each slice.
+pub(super) struct Turn<'a> {
+    pub seat: &'a Seat<'a>,
+    pub round: Round,
+    /// What its server did while it waited for this turn, where it was under load before.
+    pub waited: Option<Waited>,
+}
+
+/// The place of a launch among those of its block. Who drops it has left, and the block is given up; [`Seat::leave_well`] leaves without that.
 pub(super) struct Seat<'a> {
     turnstile: &'a Turnstile<'a>,
     place: usize,
-    ends_well: Cell<bool>,
+    ends_well: bool,
 }
 
 impl Seat<'_> {
     /// Waits for its turn; `None` when the run is interrupted or the block is given up.
-    pub fn take(&self) -> Option<Round> {
+    pub fn take(&self) -> Option<Turn<'_>> {
         let mut state = self.turnstile.state();
         loop {
             if state.given_up || self.turnstile.interrupted.load(Ordering::Relaxed) {
                 return None;
             }
             if state.is_turn_of(self.place) {
-                return Some(state.round);
+                return Some(Turn { seat: self, round: state.round, waited: None });
             }
             let waited = self.turnstile.changed.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -157,9 +165,9 @@ impl Seat<'_> {
         state.steady_at[self.place] = steady_at;
     }
 
-    /// Says that there is a result, so that the others may go on.
-    pub fn ends_well(&self) {
-        self.ends_well.set(true);
+    /// Leaves with a result, so that the others may go on.
+    pub fn leave_well(mut self) {
+        self.ends_well = true;
     }
 
     /// Notes what runs of this launch.
@@ -194,7 +202,7 @@ impl Drop for Seat<'_> {
         let mut state = self.turnstile.state();
         let had_turn = state.is_turn_of(self.place);
         state.present[self.place] = false;
-        state.given_up |= !self.ends_well.get();
+        state.given_up |= !self.ends_well;
         state.trees[self.place] = Vec::new();
         if had_turn {
             state.advance();
@@ -219,14 +227,14 @@ mod tests {
             for (place, turns) in leave_after.iter().enumerate() {
                 let (seat, seen) = (turnstile.seat(place), &seen);
                 scope.spawn(move || {
-                    seat.ends_well();
                     for turn in 0..*turns {
-                        let round = seat.take().unwrap();
+                        let round = seat.take().unwrap().round;
                         seen.lock().unwrap().push((round.number, place));
                         if turn + 1 < *turns {
                             seat.pass();
                         }
                     }
+                    seat.leave_well();
                 });
             }
         });

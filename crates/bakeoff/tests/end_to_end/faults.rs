@@ -133,7 +133,7 @@ fn a_start_script_that_returns() {
 #[test]
 fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {
     let place = Place::with_study(&[("good", &page("5ms")), ("bad", &script("", "fault = \"never-answer\""))]);
-    let ran = place.run(&["run", "study.toml", "--budget", "30s"]).ends_with(5);
+    let ran = place.run(&["run", "study.toml", "--budget", "30s", "--fail-on", "never"]).ends_with(5);
     place.assert_nothing_is_left();
     ran.says("✗ INVALID").says("no-block-used").complains("the budget of 30 s does not allow another block");
     let report = place.report();

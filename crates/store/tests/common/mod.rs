@@ -131,6 +131,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
             rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: None,
+            steady_from_s: None,
         }),
         cells: vec![CellRecord {
             cell: 0,

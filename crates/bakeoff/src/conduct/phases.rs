@@ -1,0 +1,231 @@
+//! The phases of a server that is ready. Each is a value that the next one consumes: launched, inspected, warm, measured.
+
+use std::time::{Duration, Instant};
+
+use analysis::{Second, Steadiness};
+use load::{LengthRule, Load, LoadError, Stop, Target};
+use model::plan::Trial;
+use model::proof::Proof;
+use model::study::WarmUp;
+use model::{Arrivals, CellIndex, CellRecord, Failed, Interval, Phase, Setting, WarmUpRecord};
+use server::{Running, Site};
+
+use super::answers;
+use super::asking::Asking;
+use super::launch::{Broken, Launch, Purpose};
+use super::loading::{Extent, Judged, Loaded};
+use super::services::Services;
+use super::shown::{Shown, Step};
+use super::turns::Turn;
+
+/// Answers looked at closely before the load, of each workload; one more is asked for after it.
+const ANSWERS_BEFORE: usize = 2;
+
+/// A server that is ready, its launch and what runs beside it. Nothing here changes from phase to phase.
+pub(super) struct Live<'l> {
+    pub launch: &'l Launch<'l>,
+    pub server: &'l Running,
+    pub services: &'l Services,
+    pub target: Target,
+    /// When it became ready.
+    ready: Instant,
+}
+
+/// A server that has not been asked anything yet.
+pub(super) struct Launched<'l> {
+    live: Live<'l>,
+    turn: Option<Turn<'l>>,
+    shown: Shown,
+}
+
+/// A server whose settings and single answers have been looked at.
+pub(super) struct Inspected<'l> {
+    pub live: Live<'l>,
+    pub turn: Option<Turn<'l>>,
+    pub shown: Shown,
+    /// The workloads, with what their good answers are like.
+    pub asks: Vec<Asking>,
+}
+
+/// A server that is warm, and may have been measured since.
+pub(super) struct Warm<'l>(pub Inspected<'l>);
+
+/// A server that has shown all that it was loaded for.
+struct Measured<'l>(Inspected<'l>);
+
+impl<'l> Live<'l> {
+    /// A server that has just become ready.
+    pub fn new(launch: &'l Launch<'l>, server: &'l Running, services: &'l Services) -> Self {
+        Self { launch, server, services, target: Target::from(server.address()), ready: Instant::now() }
+    }
+
+    /// The settings that the process has.
+    fn settings(&self) -> Vec<Setting> {
+        self.server.read_back(&self.launch.asked(), &self.launch.asked_of_others())
+    }
+
+    /// Reads the study's proofs that belong before, or after, the loads: all of them, or there is no trial.
+    fn prove(&self, after: bool) -> Result<Vec<Setting>, Broken> {
+        let Launch { prepared, purpose, variant, .. } = self.launch;
+        // A pilot measures nothing after which something could be read.
+        let is_pilot = matches!(purpose, Purpose::Trial(trial) if trial.cells.is_empty());
+        let due = |proof: &&Proof| proof.after == after && !(after && is_pilot);
+        let proofs: Vec<&Proof> = prepared.study.variants[*variant].proofs.iter().filter(due).collect();
+        let proved = self.server.prove(&proofs).map_err(|error| self.launch.broken(Phase::Inspect, error.into()))?;
+        self.launch.go_on()?;
+        Ok(proved)
+    }
+
+    /// The server failed in this phase: with what the kernel did to it meanwhile, which may be why.
+    pub fn failed(&self, phase: Phase, reason: String) -> Broken {
+        let reason = [Some(reason), self.server.killed()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        Broken::Variant(Failed { phase, reason, log_tail: self.server.log_tail() })
+    }
+
+    /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
+    pub fn unasked(&self, phase: Phase, error: LoadError) -> Broken {
+        match error {
+            LoadError::SetUp(_) | LoadError::Look(_) => {
+                self.failed(phase, self.launch.prepared.launcher.mask(&error.to_string()))
+            }
+            error => error.into(),
+        }
+    }
+}
+
+impl<'l> Launched<'l> {
+    pub fn new(live: Live<'l>, turn: Option<Turn<'l>>) -> Self {
+        let shown = Shown { launch: Some(live.server.facts().clone()), ..Shown::default() };
+        Self { live, turn, shown }
+    }
+
+    /// All that is done with a server that is ready, in a trial and in an evidence launch alike but for what they are for.
+    pub fn live(self, site: &Site) -> Step<Shown> {
+        self.inspect(site)?.warm_up()?.measure()?.inspect()
+    }
+
+    /// Looks at settings, single answers and proofs before any load.
+    fn inspect(self, site: &Site) -> Step<Inspected<'l>> {
+        let Self { live, turn, mut shown } = self;
+        live.launch.enter(Phase::Inspect, None);
+        shown.settings = live.settings();
+        let (mut shown, mut asks) = shown.then(live.asks(site))?;
+        for _ in 0..ANSWERS_BEFORE {
+            shown = live.look_at_answers(&asks, shown)?;
+        }
+        if let Some(launch) = &mut shown.launch {
+            let is_other = live.server.loaded(launch);
+            launch.changed_options = live.server.changed_options();
+            launch.varied = live.server.varied(&live.launch.varied());
+            if is_other {
+                shown.settings = live.settings();
+            }
+        }
+        let (mut shown, proved) = shown.then(live.prove(false))?;
+        shown.settings.extend(proved);
+        for (workload, asking) in asks.iter_mut().enumerate() {
+            if let Asking::Request { ask, lengths, .. } = asking {
+                *lengths = answers::lengths(&shown.answers, workload);
+                let rule = lengths.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
+                *ask = ask.clone().with_length(rule);
+            }
+        }
+        Ok(Inspected { live, turn, shown, asks })
+    }
+}
+
+impl<'l> Inspected<'l> {
+    /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, in bursts where the
+    /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
+    /// when the server is.
+    fn warm_up(self) -> Step<Warm<'l>> {
+        let Self { live, turn, shown, asks } = self;
+        live.launch.enter(Phase::WarmUp, None);
+        let record = live.launch.run.record;
+        let plan = &record.plan;
+        let pilot = matches!(live.launch.purpose, Purpose::Trial(trial) if trial.key.pilot);
+        let longest = match (record.warm_up_cut, plan.schedule.warm_up) {
+            (Some(cut), _) if !pilot => Duration::from_secs_f64(cut.seconds),
+            (_, WarmUp::Pilot { cap }) => cap,
+            (_, WarmUp::Fixed(fixed)) => fixed,
+        };
+        let bursts = plan.schedule.bursts;
+        let (mut shown, mut load) = shown.then(live.mixed_load(&asks, Stop::After(longest)))?;
+        if let Some(bursts) = bursts {
+            load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
+        }
+        let is_rest = |interval: &Interval| bursts.is_some_and(|bursts| bursts.is_rest(interval.start_s));
+        // Side by side the block without a warm-up length finds it.
+        let finds = record.warm_up_cut.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
+        let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
+        let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
+        let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |interval| {
+            // Rests tell nothing of how fast the server is.
+            steady = if is_rest(interval) { None } else { rule.push(Second::from(interval)) }.or(steady);
+            match steady {
+                None => Judged::GoOn,
+                Some(_) if pilot => Judged::Enough,
+                Some(_) => Judged::Steady,
+            }
+        });
+        let Loaded { intervals, slices, failed_tear_downs, turn, .. } = loaded;
+        let (rests, intervals) = intervals.into_iter().partition(is_rest);
+        shown.warm_up = Some(WarmUpRecord {
+            intervals,
+            rests,
+            slices,
+            steady_at_s: steady.map(|steady| steady.at_s),
+            steady_from_s: steady.map(|steady| steady.from_s),
+        });
+        shown.add_failed_tear_downs(failed_tear_downs);
+        let (shown, ()) = shown.then(ended)?;
+        Ok(Warm(Inspected { live, turn, shown, asks }))
+    }
+}
+
+impl<'l> Warm<'l> {
+    /// Does what the launch is for.
+    fn measure(self) -> Step<Measured<'l>> {
+        let Self(measured) = match self.0.live.launch.purpose {
+            Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(trial, *cell))?,
+            Purpose::Evidence => self.watch()?,
+        };
+        Ok(Measured(measured))
+    }
+
+    fn measure_cell(self, trial: &Trial, cell: CellIndex) -> Step<Self> {
+        let Self(Inspected { live, turn, mut shown, asks }) = self;
+        live.launch.enter(Phase::Measure, Some(cell));
+        let plan = &live.launch.run.record.plan;
+        let planned = &plan.cells[cell];
+        let length = planned.length(plan.schedule.measure);
+        // A slice's answers are those of whole requests, from its beginning on.
+        let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.intervals);
+        let lead_in = if turn.is_some() { 0 } else { analysis::lead_in(planned, warm_up, length) };
+        let stop = Stop::After(Duration::from_secs(lead_in) + length);
+        // All variants of a block meet the same random times.
+        let load = Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &asks, stop) };
+        let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
+        let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::GoOn);
+        let Loaded { began, intervals, slices, failed_tear_downs, turn } = loaded;
+        let (ramp_up, intervals) = intervals.into_iter().partition(|second| second.start_s < lead_in as f64);
+        let since_ready_s = began.duration_since(live.ready).as_secs_f64();
+        let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
+        let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));
+        shown.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, slices, jruby, ruby_gc });
+        shown.add_failed_tear_downs(failed_tear_downs);
+        let (shown, ()) = shown.then(ended)?;
+        Ok(Self(Inspected { live, turn, shown, asks }))
+    }
+}
+
+impl Measured<'_> {
+    /// Looks at proofs and single answers once more, after all loads.
+    fn inspect(self) -> Step<Shown> {
+        let Self(Inspected { live, shown, asks, .. }) = self;
+        live.launch.enter(Phase::Inspect, None);
+        let (mut shown, proved) = shown.then(live.prove(true))?;
+        shown.settings.extend(proved);
+        live.look_at_answers(&asks, shown)
+    }
+}
