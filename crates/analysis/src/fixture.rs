@@ -97,7 +97,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             value: value.to_owned(),
         }],
         shared: Vec::new(),
-        proofs: Vec::new(),
+        assertions: Vec::new(),
     }
 }
 

@@ -245,10 +245,10 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn what_a_proof_read_in_all_launches_is_told_in_one() {
+    fn what_an_assertion_read_in_all_launches_is_told_in_one() {
         let mut record = fixture::record(5, 0.0);
         let read = |live: &str, result| Setting {
-            kind: SettingKind::Proof,
+            kind: SettingKind::Assertion,
             name: "database's time".to_owned(),
             asked: ">= 0".to_owned(),
             live: Some(live.to_owned()),

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 /// A value that has to be found in a running server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Proof {
+pub struct Assertion {
     /// What reports call it.
     pub name: String,
     /// Where the value is read.
-    pub read: ProofSource,
+    pub read: AssertionSource,
     /// What it has to be.
     pub expect: Expected,
     /// Whether it is read after the loads, instead of before: for pools that grow.
@@ -20,10 +20,10 @@ pub struct Proof {
     pub is_pool: bool,
 }
 
-/// Where a proof's value is read.
+/// Where an assertion's value is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ProofSource {
+pub enum AssertionSource {
     /// An attribute of a managed bean of the server's JVM.
     Jmx {
         /// The bean's name; may be a pattern that fits one bean.
@@ -49,7 +49,7 @@ pub enum ProofSource {
     Threads(String),
 }
 
-impl fmt::Display for ProofSource {
+impl fmt::Display for AssertionSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Jmx { bean, attribute } => write!(f, "JMX {bean}, {attribute}"),

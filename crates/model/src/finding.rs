@@ -53,7 +53,7 @@ pub enum FindingId {
     /// A factor's setting could not be read back.
     SettingUnverified,
     /// What the study wants to see in the running server was not seen there.
-    ProofFailed,
+    AssertionFailed,
     /// A start script assigned an option variable again without its old value.
     OptionsOverwritten,
     /// A pool is smaller than the users at once.
@@ -112,7 +112,7 @@ impl FindingId {
         Self::SettingIsDefault,
         Self::SettingInert,
         Self::SettingUnverified,
-        Self::ProofFailed,
+        Self::AssertionFailed,
         Self::OptionsOverwritten,
         Self::PoolTooSmall,
         Self::Confounded,
@@ -150,7 +150,7 @@ impl FindingId {
             Self::SettingIsDefault => "setting-is-default",
             Self::SettingInert => "setting-inert",
             Self::SettingUnverified => "setting-unverified",
-            Self::ProofFailed => "proof-failed",
+            Self::AssertionFailed => "assertion-failed",
             Self::OptionsOverwritten => "options-overwritten",
             Self::PoolTooSmall => "pool-too-small",
             Self::Confounded => "confounded",

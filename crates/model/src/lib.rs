@@ -8,6 +8,7 @@
 //!
 //! The types carry data and small facts about it (polarity, merging, names); they do no I/O.
 
+pub mod assertion;
 pub mod attribution;
 pub mod change;
 pub mod curve;
@@ -24,7 +25,6 @@ pub mod malformed;
 pub mod metric;
 pub mod options;
 pub mod plan;
-pub mod proof;
 pub mod record;
 pub mod report;
 pub mod ruby;

@@ -117,7 +117,7 @@ pub struct VariantSummary {
     /// Trials that failed, pilots included.
     pub failed: Vec<FailedTrial>,
     /// Settings of the factors as the first launch that has them read them. Of a number that is as it should be and differs between
-    /// launches (a proof's), `live` is what all had: the median, and from where to where.
+    /// launches (an assertion's), `live` is what all had: the median, and from where to where.
     pub settings: Vec<Setting>,
     /// Command line of its first launch, secrets masked.
     pub command: Vec<String>,

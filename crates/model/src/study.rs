@@ -8,8 +8,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use crate::assertion::Assertion;
 use crate::interval::BIN_S;
-use crate::proof::Proof;
 use crate::{Launches, Metric, Scenarios, Shape, Step};
 
 /// A question about servers, and how it is to be answered.
@@ -94,7 +94,7 @@ pub struct Variant {
     pub shared: Vec<AskedSetting>,
     /// What its running server has to show beside its settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub proofs: Vec<Proof>,
+    pub assertions: Vec<Assertion>,
 }
 
 /// Where a setting lives in the running process.
@@ -113,8 +113,8 @@ pub enum SettingKind {
     Argument,
     /// The runtime, its version, its JDK, or the program it runs.
     Runtime,
-    /// What the study wants to see with its own eyes: a `[[proof]]`.
-    Proof,
+    /// What the study wants to see with its own eyes: an `[[assertion]]`.
+    Assertion,
     /// What its control group allows.
     Limit,
 }

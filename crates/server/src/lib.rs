@@ -8,6 +8,7 @@
 //!
 //! Synchronous: every call blocks, with a bound.
 
+mod assertion;
 mod attach;
 mod cgroup;
 mod doctor;
@@ -20,7 +21,6 @@ mod launch;
 mod library;
 mod probe;
 mod proc;
-mod proof;
 mod runtime;
 mod serving;
 mod settings;

@@ -1,4 +1,4 @@
-//! `[[proof]]`: values read from real servers.
+//! `[[assertion]]`: values read from real servers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod common;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{RUBY_SERVER, command, launcher, on_jdk, ruby, spec, study, toolbox};
-use model::proof::{Expected, Proof, ProofSource};
+use model::assertion::{Assertion, AssertionSource, Expected};
 use model::study::{JavaProgram, Runtime, ServerSpec};
 use model::{Setting, SettingResult, SettingSource};
 use server::{Running, SuperviseError, install};
@@ -60,24 +60,24 @@ public class Idle {
 }
 "#;
 
-fn proof(read: ProofSource, expect: &str) -> Proof {
-    Proof { name: "proof".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
+fn assertion(read: AssertionSource, expect: &str) -> Assertion {
+    Assertion { name: "assertion".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
 }
 
-fn jmx(bean: &str, attribute: &str, expect: &str) -> Proof {
-    proof(ProofSource::Jmx { bean: bean.into(), attribute: attribute.into() }, expect)
+fn jmx(bean: &str, attribute: &str, expect: &str) -> Assertion {
+    assertion(AssertionSource::Jmx { bean: bean.into(), attribute: attribute.into() }, expect)
 }
 
-fn http(json: &str, expect: &str) -> Proof {
-    proof(ProofSource::Http { path: "/".into(), json: json.into() }, expect)
+fn http(json: &str, expect: &str) -> Assertion {
+    assertion(AssertionSource::Http { path: "/".into(), json: json.into() }, expect)
 }
 
-fn said(command: &str, regex: Option<&str>, expect: &str) -> Proof {
-    proof(ProofSource::Command { command: command.into(), regex: regex.map(str::to_owned) }, expect)
+fn said(command: &str, regex: Option<&str>, expect: &str) -> Assertion {
+    assertion(AssertionSource::Command { command: command.into(), regex: regex.map(str::to_owned) }, expect)
 }
 
-fn threads(name: &str, expect: &str) -> Proof {
-    proof(ProofSource::Threads(name.into()), expect)
+fn threads(name: &str, expect: &str) -> Assertion {
+    assertion(AssertionSource::Threads(name.into()), expect)
 }
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Running {
@@ -99,7 +99,7 @@ fn what_a_jvm_shows() {
     let dir = study("Pools.java", SERVER);
     let program = JavaProgram::Main("Pools.java".into());
     let running = launch(&spec(Runtime::Java { java: on_jdk(&["-Xmx64m"]), program }, &["{port}"], dir.path()), &dir);
-    let proofs = [
+    let assertions = [
         jmx("known:type=Pool (main)", "Size", "30"),
         jmx("known:type=Pool*", "Size", "31"),
         jmx("java.lang:type=Memory", "HeapMemoryUsage.max", "<= 67108864"),
@@ -120,7 +120,7 @@ fn what_a_jvm_shows() {
         said("echo version 30 >&2", Some(r"version (\d+)"), "30"),
         said("echo why >&2; echo what; exit 3", None, "30"),
     ];
-    let settings = running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap();
+    let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
     let told: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told[0], ("30", true));
     assert_eq!(told[1], ("30", false));
@@ -151,8 +151,8 @@ fn what_a_jvm_shows() {
 fn what_other_programs_show() {
     let dir = study("server.rb", &format!("Thread.new {{ sleep }}.name = 'known-worker'\n{RUBY_SERVER}"));
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
-    let proofs = [threads("^known-worker$", "1"), jmx("a:b=c", "D", "1")];
-    let settings = running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap();
+    let assertions = [threads("^known-worker$", "1"), jmx("a:b=c", "D", "1")];
+    let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(told(&settings[0]), ("1", true));
     assert_eq!(told(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
@@ -165,8 +165,9 @@ fn what_other_programs_show() {
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
     common::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
-    let settings =
-        running.prove(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")]).unwrap();
+    let settings = running
+        .check_assertions(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")])
+        .unwrap();
     let told_of: Vec<_> = settings.iter().map(told).collect();
     assert_eq!(told_of, [("30", true), ("3", true), ("1", true)]);
 
@@ -183,14 +184,14 @@ fn jvms_of_which_none_answers_are_told() {
     std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
     let start =
         |jvms: &str| std::fs::write(dir.path().join("start.sh"), format!("{jvms} exec ruby server.rb $1\n")).unwrap();
-    let proofs =
+    let assertions =
         [jmx("java.lang:type=Runtime", "SpecVersion", ">= 17"), threads("^idle$", "1"), threads("^known-worker$", "1")];
     let settings = |ready: &[&str]| {
         let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
         for file in ready {
             common::eventually("the JVMs work", || dir.path().join(file).is_file());
         }
-        running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap()
+        running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap()
     };
     start("java Idle.java one &");
     let one = settings(&["one"]);
@@ -208,7 +209,9 @@ fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
     let java = on_jdk(&["-Xmx64m", "-XX:+DisableAttachMechanism"]);
     let program = JavaProgram::Main("Pools.java".into());
     let running = launch(&spec(Runtime::Java { java, program }, &["{port}"], dir.path()), &dir);
-    for setting in running.prove(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]).unwrap() {
+    for setting in
+        running.check_assertions(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]).unwrap()
+    {
         assert!(told(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
     }
 }
@@ -223,7 +226,7 @@ fn a_command_ends_when_the_run_is_interrupted() {
     let running =
         launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
     interrupted.store(true, Ordering::Relaxed);
-    let settings = running.prove(&[&said("sleep 600", None, "1")]).unwrap();
+    let settings = running.check_assertions(&[&said("sleep 600", None, "1")]).unwrap();
     assert_eq!(told(&settings[0]).0, "the command was interrupted");
 }
 
@@ -232,7 +235,7 @@ fn a_command_ends_when_the_run_is_interrupted() {
 fn a_command_that_may_have_left_something_behind_is_no_missing_value() {
     let dir = study("server.rb", RUBY_SERVER);
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
-    let error = running.prove(&[&said("kill -9 $PPID", None, "1")]).unwrap_err();
+    let error = running.check_assertions(&[&said("kill -9 $PPID", None, "1")]).unwrap_err();
     assert!(matches!(error, SuperviseError::Lost { .. }), "{error}");
 }
 
@@ -247,7 +250,7 @@ fn the_gems_that_a_ruby_has_loaded() {
     running.loaded(&mut facts);
     assert_eq!(facts.gems["json"].as_bytes(), version, "{:?}", facts.gems);
     // The probe has told; the thread of it that stays does not count.
-    let threads = running.prove(&[&threads("", "1")]).unwrap();
+    let threads = running.check_assertions(&[&threads("", "1")]).unwrap();
     let alone = threads[0].live.as_deref().unwrap().parse::<u32>().unwrap();
     assert!(alone <= 2, "MRI may keep a thread for its timer: {alone}");
 }

@@ -11,8 +11,8 @@ use std::process::Command;
 
 use common::{RUBY_SERVER, asked, command, eventually, launcher, spec, study, tcp, toolbox};
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
+use model::assertion::{Assertion, AssertionSource, Expected};
 use model::evidence::Recording;
-use model::proof::{Expected, Proof, ProofSource};
 use model::study::{ServerSpec, SettingKind};
 use model::{JvmUse, LaunchFacts, Setting};
 use server::{Running, install};
@@ -58,8 +58,8 @@ fn results(settings: &[Setting]) -> Vec<SettingResult> {
     settings.iter().map(|setting| setting.result.clone()).collect()
 }
 
-fn proof(read: ProofSource, expect: &str) -> Proof {
-    Proof { name: "proof".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
+fn assertion(read: AssertionSource, expect: &str) -> Assertion {
+    Assertion { name: "assertion".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
 }
 
 /// The script stays, and the program is its child.
@@ -119,11 +119,14 @@ fn a_java_program_behind_a_script() {
     let JvmUse { counters, gc } = sampler.sample().unwrap().jvm.unwrap();
     assert!(counters.is_some_and(|counters| counters.threads > 5));
     assert!(gc.is_some_and(|gc| gc.paused_s() > 0.0 && gc.heap_after_bytes.is_some()));
-    let proofs = [
-        proof(ProofSource::Threads("^HTTP-Dispatcher$".into()), "1"),
-        proof(ProofSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
+    let assertions = [
+        assertion(AssertionSource::Threads("^HTTP-Dispatcher$".into()), "1"),
+        assertion(AssertionSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
     ];
-    assert_eq!(results(&running.prove(&proofs.iter().collect::<Vec<_>>()).unwrap()), [InEffect, InEffect]);
+    assert_eq!(
+        results(&running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap()),
+        [InEffect, InEffect]
+    );
 
     let (recorder, cpu) = (running.record().unwrap(), running.watch_cpu());
     (0..50).for_each(|_| get(running.address()));

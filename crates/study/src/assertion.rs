@@ -1,18 +1,18 @@
-//! From `[[proof]]` to what each variant has to show.
+//! From `[[assertion]]` to what each variant has to show.
 
 use std::collections::BTreeSet;
 
 use miette::SourceSpan;
-use model::proof::{Expected, Proof, ProofSource};
+use model::assertion::{Assertion, AssertionSource, Expected};
 use regex::Regex;
 
-use crate::file::{ProofKeys, RuntimeName, ServerKeys, When};
+use crate::file::{AssertionKeys, RuntimeName, ServerKeys, When};
 use crate::placeholder::Placeholders;
 use crate::problem::{Problem, Problems, did_you_mean};
 use crate::value::{At, Wanted};
 use crate::workload::{check_json_path, check_path};
 
-/// What a variant is, as far as proofs are concerned.
+/// What a variant is, as far as assertions are concerned.
 pub(crate) struct Subject<'a> {
     /// Its name.
     pub name: &'a str,
@@ -23,21 +23,21 @@ pub(crate) struct Subject<'a> {
 }
 
 /// What a variant has to show.
-pub(crate) fn proofs(
-    all: &[At<ProofKeys>],
+pub(crate) fn assertions(
+    all: &[At<AssertionKeys>],
     subject: &Subject<'_>,
     placeholders: &Placeholders,
     problems: &mut Problems,
-) -> Vec<Proof> {
+) -> Vec<Assertion> {
     let mut names = BTreeSet::new();
-    let mut proofs = Vec::new();
+    let mut assertions = Vec::new();
     for keys in all {
         if keys.name.trim().is_empty() {
-            let problem = Problem::new("a proof needs a name");
+            let problem = Problem::new("an assertion needs a name");
             problems.add(problem.at(keys.name.place, "empty").help("say what is seen, as in `name = \"pool size\"`"));
         }
         if !names.insert(keys.name.value.as_str()) {
-            let problem = Problem::new(format!("two proofs are called `{}`", keys.name.value));
+            let problem = Problem::new(format!("two assertions are called `{}`", keys.name.value));
             problems.add(problem.at(keys.name.place, "again").help("give each its own name"));
         }
         let source = source(keys, subject, placeholders, problems);
@@ -45,14 +45,14 @@ pub(crate) fn proofs(
         if let (Some(read), Some(expect)) = (source, expect) {
             let is_pool = is_pool(keys, &expect, problems);
             let after = keys.when == When::After;
-            proofs.push(Proof { name: keys.name.value.clone(), read, expect, after, is_pool });
+            assertions.push(Assertion { name: keys.name.value.clone(), read, expect, after, is_pool });
         }
     }
-    proofs
+    assertions
 }
 
 /// Levels and variants that expectations may name, held against those that do.
-pub(crate) fn check_names(all: &[At<ProofKeys>], known: &[&str], problems: &mut Problems) {
+pub(crate) fn check_names(all: &[At<AssertionKeys>], known: &[&str], problems: &mut Problems) {
     for keys in all {
         let Wanted::Each(each) = &keys.expect.value else { continue };
         for name in each.keys().filter(|name| !known.contains(&name.as_str())) {
@@ -66,11 +66,11 @@ pub(crate) fn check_names(all: &[At<ProofKeys>], known: &[&str], problems: &mut 
 }
 
 fn source(
-    keys: &ProofKeys,
+    keys: &AssertionKeys,
     subject: &Subject<'_>,
     placeholders: &Placeholders,
     problems: &mut Problems,
-) -> Option<ProofSource> {
+) -> Option<AssertionSource> {
     one_way(keys, problems)?;
     if let Some(pattern) = keys.threads.as_ref().or(keys.regex.as_ref()) {
         check_pattern(pattern, problems);
@@ -99,13 +99,13 @@ fn source(
             problems
                 .add(problem.at(jmx.attribute.place, "empty, or a part of it is").help("as in `HeapMemoryUsage.max`"));
         }
-        return Some(ProofSource::Jmx { bean: jmx.bean.value.clone(), attribute: jmx.attribute.value.clone() });
+        return Some(AssertionSource::Jmx { bean: jmx.bean.value.clone(), attribute: jmx.attribute.value.clone() });
     }
     if let Some(http) = &keys.http {
         check_path(&http.get, problems);
         Placeholders::of_request().check_text(&http.get, http.get.place, problems);
         check_json_path(&http.json, http.json.place, problems);
-        return Some(ProofSource::Http { path: http.get.value.clone(), json: http.json.value.clone() });
+        return Some(AssertionSource::Http { path: http.get.value.clone(), json: http.json.value.clone() });
     }
     if let Some(command) = &keys.command {
         if command.trim().is_empty() {
@@ -115,13 +115,13 @@ fn source(
         }
         placeholders.check(command, problems);
         let regex = keys.regex.as_ref().map(|regex| regex.value.clone());
-        return Some(ProofSource::Command { command: command.value.0.clone(), regex });
+        return Some(AssertionSource::Command { command: command.value.0.clone(), regex });
     }
-    keys.threads.as_ref().map(|name| ProofSource::Threads(name.value.clone()))
+    keys.threads.as_ref().map(|name| AssertionSource::Threads(name.value.clone()))
 }
 
 /// Whether the value is a pool's size, which is a number.
-fn is_pool(keys: &ProofKeys, expect: &Expected, problems: &mut Problems) -> bool {
+fn is_pool(keys: &AssertionKeys, expect: &Expected, problems: &mut Problems) -> bool {
     let Some(pool) = keys.pool.as_ref().filter(|pool| pool.value) else { return false };
     if !expect.fits_counts() {
         problems.add(
@@ -134,8 +134,8 @@ fn is_pool(keys: &ProofKeys, expect: &Expected, problems: &mut Problems) -> bool
     true
 }
 
-/// Finds fault with a proof that is not read in one way.
-fn one_way(keys: &ProofKeys, problems: &mut Problems) -> Option<()> {
+/// Finds fault with an assertion that is not read in one way.
+fn one_way(keys: &AssertionKeys, problems: &mut Problems) -> Option<()> {
     let written = [
         ("jmx", keys.jmx.as_ref().map(|jmx| jmx.bean.place)),
         ("http", keys.http.as_ref().map(|http| http.get.place)),
@@ -147,14 +147,14 @@ fn one_way(keys: &ProofKeys, problems: &mut Problems) -> Option<()> {
         return Some(());
     }
     let name = &keys.name;
-    let problem = Problem::new(format!("proof `{}` has to be read in one way", name.value));
+    let problem = Problem::new(format!("assertion `{}` has to be read in one way", name.value));
     problems.add(if written.is_empty() {
         problem
             .at(name.place, "one of `jmx`, `http`, `command` and `threads` is needed")
             .help("as in `threads = \"^worker-\"` or `http = { get = \"/status\", json = \"$.pool\" }`")
     } else {
         let told = |problem: Problem, (way, place): (&str, SourceSpan)| problem.at(place, format!("`{way}` here"));
-        written.into_iter().fold(problem, told).help("leave one of them, and give the others proofs of their own")
+        written.into_iter().fold(problem, told).help("leave one of them, and give the others assertions of their own")
     });
     None
 }
@@ -191,16 +191,19 @@ fn bean_fault(bean: &str) -> Option<&'static str> {
     (!parts.all(is_property)).then_some("needs `key=value` after the `:`, several with `,` between them")
 }
 
-fn expected(keys: &ProofKeys, subject: &Subject<'_>, problems: &mut Problems) -> Option<Expected> {
+fn expected(keys: &AssertionKeys, subject: &Subject<'_>, problems: &mut Problems) -> Option<Expected> {
     let text = match &keys.expect.value {
         Wanted::One(text) => text,
         Wanted::Each(each) => {
             let own = each.get(subject.name).or_else(|| subject.levels.iter().find_map(|level| each.get(*level)));
             let Some(own) = own else {
                 problems.add(
-                    Problem::new(format!("proof `{}` expects nothing of variant `{}`", keys.name.value, subject.name))
-                        .at(keys.expect.place, "names neither it nor one of its levels")
-                        .help("say what each variant has to show, by its name or by a level's"),
+                    Problem::new(format!(
+                        "assertion `{}` expects nothing of variant `{}`",
+                        keys.name.value, subject.name
+                    ))
+                    .at(keys.expect.place, "names neither it nor one of its levels")
+                    .help("say what each variant has to show, by its name or by a level's"),
                 );
                 return None;
             };

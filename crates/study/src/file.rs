@@ -38,7 +38,7 @@ pub(crate) struct StudyFile {
     pub workload: Vec<At<WorkloadKeys>>,
     /// What has to be seen in every running server, beside the settings, which are read back anyway.
     #[serde(default)]
-    pub proof: Vec<At<ProofKeys>>,
+    pub assertion: Vec<At<AssertionKeys>>,
     /// Commands run around trials, in the study's folder, by `/bin/sh -c`; one that fails stops the run.
     /// They may hold the placeholders of a launch; a shell's `${NAME}` is left alone.
     #[serde(default)]
@@ -396,7 +396,7 @@ pub(crate) struct FeederKeys {
 /// makes the result invalid; one that cannot be read is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ProofKeys {
+pub(crate) struct AssertionKeys {
     /// What reports call it.
     pub name: At<String>,
     /// An attribute of a managed bean of the server's JVM.
@@ -440,7 +440,7 @@ pub(crate) struct AnswerKeys {
     pub json: At<String>,
 }
 
-/// When a proof is read.
+/// When an assertion is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum When {

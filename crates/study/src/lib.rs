@@ -7,6 +7,7 @@
 //! The form of single values (lengths of time, percentages, names of metrics) is checked while reading and ends it;
 //! everything else is checked afterwards and told together.
 
+mod assertion;
 mod decide;
 mod design;
 mod file;
@@ -17,7 +18,6 @@ mod launch;
 mod memory;
 mod placeholder;
 mod problem;
-mod proof;
 mod scenario;
 mod schema;
 mod secondary;

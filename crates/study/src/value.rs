@@ -340,7 +340,7 @@ impl JsonSchema for Thinking {
     }
 }
 
-/// What a proof has to show: the same of every variant, or by name.
+/// What an assertion has to show: the same of every variant, or by name.
 #[derive(Debug, Clone)]
 pub enum Wanted {
     /// Of every variant.

@@ -3,11 +3,11 @@
 use indexmap::IndexMap;
 use model::study::{AskedSetting, Factor, Variant};
 
+use crate::assertion;
 use crate::design;
 use crate::file::{ServerKeys, StudyFile};
 use crate::launch::Launches;
 use crate::problem::{Problem, Problems};
-use crate::proof;
 use crate::value::At;
 
 /// Most variants of a study: a block launches every one of them.
@@ -104,7 +104,7 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
     let mut known: Vec<String> = levels.chain(combined).collect();
     known.sort();
     known.dedup();
-    proof::check_names(&file.proof, &known.iter().map(String::as_str).collect::<Vec<_>>(), problems);
+    assertion::check_names(&file.assertion, &known.iter().map(String::as_str).collect::<Vec<_>>(), problems);
     all.into_iter()
         .filter_map(|levels| {
             let merged = levels.iter().fold(file.server.value.clone(), |keys, (_, _, level)| keys.overlaid(level));
@@ -113,11 +113,11 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
             let is_replaced = |shared: &AskedSetting| treatment.iter().any(|asked| asked.replaces(shared));
             let names: Vec<&str> = levels.iter().map(|(_, level, _)| *level).collect();
             let name = names.join("/");
-            let subject = proof::Subject { name: &name, levels: &names, keys: &merged };
+            let subject = assertion::Subject { name: &name, levels: &names, keys: &merged };
             Some(Variant {
                 name: name.clone(),
                 levels: levels.iter().map(|(factor, level, _)| ((*factor).to_owned(), (*level).to_owned())).collect(),
-                proofs: proof::proofs(&file.proof, &subject, &launches.placeholders, problems),
+                assertions: assertion::assertions(&file.assertion, &subject, &launches.placeholders, problems),
                 shared: file.server.value.treatment("").filter(|shared| !is_replaced(shared)).collect(),
                 treatment,
                 server: launches.server(&merged, file.server.place, problems)?,

@@ -60,15 +60,15 @@ fn a_choice_of_all_combinations() {
 }
 
 #[test]
-fn proofs_expect_of_each_variant_what_is_its_own() {
+fn assertions_expect_of_each_variant_what_is_its_own() {
     let text = format!(
-        "{SMALL}\n[[proof]]\nname = \"pool\"\nhttp = {{ get = \"/s\", json = \"$.size\" }}\n\
+        "{SMALL}\n[[assertion]]\nname = \"pool\"\nhttp = {{ get = \"/s\", json = \"$.size\" }}\n\
          expect = {{ small = 1, large = \">= 2\" }}\nwhen = \"after\"\npool = true\n"
     );
     let study = study::parse(&text, "study.toml", Path::new("/")).unwrap();
-    let expected = |variant: usize| study.variants[variant].proofs[0].expect.text().to_owned();
+    let expected = |variant: usize| study.variants[variant].assertions[0].expect.text().to_owned();
     assert_eq!([expected(0), expected(1)], ["1", ">= 2"]);
-    assert!(study.variants[0].proofs[0].after && study.variants[0].proofs[0].is_pool);
+    assert!(study.variants[0].assertions[0].after && study.variants[0].assertions[0].is_pool);
 }
 
 #[test]

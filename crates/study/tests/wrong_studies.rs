@@ -317,9 +317,9 @@ fn limits_that_limit_nothing() {
     shows("limits_that_limit_nothing", &text, &["memory", "\"512\""], "\"512m\"");
 }
 
-/// The good study with a proof of these keys.
-fn proof(keys: &str) -> String {
-    changed("[decide]", &format!("[[proof]]\nname = \"pool\"\n{keys}\n\n[decide]"))
+/// The good study with an assertion of these keys.
+fn assertion(keys: &str) -> String {
+    changed("[decide]", &format!("[[assertion]]\nname = \"pool\"\n{keys}\n\n[decide]"))
 }
 
 #[test]
@@ -329,9 +329,9 @@ fn a_misspelt_limit() {
 }
 
 #[test]
-fn proofs_that_cannot_hold() {
+fn assertions_that_cannot_hold() {
     let wrong = |keys: &str, underlined: &[&str], told: &str| {
-        let (text, error) = (proof(keys), read(&proof(keys)));
+        let (text, error) = (assertion(keys), read(&assertion(keys)));
         let places = error.labels().into_iter().flatten();
         let places: Vec<&str> = places.map(|label| &text[label.offset()..label.offset() + label.len()]).collect();
         let shown = rendered(&error);
@@ -342,7 +342,11 @@ fn proofs_that_cannot_hold() {
     let both = "{ off = 1, on = 2, onn = 2 }";
     wrong(&format!("threads = \"^w\"\nexpect = {both}"), &[both], "no level and no variant is called `onn`");
     wrong("command = \"x\"\nexpect = \"ten\"\npool = true", &["\"ten\"", "true"], "no pool has a size of `ten`");
-    wrong("threads = \"^w\"\nexpect = { off = 1 }", &["{ off = 1 }"], "proof `pool` expects nothing of variant `on`");
+    wrong(
+        "threads = \"^w\"\nexpect = { off = 1 }",
+        &["{ off = 1 }"],
+        "assertion `pool` expects nothing of variant `on`",
+    );
     wrong("threads = \"(\"\nexpect = 1", &["\"(\""], "is not a regular expression");
     wrong("threads = \"\"\nexpect = 1", &["\"\""], "found everywhere");
     wrong("command = \"a\"\nregex = \"\"\nexpect = 1", &["\"\""], "found everywhere");
@@ -368,13 +372,13 @@ fn proofs_that_cannot_hold() {
     wrong("command = \" \"\nexpect = 1", &["\" \""], "an empty command says nothing");
     wrong("command = \"ask {prot}\"\nexpect = 1", &["\"ask {prot}\""], "unknown placeholder `{prot}`");
     wrong("threads = \"^w\"\nregex = \"x\"\nexpect = 1", &["\"x\""], "`regex` reads what a command wrote");
-    insta::assert_snapshot!(rendered(&read(&proof(
+    insta::assert_snapshot!(rendered(&read(&assertion(
         "jmx = { bean = \":type=Memory\", attribute = \"Heap\" }\nexpect = 1"
     ))));
 }
 
 #[test]
-fn proofs_that_can_hold() {
+fn assertions_that_can_hold() {
     for keys in [
         "jmx = { bean = 'com.zaxxer.hikari:type=PoolConfig (main)', attribute = 'MaximumPoolSize' }\nexpect = 10",
         "jmx = { bean = 'a:name=\"x,y\",type=*', attribute = 'Heap.max' }\nexpect = '>= 1'",
@@ -383,7 +387,7 @@ fn proofs_that_can_hold() {
         "command = 'ask {port} $SERVER_PID'\nregex = 'is (\\d+)'\nexpect = ''",
         "threads = '.'\nexpect = '<= 8'",
     ] {
-        study::parse(&proof(keys), "study.toml", folder().path()).unwrap();
+        study::parse(&assertion(keys), "study.toml", folder().path()).unwrap();
     }
 }
 

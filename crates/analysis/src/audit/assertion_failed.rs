@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::proof::Proof;
+use model::assertion::Assertion;
 use model::study::SettingKind;
 use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
 
@@ -12,71 +12,73 @@ use super::{Assessment, Found, launches, name};
 /// Characters of a value that is shown: a command may write much.
 const LONGEST_VALUE: usize = 80;
 
-/// Invalid for each proof that saw something else in any launch, and for each that was to be the same everywhere and is not; a
+/// Invalid for each assertion that saw something else in any launch, and for each that was to be the same everywhere and is not; a
 /// warning for each that no launch of a variant could read.
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let missed = settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown));
     missed.chain(unlike(record)).collect()
 }
 
-/// Proofs that were to see the same everywhere: one finding for each variant that does not agree with itself, or with the first.
+/// Assertions that were to see the same everywhere: one finding for each variant that does not agree with itself, or with the first.
 fn unlike(record: &StudyRecord) -> Vec<Found> {
     let variants = &record.study.variants;
-    let proofs = |variant: VariantIndex| variants[variant].proofs.iter().filter(|proof| proof.expect.is_same());
-    let all = (0..variants.len()).flat_map(|variant| proofs(variant).map(move |proof| (variant, proof)));
-    all.filter_map(|(variant, proof)| {
-        let first = (0..variant).find(|other| proofs(*other).any(|other| other.name == proof.name));
-        let own = seen(record, variant, &proof.name);
-        let firsts = first.map(|first| seen(record, first, &proof.name)).unwrap_or_default();
+    let assertions =
+        |variant: VariantIndex| variants[variant].assertions.iter().filter(|assertion| assertion.expect.is_same());
+    let all = (0..variants.len()).flat_map(|variant| assertions(variant).map(move |assertion| (variant, assertion)));
+    all.filter_map(|(variant, assertion)| {
+        let first = (0..variant).find(|other| assertions(*other).any(|other| other.name == assertion.name));
+        let own = seen(record, variant, &assertion.name);
+        let firsts = first.map(|first| seen(record, first, &assertion.name)).unwrap_or_default();
         let is_unlike = own.len() > 1 || firsts.len() == 1 && own.len() == 1 && own != firsts;
         is_unlike.then(|| {
             let list = |values: BTreeSet<&str>| {
                 values.into_iter().map(|value| text::shortened(value, LONGEST_VALUE)).collect::<Vec<_>>().join("; ")
             };
             let found = Found::new(
-                FindingId::ProofFailed,
+                FindingId::AssertionFailed,
                 Severity::Invalid,
-                format!("{}: {}", name(record, variant), proof.name),
+                format!("{}: {}", name(record, variant), assertion.name),
                 "The study says that this is the same in all launches of all variants, and it is not: they differ in more than \
                  the study compares.",
-                "Make it the same; or, where it belongs to what is compared, have the proof expect what each variant shows.",
+                "Make it the same; or, where it belongs to what is compared, have the assertion expect what each variant shows.",
             );
             let found = found.about(variant).with("seen", list(own));
             let found = match first {
                 Some(first) => found.with(format!("seen of {}", name(record, first)), list(firsts)),
                 None => found,
             };
-            found.with("read from", place(Some(proof)))
+            found.with("read from", place(Some(assertion)))
         })
     })
     .collect()
 }
 
-/// The values that a proof saw in the launches of a variant.
-fn seen<'a>(record: &'a StudyRecord, variant: VariantIndex, proof: &str) -> BTreeSet<&'a str> {
+/// The values that an assertion saw in the launches of a variant.
+fn seen<'a>(record: &'a StudyRecord, variant: VariantIndex, assertion: &str) -> BTreeSet<&'a str> {
     let settings = launches(record, variant).flat_map(|trial| &trial.settings);
-    let own = settings.filter(|setting| setting.kind == SettingKind::Proof && setting.name == proof);
+    let own = settings.filter(|setting| setting.kind == SettingKind::Assertion && setting.name == assertion);
     own.filter_map(|setting| Some(setting.live.as_deref()?.trim())).collect()
 }
 
 fn is_missed(setting: &Setting) -> bool {
-    setting.kind == SettingKind::Proof
+    setting.kind == SettingKind::Assertion
         && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
 }
 
 fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
     let Shown { variant, setting, launches: [missed, of] } = *shown;
-    let proof = record.study.variants.get(variant)?.proofs.iter().find(|proof| proof.name == setting.name);
+    let assertion =
+        record.study.variants.get(variant)?.assertions.iter().find(|assertion| assertion.name == setting.name);
     let made = |severity, meaning: &str, remedy: &str| {
         let subject = format!("{}: {}", name(record, variant), setting.name);
-        Found::new(FindingId::ProofFailed, severity, subject, meaning, remedy).about(variant)
+        Found::new(FindingId::AssertionFailed, severity, subject, meaning, remedy).about(variant)
     };
     let found = match &setting.result {
         SettingResult::Unverified { .. } if missed < of => return None,
         SettingResult::Unverified { reason } => made(
             Severity::Warning,
             "Nobody saw whether the server has what the study says has to be seen in it.",
-            "Read it by hand in the way that the proof does, and mend the proof; or remove it.",
+            "Read it by hand in the way that the assertion does, and mend the assertion; or remove it.",
         )
         .with("not read", reason)
         .with("expected", &setting.asked),
@@ -84,12 +86,12 @@ fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
             Severity::Invalid,
             "The study says what has to be seen in the running server, and something else was there: what was measured is \
              not what the study describes.",
-            "Read it by hand in the way that the proof does. Then mend what sets it, or what the proof expects; what comes \
+            "Read it by hand in the way that the assertion does. Then mend what sets it, or what the assertion expects; what comes \
              only under load is read with `when = \"after\"`.",
         )
         .with("seen", format!("{}, expected {}", value(setting), setting.asked)),
     };
-    Some(found.with("read from", place(proof)).with("launches", format!("{missed} of {of}")))
+    Some(found.with("read from", place(assertion)).with("launches", format!("{missed} of {of}")))
 }
 
 fn value(setting: &Setting) -> String {
@@ -99,14 +101,14 @@ fn value(setting: &Setting) -> String {
     }
 }
 
-fn place(proof: Option<&Proof>) -> String {
-    proof.map_or_else(|| "?".to_owned(), |proof| text::shortened(&proof.read.to_string(), LONGEST_VALUE))
+fn place(assertion: Option<&Assertion>) -> String {
+    assertion.map_or_else(|| "?".to_owned(), |assertion| text::shortened(&assertion.read.to_string(), LONGEST_VALUE))
 }
 
 #[cfg(test)]
 mod tests {
     use model::SettingSource;
-    use model::proof::{Expected, ProofSource};
+    use model::assertion::{AssertionSource, Expected};
 
     use super::*;
     use crate::audit::{setting_not_effective, setting_unverified, testing};
@@ -116,16 +118,16 @@ mod tests {
     /// A study that has to see 30 threads in each server of `on`, and what its launches saw.
     fn record(live: Option<&str>, result: &SettingResult) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
-        record.study.variants[1].proofs = vec![Proof {
+        record.study.variants[1].assertions = vec![Assertion {
             name: "workers".into(),
-            read: ProofSource::Threads("^w".into()),
+            read: AssertionSource::Threads("^w".into()),
             expect: Expected::parse("30").unwrap(),
             after: false,
             is_pool: false,
         }];
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
             trial.settings.push(Setting {
-                kind: SettingKind::Proof,
+                kind: SettingKind::Assertion,
                 name: "workers".into(),
                 asked: "30".into(),
                 live: live.map(str::to_owned),
@@ -167,8 +169,9 @@ mod tests {
     #[test]
     fn what_is_to_be_the_same_is_held_against_the_other_launches() {
         let mut record = record(Some("2.2.22"), &SettingResult::InEffect);
-        let proof = Proof { expect: Expected::parse("same").unwrap(), ..record.study.variants[1].proofs[0].clone() };
-        record.study.variants.iter_mut().for_each(|variant| variant.proofs = vec![proof.clone()]);
+        let assertion =
+            Assertion { expect: Expected::parse("same").unwrap(), ..record.study.variants[1].assertions[0].clone() };
+        record.study.variants.iter_mut().for_each(|variant| variant.assertions = vec![assertion.clone()]);
         let read = record.trials.iter().find(|trial| trial.variant == 1).unwrap().settings[1].clone();
         record.trials.iter_mut().filter(|trial| trial.variant == 0).for_each(|trial| trial.settings.push(read.clone()));
         assert_eq!(told(&record), []);

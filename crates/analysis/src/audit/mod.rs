@@ -1,5 +1,6 @@
 //! What makes a result untrue, or limits it: one rule a file, one page of `docs/findings` a rule.
 
+pub mod assertion_failed;
 pub mod burst_credit;
 pub mod busy_while_waiting;
 pub mod client_paused;
@@ -16,7 +17,6 @@ pub mod not_steady;
 pub mod options_overwritten;
 pub mod out_of_ports;
 pub mod pool_too_small;
-pub mod proof_failed;
 pub mod quick_mode;
 pub mod rate_not_kept;
 pub mod regime_change;
@@ -99,7 +99,7 @@ const LASTING: [Rule; 8] = [
     setting_refused::rule,
     setting_unknown::rule,
     setting_is_default::rule,
-    proof_failed::rule,
+    assertion_failed::rule,
     confounded::rule,
 ];
 
@@ -185,7 +185,7 @@ pub fn explain(id: FindingId) -> &'static str {
         FindingId::SettingUnknown => page!("setting-unknown"),
         FindingId::SettingIsDefault => page!("setting-is-default"),
         FindingId::SettingUnverified => page!("setting-unverified"),
-        FindingId::ProofFailed => page!("proof-failed"),
+        FindingId::AssertionFailed => page!("assertion-failed"),
         FindingId::OptionsOverwritten => page!("options-overwritten"),
         FindingId::PoolTooSmall => page!("pool-too-small"),
         FindingId::Confounded => page!("confounded"),

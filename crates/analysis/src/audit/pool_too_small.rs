@@ -5,7 +5,7 @@ use model::{Arrivals, FindingId, Severity, StudyRecord, VariantIndex, text};
 
 use super::{Assessment, Found, cell_name, launches, name};
 
-/// A warning for each pool (a proof marked `pool`) that is smaller than the users of a closed loop who ask at once, one for all
+/// A warning for each pool (an assertion marked `pool`) that is smaller than the users of a closed loop who ask at once, one for all
 /// variants with that size. The size is the smallest that any launch had.
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     let mut small: Vec<Small> = Vec::new();
@@ -29,13 +29,13 @@ struct Small<'a> {
 
 /// The pools of a variant, as its launches had them.
 fn sizes(record: &StudyRecord, variant: VariantIndex) -> Vec<(&str, f64)> {
-    let pools = record.study.variants[variant].proofs.iter().filter(|proof| proof.is_pool);
+    let pools = record.study.variants[variant].assertions.iter().filter(|assertion| assertion.is_pool);
     let size = |pool: &str| {
         let read = launches(record, variant).flat_map(|trial| &trial.settings);
-        let own = read.filter(|setting| setting.kind == SettingKind::Proof && setting.name == pool);
+        let own = read.filter(|setting| setting.kind == SettingKind::Assertion && setting.name == pool);
         own.filter_map(|setting| setting.live.as_deref()?.trim().parse().ok()).min_by(f64::total_cmp)
     };
-    pools.filter_map(|proof| Some((proof.name.as_str(), size(&proof.name)?))).collect()
+    pools.filter_map(|assertion| Some((assertion.name.as_str(), size(&assertion.name)?))).collect()
 }
 
 fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
@@ -80,7 +80,7 @@ fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
 mod tests {
     use std::time::Duration;
 
-    use model::proof::{Expected, Proof, ProofSource};
+    use model::assertion::{Assertion, AssertionSource, Expected};
     use model::{Setting, SettingResult, SettingSource, Think};
 
     use super::*;
@@ -92,9 +92,9 @@ mod tests {
     fn record(sizes: [&str; 2], is_pool: bool) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
         for variant in &mut record.study.variants {
-            variant.proofs = vec![Proof {
+            variant.assertions = vec![Assertion {
                 name: "connections".into(),
-                read: ProofSource::Command { command: "size".into(), regex: None },
+                read: AssertionSource::Command { command: "size".into(), regex: None },
                 expect: Expected::parse(">= 1").unwrap(),
                 after: false,
                 is_pool,
@@ -102,7 +102,7 @@ mod tests {
         }
         for trial in &mut record.trials {
             trial.settings.push(Setting {
-                kind: SettingKind::Proof,
+                kind: SettingKind::Assertion,
                 name: "connections".into(),
                 asked: ">= 1".into(),
                 live: Some(sizes[trial.variant].into()),

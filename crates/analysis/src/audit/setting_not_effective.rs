@@ -8,7 +8,8 @@ use super::{Assessment, Found, launches, name, settings};
 /// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     // What the study wants to see beside its settings has a rule of its own.
-    let is_it = |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Proof;
+    let is_it =
+        |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Assertion;
     settings::shown(record, is_it)
         .into_iter()
         .map(|shown| {

@@ -17,7 +17,7 @@ type Unread<'a> = (VariantIndex, &'a str);
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_unread = |setting: &Setting| {
-        matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Proof
+        matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Assertion
     };
     let unread = settings::shown(record, is_unread).into_iter().filter(|shown| shown.launches[0] == shown.launches[1]);
     let unread = unread.filter_map(|shown| match &shown.setting.result {

@@ -138,7 +138,7 @@ fn write_plan(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     write_variants(out, study)?;
     write_cells(out, record)?;
     write_host(out, study)?;
-    write_proofs(out, study)?;
+    write_assertions(out, study)?;
     write_schedule(out, record)?;
     write_order(out, record)
 }
@@ -320,13 +320,13 @@ fn write_host(out: &mut String, study: &Study) -> std::fmt::Result {
 }
 
 /// What has to be seen in the running servers.
-fn write_proofs(out: &mut String, study: &Study) -> std::fmt::Result {
-    let Some(first) = study.variants.first().filter(|first| !first.proofs.is_empty()) else { return Ok(()) };
-    writeln!(out, "\nproofs")?;
-    for (number, proof) in first.proofs.iter().enumerate() {
-        let when = if proof.after { "after the loads" } else { "before the loads" };
-        let expected = |index: usize| study.variants[index].proofs[number].expect.text().to_owned();
-        writeln!(out, "  {:<24} {}, {when}; expected {}", proof.name, proof.read, of_each(study, expected))?;
+fn write_assertions(out: &mut String, study: &Study) -> std::fmt::Result {
+    let Some(first) = study.variants.first().filter(|first| !first.assertions.is_empty()) else { return Ok(()) };
+    writeln!(out, "\nassertions")?;
+    for (number, assertion) in first.assertions.iter().enumerate() {
+        let when = if assertion.after { "after the loads" } else { "before the loads" };
+        let expected = |index: usize| study.variants[index].assertions[number].expect.text().to_owned();
+        writeln!(out, "  {:<24} {}, {when}; expected {}", assertion.name, assertion.read, of_each(study, expected))?;
     }
     Ok(())
 }

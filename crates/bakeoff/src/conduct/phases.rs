@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use analysis::{Second, Steadiness};
 use load::{LengthRule, Load, LoadError, Stop, Target};
+use model::assertion::Assertion;
 use model::plan::Trial;
-use model::proof::Proof;
 use model::study::WarmUp;
 use model::{Arrivals, CellIndex, CellRecord, Failed, Interval, Phase, Setting, WarmUpRecord};
 use server::{Running, Site};
@@ -64,16 +64,19 @@ impl<'l> Live<'l> {
         self.server.read_back(&self.launch.asked(), &self.launch.asked_of_others())
     }
 
-    /// Reads the study's proofs that belong before, or after, the loads: all of them, or there is no trial.
-    fn prove(&self, after: bool) -> Result<Vec<Setting>, Broken> {
+    /// Reads the study's assertions that belong before, or after, the loads: all of them, or there is no trial.
+    fn check_assertions(&self, after: bool) -> Result<Vec<Setting>, Broken> {
         let Launch { prepared, purpose, variant, .. } = self.launch;
         // A pilot measures nothing after which something could be read.
         let is_pilot = matches!(purpose, Purpose::Trial(trial) if trial.cells.is_empty());
-        let due = |proof: &&Proof| proof.after == after && !(after && is_pilot);
-        let proofs: Vec<&Proof> = prepared.study.variants[*variant].proofs.iter().filter(due).collect();
-        let proved = self.server.prove(&proofs).map_err(|error| self.launch.broken(Phase::Inspect, error.into()))?;
+        let due = |assertion: &&Assertion| assertion.after == after && !(after && is_pilot);
+        let assertions: Vec<&Assertion> = prepared.study.variants[*variant].assertions.iter().filter(due).collect();
+        let checked = self
+            .server
+            .check_assertions(&assertions)
+            .map_err(|error| self.launch.broken(Phase::Inspect, error.into()))?;
         self.launch.go_on()?;
-        Ok(proved)
+        Ok(checked)
     }
 
     /// The server failed in this phase: with what the kernel did to it meanwhile, which may be why.
@@ -104,7 +107,7 @@ impl<'l> Launched<'l> {
         self.inspect(site)?.warm_up()?.measure()?.inspect()
     }
 
-    /// Looks at settings, single answers and proofs before any load.
+    /// Looks at settings, single answers and assertions before any load.
     fn inspect(self, site: &Site) -> Step<Inspected<'l>> {
         let Self { live, turn, mut shown } = self;
         live.launch.enter(Phase::Inspect, None);
@@ -121,8 +124,8 @@ impl<'l> Launched<'l> {
                 shown.settings = live.settings();
             }
         }
-        let (mut shown, proved) = shown.then(live.prove(false))?;
-        shown.settings.extend(proved);
+        let (mut shown, checked) = shown.then(live.check_assertions(false))?;
+        shown.settings.extend(checked);
         for (workload, asking) in asks.iter_mut().enumerate() {
             if let Asking::Request { ask, lengths, .. } = asking {
                 *lengths = answers::lengths(&shown.answers, workload);
@@ -220,12 +223,12 @@ impl<'l> Warm<'l> {
 }
 
 impl Measured<'_> {
-    /// Looks at proofs and single answers once more, after all loads.
+    /// Looks at assertions and single answers once more, after all loads.
     fn inspect(self) -> Step<Shown> {
         let Self(Inspected { live, shown, asks, .. }) = self;
         live.launch.enter(Phase::Inspect, None);
-        let (mut shown, proved) = shown.then(live.prove(true))?;
-        shown.settings.extend(proved);
+        let (mut shown, checked) = shown.then(live.check_assertions(true))?;
+        shown.settings.extend(checked);
         live.look_at_answers(&asks, shown)
     }
 }

@@ -126,7 +126,7 @@ fn every_finding_is_explained() {
     }
     assert!(!all.contains('#'), "{all}");
     place.run(&["explain", "bad-luck"]).ends_with(2).complains("invalid value 'bad-luck'");
-    place.run(&["explain", "prof-failed"]).ends_with(2).complains("'proof-failed'");
+    place.run(&["explain", "asertion-failed"]).ends_with(2).complains("'assertion-failed'");
 }
 
 #[test]

@@ -125,12 +125,12 @@ fn a_cleanup_that_fails_is_told_beside_what_had_failed_before() {
     place.assert_nothing_is_left();
 }
 
-/// A proof's command whose supervisor is gone: what it has started may run on beside every later load.
+/// An assertion's command whose supervisor is gone: what it has started may run on beside every later load.
 #[test]
-fn a_command_of_a_proof_that_cannot_be_ended_stops_a_run() {
+fn a_command_of_an_assertion_that_cannot_be_ended_stops_a_run() {
     let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
-    let proof = "[[proof]]\nname = \"pool\"\ncommand = \"kill -9 $PPID\"\nexpect = \"1\"\n";
-    place.change("[[workload]]", &format!("{proof}\n[[workload]]"));
+    let assertion = "[[assertion]]\nname = \"pool\"\ncommand = \"kill -9 $PPID\"\nexpect = \"1\"\n";
+    place.change("[[workload]]", &format!("{assertion}\n[[workload]]"));
     let ran = place.run(&["run", "study.toml"]).ends_with(1);
     ran.complains("ended unexpectedly, as if it had been killed").complains("its processes may still run");
     place.assert_nothing_is_left();

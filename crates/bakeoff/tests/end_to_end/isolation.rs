@@ -169,13 +169,13 @@ fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
     place.change("one = {", "one = { limits = { cpus = \"0.5\", memory = \"512m\" },");
     place.change(
         "[decide]",
-        "[host]\nserver_cpus = \"0\"\nnetwork = \"own\"\n\n[[proof]]\nname = \"threads\"\nthreads = \"known\"\n\
+        "[host]\nserver_cpus = \"0\"\nnetwork = \"own\"\n\n[[assertion]]\nname = \"threads\"\nthreads = \"known\"\n\
          expect = { one = 1, two = \">= 1\" }\n\n[decide]",
     );
     let shown = place.run(&["check", "study.toml"]).ends_with(0);
     shown.says("host server_cpus 0 network own: each trial has a loopback interface of its own");
     shown.says("limits one: 0.5 cores, 512 MiB; two: none");
-    shown.says("proofs threads threads named /known/, before the loads; expected one: 1; two: >= 1");
+    shown.says("assertions threads threads named /known/, before the loads; expected one: 1; two: >= 1");
     // As this process may, so says the check.
     let lacks = |what: &str| shown.stdout.contains(what);
     assert_eq!(lacks("! `limits` cannot be kept here"), !groups_are_permitted(), "{}", shown.stdout);

@@ -198,7 +198,7 @@ fn a_lead_in_comes_on_top_of_what_is_measured() {
 /// The server's own count of what it was asked has no room for a request in the rests.
 #[test]
 fn a_warm_up_in_bursts_rests_between_them() {
-    const PROOF: &str = r#"[[proof]]
+    const ASSERTION: &str = r#"[[assertion]]
 name = "asked"
 http = { get = "/known/record", json = "$.paths['/page'].received" }
 when = "after"
@@ -206,7 +206,7 @@ expect = ">= 1"
 
 [warmup]"#;
     let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("5ms"))]);
-    place.change("[warmup]", PROOF);
+    place.change("[warmup]", ASSERTION);
     place.change("fixed = \"200ms\"", "fixed = \"5s\"\nburst = \"1s\"\nrest = \"1s\"");
     place.run(&["check", "study.toml"]).ends_with(0).says("all workloads mixed; in bursts of 1 s with rests of 1 s");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
@@ -227,8 +227,8 @@ expect = ">= 1"
     assert!(good(rests).iter().all(|good| *good <= 2) && good(bursts).iter().all(|good| *good > 2), "{trial:#}");
     let looked_at = 2;
     let counted: u64 = [bursts, rests, &trial["cells"][0]["intervals"]].into_iter().flat_map(good).sum();
-    let proof = trial["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == "asked").unwrap();
-    let asked: u64 = proof["live"].as_str().unwrap().parse().unwrap();
+    let assertion = trial["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == "asked").unwrap();
+    let asked: u64 = assertion["live"].as_str().unwrap().parse().unwrap();
     // What was under way when each of the two loads ended is in no count of ours.
     let under_way = 2 * 2;
     assert!((looked_at + counted..=looked_at + counted + under_way).contains(&asked), "{asked}: {trial:#}");

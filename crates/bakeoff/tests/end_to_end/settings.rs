@@ -240,33 +240,37 @@ fn flags_that_bring_each_other_along_are_a_treatment() {
 
 /// What the study wants to see with its own eyes, before the load and after it.
 #[test]
-fn a_proof_that_fails_vetoes() {
+fn an_assertion_that_fails_vetoes() {
     let levels = "serial = { jvm = [\"-XX:+UseSerialGC\"] }\nparallel = { jvm = [\"-XX:+UseParallelGC\"] }";
     let place = java(levels);
-    let proof = |name: &str, expect: &str, when: &str| {
+    let assertion = |name: &str, expect: &str, when: &str| {
         format!(
-            "\n[[proof]]\nname = \"{name}\"\nthreads = \"^HTTP-Dispatcher$\"\nexpect = {expect}\nwhen = \"{when}\"\n"
+            "\n[[assertion]]\nname = \"{name}\"\nthreads = \"^HTTP-Dispatcher$\"\nexpect = {expect}\nwhen = \"{when}\"\n"
         )
     };
-    let proofs =
-        proof("seven dispatchers", "7", "before") + &proof("a dispatcher", "{ serial = 1, parallel = 1 }", "after");
-    place.write("study.toml", &(JAVA.replace("LEVELS", levels) + &proofs));
+    let assertions = assertion("seven dispatchers", "7", "before")
+        + &assertion("a dispatcher", "{ serial = 1, parallel = 1 }", "after");
+    place.write("study.toml", &(JAVA.replace("LEVELS", levels) + &assertions));
     let ran = place.run(&["run", "study.toml", "--evidence"]).ends_with(5);
-    ran.says("✗ INVALID").says("proof-failed (serial: seven dispatchers, seen 1, expected 7)");
-    ran.says("read from threads named /^HTTP-Dispatcher$/").says("Then mend what sets it, or what the proof expects");
+    ran.says("✗ INVALID").says("assertion-failed (serial: seven dispatchers, seen 1, expected 7)");
+    ran.says("read from threads named /^HTTP-Dispatcher$/")
+        .says("Then mend what sets it, or what the assertion expects");
     let report = place.report();
-    let failed = findings(&report, FindingId::ProofFailed);
+    let failed = findings(&report, FindingId::AssertionFailed);
     assert_eq!(failed.len(), 2, "{failed:#?}");
     assert!(failed.iter().all(|finding| told(finding).contains("seven dispatchers")), "{failed:#?}");
     assert_eq!(findings(&report, FindingId::SettingNotEffective).len(), 0, "{report:#?}");
-    let proofs: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Proof).collect();
+    let assertions: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Assertion).collect();
     let results = [SettingResult::Overridden, SettingResult::InEffect];
-    assert_eq!(proofs.iter().map(|proof| proof.result.clone()).collect::<Vec<_>>(), results, "{proofs:#?}");
-    assert!(proofs.iter().all(|proof| proof.live.as_deref() == Some("1")), "{proofs:#?}");
+    assert_eq!(
+        assertions.iter().map(|assertion| assertion.result.clone()).collect::<Vec<_>>(),
+        results,
+        "{assertions:#?}"
+    );
+    assert!(assertions.iter().all(|assertion| assertion.live.as_deref() == Some("1")), "{assertions:#?}");
 
     // What was asked for and not done is told: as it happens, and in every form of the report.
-    let reason =
-        "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: proof-failed";
+    let reason = "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: assertion-failed";
     ran.complains(&format!("no launches {reason}")).says(&format!("No launches were made {reason}."));
     assert_eq!(report.why.unwrap().withheld, Some(format!("No launches were made {reason}.")));
     place.run(&["report", "--md"]).says(&format!("No launches were made {reason}."));

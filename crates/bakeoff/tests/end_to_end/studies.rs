@@ -92,30 +92,30 @@ name = "no token"
 get = "/v2/organizations"
 expect = { status = 401, contains = "CF-NotAuthenticated" }
 
-[[proof]]
+[[assertion]]
 name = "libraries"
 http = { get = "/v2/info", json = "$.libraries" }
 expect = "same"
 
-[[proof]]
+[[assertion]]
 name = "processes"
 threads = "^(ruby[0-9.]*|main)$"
 when = "after"
 expect = { thin = 1, puma = 3, jruby = 1 }
 
-[[proof]]
+[[assertion]]
 name = "threads that answer"
 threads = "^(eventmachine|puma srv tp|http-nio-.*-exec-)"
 when = "after"
 expect = { thin = 2, puma = 4, jruby = 0 }
 
-[[proof]]
+[[assertion]]
 name = "connections"
 command = "STUDY/database/cluster.sh ask {port.database} connections.sql"
 when = "after"
 expect = { thin = 4, puma = 8, jruby = 4 }
 
-[[proof]]
+[[assertion]]
 name = "database's time"
 command = "STUDY/database/cluster.sh ask {port.database} time-of-a-request.sql"
 when = "after"
@@ -279,7 +279,7 @@ fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
         assert!(objects.is_some_and(|objects| objects > 0), "{:#}", cell["ruby_gc"]);
     }
     for setting in trials.iter().flat_map(|trial| trial["settings"].as_array().unwrap()) {
-        assert!(setting["kind"] != "proof" || setting["result"]["kind"] == "in-effect", "{setting:#}");
+        assert!(setting["kind"] != "assertion" || setting["result"]["kind"] == "in-effect", "{setting:#}");
     }
     let steps: BTreeSet<&str> = answers().map(|answer| answer["step"].as_str().unwrap()).collect();
     let bodies: BTreeSet<(&str, &str)> =

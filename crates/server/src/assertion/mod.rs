@@ -1,4 +1,4 @@
-//! `[[proof]]`: what a study wants to see in the running server with its own eyes.
+//! `[[assertion]]`: what a study wants to see in the running server with its own eyes.
 
 mod threads;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use model::proof::{Proof, ProofSource};
+use model::assertion::{Assertion, AssertionSource};
 use model::study::{AskedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 use regex::Regex;
@@ -35,19 +35,22 @@ pub(crate) struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// Reads each proof and judges it; the error is that a command could not be started or ended.
-    pub fn prove(&self, proofs: &[&Proof]) -> Result<Vec<Setting>, SuperviseError> {
-        let beans: Vec<(&str, &str)> = proofs.iter().filter_map(|proof| bean(proof)).collect();
+    /// Reads each assertion and judges it; the error is that a command could not be started or ended.
+    pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
+        let beans: Vec<(&str, &str)> = assertions.iter().filter_map(|assertion| bean(assertion)).collect();
         let mut of_beans = self.beans().read(&beans).into_iter();
-        let mut value = |proof: &Proof| -> Result<Result<String, String>, SuperviseError> {
-            Ok(match &proof.read {
-                ProofSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
-                ProofSource::Http { path, json } => self.answered(path, json),
-                ProofSource::Command { command, regex } => self.said(command, regex.as_deref())?,
-                ProofSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
+        let mut value = |assertion: &Assertion| -> Result<Result<String, String>, SuperviseError> {
+            Ok(match &assertion.read {
+                AssertionSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
+                AssertionSource::Http { path, json } => self.answered(path, json),
+                AssertionSource::Command { command, regex } => self.said(command, regex.as_deref())?,
+                AssertionSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
             })
         };
-        proofs.iter().map(|proof| Ok(judge(proof, value(proof)?).about(&as_asked(proof), self.site))).collect()
+        assertions
+            .iter()
+            .map(|assertion| Ok(judge(assertion, value(assertion)?).about(&as_asked(assertion), self.site)))
+            .collect()
     }
 
     /// The beans of its JVM.
@@ -79,8 +82,8 @@ impl Witness<'_> {
             args: vec!["-c".to_owned(), script],
             env,
             dir: self.site.dir.clone(),
-            log: self.site.trial_dir.join("proof.log"),
-            errors: Some(self.site.trial_dir.join("proof.err")),
+            log: self.site.trial_dir.join("assertion.log"),
+            errors: Some(self.site.trial_dir.join("assertion.err")),
             ..Order::default()
         };
         let exit = self.ran(&order)?;
@@ -130,40 +133,40 @@ fn found([said, complained]: &[String; 2], regex: Option<&str>) -> Result<String
     Ok(found.get(1).or_else(|| found.get(0)).map_or("", |part| part.as_str()).to_owned())
 }
 
-fn bean(proof: &Proof) -> Option<(&str, &str)> {
-    match &proof.read {
-        ProofSource::Jmx { bean, attribute } => Some((bean, attribute)),
+fn bean(assertion: &Assertion) -> Option<(&str, &str)> {
+    match &assertion.read {
+        AssertionSource::Jmx { bean, attribute } => Some((bean, attribute)),
         _ => None,
     }
 }
 
-fn judge(proof: &Proof, value: Result<String, String>) -> Found {
+fn judge(assertion: &Assertion, value: Result<String, String>) -> Found {
     let live = match value {
         Ok(live) => live,
         Err(reason) => return Found::unverified(reason),
     };
-    let source = match &proof.read {
-        ProofSource::Jmx { .. } => SettingSource::Jmx,
-        ProofSource::Http { .. } => SettingSource::Http,
-        ProofSource::Command { .. } => SettingSource::Command,
-        ProofSource::Threads(_) => SettingSource::Proc,
+    let source = match &assertion.read {
+        AssertionSource::Jmx { .. } => SettingSource::Jmx,
+        AssertionSource::Http { .. } => SettingSource::Http,
+        AssertionSource::Command { .. } => SettingSource::Command,
+        AssertionSource::Threads(_) => SettingSource::Proc,
     };
-    if !proof.expect.fits(&live) {
+    if !assertion.expect.fits(&live) {
         return Found::unverified(format!(
             "`{live}` is no number, and cannot be held against `{}`",
-            proof.expect.text()
+            assertion.expect.text()
         ));
     }
-    let result = if proof.expect.holds(&live) { SettingResult::InEffect } else { SettingResult::Overridden };
+    let result = if assertion.expect.holds(&live) { SettingResult::InEffect } else { SettingResult::Overridden };
     Found { live: Some(live), ..Found::new(source, result) }
 }
 
-/// A proof belongs to what the study claims of its variants, whatever level it is about.
-fn as_asked(proof: &Proof) -> AskedSetting {
+/// An assertion belongs to what the study claims of its variants, whatever level it is about.
+fn as_asked(assertion: &Assertion) -> AskedSetting {
     AskedSetting {
-        factor: "proof".to_owned(),
-        kind: SettingKind::Proof,
-        name: proof.name.clone(),
-        value: proof.expect.text().to_owned(),
+        factor: "assertion".to_owned(),
+        kind: SettingKind::Assertion,
+        name: assertion.name.clone(),
+        value: assertion.expect.text().to_owned(),
     }
 }

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use model::proof::Proof;
+use model::assertion::Assertion;
 use model::study::AskedSetting;
 use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 
 use super::Launch;
 use super::error::Log;
 use super::hint::{self, FOREGROUND};
+use crate::assertion::Witness;
 use crate::evidence::{CpuWatch, FlightRecorder, Recorder, Sampling};
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
 use crate::probe::{self, ProcessTree, RubyGcs, ServerSampler, gc_log};
 use crate::proc;
-use crate::proof::Witness;
 use crate::runtime::Installed;
 use crate::serving::{Inside, Serving};
 use crate::settings::{self, Target};
@@ -226,8 +226,8 @@ impl Running {
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
     /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it. The error is that a command
     /// could not be started or ended.
-    pub fn prove(&self, proofs: &[&Proof]) -> Result<Vec<Setting>, SuperviseError> {
-        self.witness().prove(proofs)
+    pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
+        self.witness().check_assertions(assertions)
     }
 
     /// What JRuby has counted by now; `None`, and no cost, where its `management.enabled` is off. Takes a second or two, some

@@ -76,7 +76,8 @@ impl Reader<'_> {
         let judged = judged.unwrap_or_else(Found::unverified);
         match judged.result {
             SettingResult::Unverified { reason } => {
-                let reason = format!("the process has the variable, but {reason}; see its effect by a `[[proof]]`");
+                let reason =
+                    format!("the process has the variable, but {reason}; see its effect by an `[[assertion]]`");
                 Found { live, common: judged.common, ..Found::unverified(reason) }
             }
             _ => judged,

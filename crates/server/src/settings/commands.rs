@@ -125,7 +125,7 @@ impl Reader<'_> {
             // Whatever it is, it is the same in all.
             SettingResult::Unverified { .. } if self.is_shared(asked) => found,
             SettingResult::Unverified { reason } => {
-                let reason = format!("the command was started, but {reason}; see its effect by a `[[proof]]`");
+                let reason = format!("the command was started, but {reason}; see its effect by an `[[assertion]]`");
                 Found { live: found.live, common: judged.common, ..Found::unverified(reason) }
             }
             // Any other word makes it another command.

@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
             SettingKind::Argument => self.argument(&complete(&asked.name)?, &value, &self.beside(asked)),
             SettingKind::Runtime if asked.name == "command" => Ok(self.command(asked, &value)),
             SettingKind::Runtime => Ok(self.runtime(&asked.name, &value)),
-            SettingKind::Proof => Err("a proof is read by itself".to_owned()),
+            SettingKind::Assertion => Err("an assertion is read by itself".to_owned()),
             SettingKind::Limit => Ok(self.limit(&asked.name)),
         }
     }

@@ -48,7 +48,7 @@ later counts. An option that all variants have in that text makes no difference 
 given, in a variable that is known only by its words: it may be for another JVM. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
 is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace), and about YJIT, however it was asked for, once more when
 the server has answered: Rails turns it on after its start. Where no such runtime serves they are
-unverified, and a [`[[proof]]`](study-file.md#proof) shows what became of them. Of arguments (`args`, `ruby`) that are no options of the JVM or about YJIT it is known only that they stand in a command line,
+unverified, and an [`[[assertion]]`](study-file.md#assertion) shows what became of them. Of arguments (`args`, `ruby`) that are no options of the JVM or about YJIT it is known only that they stand in a command line,
 be it the one of the process that serves, as its kernel or its Ruby tells it, or the one that was launched, where that serves itself: where they stand in neither they are unverified. Any other variable is the
 program's own affair: it is in effect when the process has it, and `LD_PRELOAD` when the process has the libraries mapped. A process that has written a long title over its environment, as Puma may, does not tell.
 

@@ -34,7 +34,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
         },
         treatment: Vec::new(),
         shared: Vec::new(),
-        proofs: Vec::new(),
+        assertions: Vec::new(),
     };
     let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
     StudyRecord {
