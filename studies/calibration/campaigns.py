@@ -146,7 +146,7 @@ def differences(report, trials):
     launches = {(trial["key"]["block"], trial["variant"]): trial for trial in trials if not trial["key"]["pilot"]}
 
     def logs(trial):
-        seconds = [second for cell in trial["cells"] for second in cell["intervals"]]
+        seconds = [second for cell in trial["cells"] for second in cell["samples"]]
         cpu = sum(second["server"]["cpu_s"] for second in seconds) / sum(second["tally"]["good"] for second in seconds)
         return math.log(sum(trial["canary_ns"])), math.log(cpu)
 

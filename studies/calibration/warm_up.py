@@ -29,14 +29,14 @@ def blocks_of(store):
     db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     blocks = {}
     for run, pilot, block, variant, record in db.execute("SELECT run, pilot, block, variant, record FROM trial"):
-        intervals = (json.loads(record).get("warm_up") or {}).get("intervals", [])
+        samples = (json.loads(record).get("warm_up") or {}).get("samples", [])
         seconds = []
-        for interval in intervals:
-            server = interval["server"] or {}
+        for sample in samples:
+            server = sample["server"] or {}
             counters = (server.get("jvm") or {}).get("counters")
-            length = interval["length_s"]
-            seconds.append((interval["start_s"] + length, length, interval["tally"]["good"], counters and counters["jit_s"],
-                            server.get("cpu_s"), interval["bins"][:int(length * 10 + 1e-6)]))
+            length = sample["length_s"]
+            seconds.append((sample["start_s"] + length, length, sample["tally"]["good"], counters and counters["jit_s"],
+                            server.get("cpu_s"), sample["bins"][:int(length * 10 + 1e-6)]))
         if seconds and seconds[-1][END] >= 60.0:
             blocks.setdefault((run, pilot, block), {})[variant] = seconds
     return list(blocks.values())

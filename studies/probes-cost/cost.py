@@ -16,19 +16,19 @@ T = [None, 12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
      2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045]
 
 
-def per_answer(intervals):
-    return sum(one["server"]["cpu_s"] for one in intervals) / sum(one["tally"]["good"] for one in intervals)
+def per_answer(samples):
+    return sum(one["server"]["cpu_s"] for one in samples) / sum(one["tally"]["good"] for one in samples)
 
 
-def is_looked_at(interval):
-    return "switches" in interval["server"]
+def is_looked_at(sample):
+    return "switches" in sample["server"]
 
 
 def cost(trial):
     """ln(CPU per answer with, over without)."""
     sides = {True: [], False: []}
     for cell in trial["cells"]:
-        for before, one in itertools.pairwise(cell["intervals"]):
+        for before, one in itertools.pairwise(cell["samples"]):
             is_whole = before["server"] and one["server"] and one["length_s"] > 0.9
             if is_whole and is_looked_at(before) == is_looked_at(one):
                 sides[is_looked_at(one)].append(one)

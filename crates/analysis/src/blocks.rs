@@ -18,7 +18,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Competitor, HostUse, Interval, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{Competitor, HostUse, Launches, Outcome, Sample, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::design::spare;
@@ -263,8 +263,8 @@ pub fn throttled_share(trial: &TrialRecord) -> f64 {
 
 /// Part of the time under load that the server's control group was throttled, where it is not bakeoff's, 0..=1.
 pub fn server_throttled_share(trial: &TrialRecord) -> f64 {
-    let throttled = |interval: &Interval| interval.server.as_ref()?.throttled_s;
-    let seen = || loads(trial).flatten().filter_map(|interval| Some((interval.length_s, throttled(interval)?)));
+    let throttled = |sample: &Sample| sample.server.as_ref()?.throttled_s;
+    let seen = || loads(trial).flatten().filter_map(|sample| Some((sample.length_s, throttled(sample)?)));
     let seconds: f64 = seen().map(|(length_s, _)| length_s).sum();
     if seconds > 0.0 { (seen().map(|(_, throttled_s)| throttled_s).sum::<f64>() / seconds).min(1.0) } else { 0.0 }
 }
@@ -275,29 +275,29 @@ pub fn server_throttled_share(trial: &TrialRecord) -> f64 {
 pub fn pressure_share(trial: &TrialRecord) -> Option<f64> {
     let mut seconds = [0.0; 2];
     let mut waited_s = 0.0;
-    for interval in loads(trial).flatten() {
-        let Some((host, pressure)) = interval.host.as_ref().and_then(|host| Some((host, host.pressure?))) else {
+    for sample in loads(trial).flatten() {
+        let Some((host, pressure)) = sample.host.as_ref().and_then(|host| Some((host, host.pressure?))) else {
             continue;
         };
         let has_room = host.busy_cores - host.others_cores <= host.per_core.len() as f64 - 1.0;
-        seconds[usize::from(has_room)] += interval.length_s;
-        waited_s += if has_room { pressure * interval.length_s } else { 0.0 };
+        seconds[usize::from(has_room)] += sample.length_s;
+        waited_s += if has_room { pressure * sample.length_s } else { 0.0 };
     }
     let [full, roomy] = seconds;
     (roomy > full).then(|| waited_s / roomy)
 }
 
-/// The longest time under load that the client stood still, seconds. By its own clock: intervals are a second of the load's
+/// The longest time under load that the client stood still, seconds. By its own clock: samples are a second of the load's
 /// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody.
 pub fn longest_pause_s(trial: &TrialRecord) -> f64 {
-    let late = |interval: &Interval| Some(interval.host.as_ref()?.elapsed_s - interval.length_s);
+    let late = |sample: &Sample| Some(sample.host.as_ref()?.elapsed_s - sample.length_s);
     loads(trial).flatten().filter_map(late).fold(0.0, f64::max)
 }
 
-/// The intervals of each load of a trial, in the order they ran.
-pub fn loads(trial: &TrialRecord) -> impl Iterator<Item = &[Interval]> {
-    let warm_up = trial.warm_up.iter().map(|warm_up| warm_up.intervals.as_slice());
-    warm_up.chain(trial.cells.iter().map(|cell| cell.intervals.as_slice()))
+/// The samples of each load of a trial, in the order they ran.
+pub fn loads(trial: &TrialRecord) -> impl Iterator<Item = &[Sample]> {
+    let warm_up = trial.warm_up.iter().map(|warm_up| warm_up.samples.as_slice());
+    warm_up.chain(trial.cells.iter().map(|cell| cell.samples.as_slice()))
 }
 
 #[cfg(test)]
@@ -347,8 +347,8 @@ mod tests {
         record.trials[4].host.steal_cores = 0.3;
         record.trials[9].canary_ns[1] = 1_100_000;
         assert_eq!(fates(&record), [Fate::Used; 8]);
-        let interval = &mut record.trials[12].cells[0].intervals[0];
-        interval.host = Some(HostUse { elapsed_s: interval.length_s + 3.0, ..HostUse::default() });
+        let sample = &mut record.trials[12].cells[0].samples[0];
+        sample.host = Some(HostUse { elapsed_s: sample.length_s + 3.0, ..HostUse::default() });
         assert_eq!(fates(&record)[6], Fate::SetAside);
     }
 
@@ -365,15 +365,15 @@ mod tests {
 
     #[test]
     fn a_pause_in_what_is_not_counted_sets_nothing_aside() {
-        let with_pause = |interval: usize| {
+        let with_pause = |sample: usize| {
             let mut record = fixture::crowd(5);
             let cells = record.trials.iter_mut().flat_map(|trial| &mut trial.cells);
-            for second in cells.flat_map(|cell| cell.ramp_up.iter_mut().chain(&mut cell.intervals)) {
+            for second in cells.flat_map(|cell| cell.ramp_up.iter_mut().chain(&mut cell.samples)) {
                 second.host = Some(HostUse { elapsed_s: second.length_s, ..HostUse::default() });
             }
             let cell = &mut record.trials[first_trial(3)].cells[0];
-            let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.intervals);
-            seconds.nth(interval).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
+            let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.samples);
+            seconds.nth(sample).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
             let told: Vec<u32> = aside(&record).into_iter().map(|(block, _)| block).collect();
             let report = crate::analyse(&assess(&record, &Boundaries::standard()));
             let counted: Vec<u32> =
@@ -390,7 +390,7 @@ mod tests {
     fn a_fast_launch_keeps_its_block_however_busy_the_client() {
         let mut record = fixture::record(6, 0.0);
         let fast = &mut record.trials[first_trial(3)];
-        fast.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|second| second.client_cpu_s = 0.9);
+        fast.cells.iter_mut().flat_map(|cell| &mut cell.samples).for_each(|second| second.client_cpu_s = 0.9);
         assert_eq!(fates(&record), [Fate::Used; 6]);
     }
 

@@ -272,7 +272,7 @@ mod tests {
         // It answers, but never well.
         let mut errs = fixture::record(6, 0.05);
         let cells = errs.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
-        for tally in cells.flat_map(|cell| &mut cell.intervals).map(|interval| &mut interval.tally) {
+        for tally in cells.flat_map(|cell| &mut cell.samples).map(|sample| &mut sample.tally) {
             tally.failures = [(model::Failure::Status, tally.good)].into();
             tally.good = 0;
         }

@@ -1,6 +1,6 @@
 //! Are a server's compilers at work? By the JVM's own counters, where it publishes them.
 
-use model::Interval;
+use model::Sample;
 
 use crate::metrics;
 
@@ -21,10 +21,10 @@ pub struct Compiling {
 }
 
 impl Compiling {
-    /// That of an interval; `None` where the server publishes nothing of its compilers.
-    pub fn of(interval: &Interval) -> Option<Self> {
-        let jit_s = metrics::jit_s(interval)?;
-        Some(Self { jit_s, cpu_s: interval.server.as_ref()?.cpu_s, load_s: interval.length_s })
+    /// That of a sample; `None` where the server publishes nothing of its compilers.
+    pub fn of(sample: &Sample) -> Option<Self> {
+        let jit_s = metrics::jit_s(sample)?;
+        Some(Self { jit_s, cpu_s: sample.server.as_ref()?.cpu_s, load_s: sample.length_s })
     }
 
     /// That of all of these; nothing of none.

@@ -5,7 +5,7 @@ use model::{HostUse, StudyRecord, TrialRecord, VariantIndex};
 
 use crate::blocks::{self, BlockState, Trials};
 
-/// Shortest interval that is shown, seconds: what is left at a load's end says little.
+/// Shortest sample that is shown, seconds: what is left at a load's end says little.
 const SHORTEST: f64 = 0.5;
 
 /// For each variant and workload in a closed loop, the cell in which it answers most.
@@ -52,8 +52,8 @@ pub fn per_core(record: &StudyRecord, states: &[BlockState]) -> Vec<CoreSeries> 
 fn series(trial: &TrialRecord) -> Option<CoreSeries> {
     let cells = trial.cells.iter().map(|cell| (cell.cell, cell.since_ready_s)).collect();
     let seconds = trial.cells.iter().flat_map(|cell| {
-        let shown = cell.whole().filter(|interval| interval.length_s >= SHORTEST);
-        shown.filter_map(|interval| Some((cell.since_ready_s + interval.start_s, interval.host.as_ref()?)))
+        let shown = cell.whole().filter(|sample| sample.length_s >= SHORTEST);
+        shown.filter_map(|sample| Some((cell.since_ready_s + sample.start_s, sample.host.as_ref()?)))
     });
     let seconds: Vec<(f64, &HostUse)> = seconds.filter(|(_, host)| !host.per_core.is_empty()).collect();
     let count = seconds.iter().map(|(_, host)| host.per_core.len()).min()?;
@@ -99,9 +99,9 @@ mod tests {
         let mut record = fixture::record(6, 0.0);
         assert_eq!(per_core(&record, &blocks::blocks(&record)), [], "nothing was seen of the host");
         for trial in &mut record.trials {
-            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                let per_core = vec![0.25, if interval.start_s < 2.0 { 1.0 } else { 0.5 }];
-                interval.host = Some(HostUse { per_core, ..HostUse::default() });
+            for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                let per_core = vec![0.25, if sample.start_s < 2.0 { 1.0 } else { 0.5 }];
+                sample.host = Some(HostUse { per_core, ..HostUse::default() });
             }
         }
         let series = per_core(&record, &blocks::blocks(&record));
@@ -113,7 +113,7 @@ mod tests {
 
         // A lead-in is seen, too.
         for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
-            cell.ramp_up = cell.intervals.drain(..1).collect();
+            cell.ramp_up = cell.samples.drain(..1).collect();
         }
         assert_eq!(per_core(&record, &blocks::blocks(&record)), series);
     }

@@ -96,8 +96,8 @@ mod tests {
         );
         // A veto that more blocks might have lifted, and did not.
         let own = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
-        for interval in own.flat_map(|cell| &mut cell.intervals) {
-            interval.tally.failures.insert(Failure::Status, interval.tally.good);
+        for sample in own.flat_map(|cell| &mut cell.samples) {
+            sample.tally.failures.insert(Failure::Status, sample.tally.good);
         }
         for stop in [Stop::Decided, Stop::Exhausted] {
             assert_eq!(

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use model::evidence::{CpuUse, Recording, Seen, Sum, Sums};
-use model::interval::OpenLoop;
+use model::sample::OpenLoop;
 use model::study::{
     AskedSetting, Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime,
     ServerSpec, SettingKind, Timing, Variant, WarmUp, Workload,
 };
 use model::{
-    AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, Interval, LaunchFacts,
-    Metric, Mode, Outcome, Phase, Profile, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
+    AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric,
+    Mode, Outcome, Phase, Profile, Sample, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
     StudyRecord, Tally, TrialRecord, WarmUpCut, WarmUpRecord,
 };
 use rand::SeedableRng;
@@ -155,13 +155,13 @@ pub fn open(blocks: usize, effect: f64) -> StudyRecord {
     for trial in &mut record.trials {
         for measured in &mut trial.cells {
             let rate = [1_000.0, 4_000.0][measured.cell];
-            let faster = measured.intervals[0].tally.good as f64 / rate;
+            let faster = measured.samples[0].tally.good as f64 / rate;
             *measured = cell(measured.cell, rate);
-            for interval in &mut measured.intervals {
+            for sample in &mut measured.samples {
                 let mut open = OpenLoop { due: rate as u64, ..OpenLoop::default() };
                 (0..open.due).for_each(|i| open.response.record(((20_000 + 10 * (i % 100)) as f64 / faster) as u64));
                 (0..open.due).for_each(|i| open.lateness.record(20 + i % 20));
-                interval.open = Some(open);
+                sample.open = Some(open);
             }
         }
     }
@@ -177,7 +177,7 @@ pub fn crowd(blocks: usize) -> StudyRecord {
         trial.warm_up = Some(warm_up(&[0, 0, 60, 60], None));
         for cell in &mut trial.cells {
             *cell = series(0, &[9, 71, 60, 60, 60]);
-            cell.ramp_up = cell.intervals.drain(..2).collect();
+            cell.ramp_up = cell.samples.drain(..2).collect();
         }
     }
     record
@@ -218,7 +218,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         settings: vec![setting(value)],
         answers: vec![answer(number, 1), answer(number, 2)],
         warm_up: Some(WarmUpRecord {
-            intervals: vec![interval(0, 1_000.0)],
+            samples: vec![sample(0, 1_000.0)],
             rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: Some(40.0),
@@ -267,13 +267,13 @@ pub fn answer(launch: usize, time: usize) -> AnswerSample {
 
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
-    let intervals = (0..MEASURED_S).map(|s| interval(s, rate)).collect();
+    let samples = (0..MEASURED_S).map(|s| sample(s, rate)).collect();
     CellRecord {
         cell: index,
         since_ready_s: 50.0,
         ramp_up: Vec::new(),
         slices: Vec::new(),
-        intervals,
+        samples,
         jruby: None,
         ruby_gc: None,
     }
@@ -287,12 +287,12 @@ pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecor
     let mut record = record_of(study, blocks, 0.0, 0.01, 3);
     for trial in &mut record.trials {
         for cell in &mut trial.cells {
-            let slice = |(round, interval): (u32, &mut Interval)| {
-                interval.round = round;
+            let slice = |(round, sample): (u32, &mut Sample)| {
+                sample.round = round;
                 let mut slice = Slice {
                     round,
                     began_s: 2.0 * f64::from(round),
-                    length_s: interval.length_s,
+                    length_s: sample.length_s,
                     drain_s: 0.0,
                     lost_connections: 0,
                     waited: None,
@@ -300,7 +300,7 @@ pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecor
                 of(trial.variant, &mut slice);
                 slice
             };
-            cell.slices = (0..).zip(&mut cell.intervals).map(slice).collect();
+            cell.slices = (0..).zip(&mut cell.samples).map(slice).collect();
         }
     }
     record
@@ -309,19 +309,19 @@ pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecor
 /// A cell whose good answers in each second are these; they have no service times.
 pub fn series(index: usize, good: &[u64]) -> CellRecord {
     let second = |(second, good): (usize, &u64)| {
-        let mut interval = interval(second as u32, 0.0);
-        (interval.length_s, interval.tally.good) = (1.0, *good);
+        let mut sample = sample(second as u32, 0.0);
+        (sample.length_s, sample.tally.good) = (1.0, *good);
         // So much per request, whatever the rate.
-        interval.server = Some(ServerUse { cpu_s: *good as f64 / 2e3, ..ServerUse::default() });
-        interval
+        sample.server = Some(ServerUse { cpu_s: *good as f64 / 2e3, ..ServerUse::default() });
+        sample
     };
-    CellRecord { intervals: good.iter().enumerate().map(second).collect(), ..cell(index, 0.0) }
+    CellRecord { samples: good.iter().enumerate().map(second).collect(), ..cell(index, 0.0) }
 }
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
     WarmUpRecord {
-        intervals: series(0, good).intervals,
+        samples: series(0, good).samples,
         rests: Vec::new(),
         slices: Vec::new(),
         steady_at_s,
@@ -344,13 +344,13 @@ pub fn warming(blocks: usize, curve: impl Fn(usize, u32) -> Vec<u64>) -> StudyRe
 }
 
 /// One second at `rate` good answers per second, of which the client needs a tenth and the server half a core.
-fn interval(second: u32, rate: f64) -> Interval {
+fn sample(second: u32, rate: f64) -> Sample {
     let good = rate.round() as u64;
     let mut service = model::Histogram::new();
     for i in 0..good {
         service.record(1_000 + i % 100);
     }
-    Interval {
+    Sample {
         start_s: f64::from(second),
         round: 0,
         length_s: good as f64 / rate.max(1e-9),

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use model::Interval;
+use model::Sample;
 use model::plan::Cell;
 
 use crate::warm_up;
@@ -20,7 +20,7 @@ const SHARE: f64 = 0.01;
 /// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
 /// `warm_up`; at most the measurement's length: who hardly answers is measured as well. The warm-up mixes all workloads, with the users
 /// of the largest cell: a dearer workload, or fewer users of a server that serves many at once, take longer than this to flow.
-pub fn lead_in(cell: &Cell, warm_up: &[Interval], length: Duration) -> u64 {
+pub fn lead_in(cell: &Cell, warm_up: &[Sample], length: Duration) -> u64 {
     if !has_one(cell) {
         return 0;
     }
@@ -36,7 +36,7 @@ pub(crate) fn has_one(cell: &Cell) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, interval};
+    use model::{Arrivals, sample};
 
     use super::*;
     use crate::{fixture, metrics};
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn it_is_a_response_time_in_whole_seconds() {
         let length = Duration::from_millis(5_500);
-        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).intervals, length);
+        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).samples, length);
         assert_eq!(of(100, 60.0), 2);
         assert_eq!(of(60, 60.0), 1);
         assert_eq!(of(50, 60.0), 1);
@@ -58,17 +58,17 @@ mod tests {
         assert_eq!((of(100, 2_000.0), of(120, 2_000.0)), (0, 1));
         assert_eq!(of(1_000, 10.0), 5);
         // Nobody was answered, or nobody asked.
-        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).intervals, length), 5);
+        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).samples, length), 5);
         assert_eq!(lead_in(&users(10), &[], length), 0);
         // A cold beginning does not count.
-        let mut warm_up = fixture::cell(0, 100.0).intervals;
+        let mut warm_up = fixture::cell(0, 100.0).samples;
         warm_up[0].tally.good = 0;
         assert_eq!(lead_in(&users(150), &warm_up, length), 2);
     }
 
     #[test]
     fn loads_that_change_by_themselves_have_none() {
-        let warm_up = fixture::cell(0, 10.0).intervals;
+        let warm_up = fixture::cell(0, 10.0).samples;
         let steps = vec![model::shape::Step { users: 100, length: Duration::from_secs(9) }];
         let mut cell = users(100);
         cell.shape.arrivals = Arrivals::Closed { think: None, steps };
@@ -79,7 +79,7 @@ mod tests {
     fn what_flows_is_what_is_counted() {
         let record = fixture::crowd(1);
         let cells = record.trials.iter().flat_map(|trial| &trial.cells);
-        assert!(cells.clone().all(|cell| interval::tally(&cell.intervals).good == 180 && cell.whole().count() == 5));
+        assert!(cells.clone().all(|cell| sample::tally(&cell.samples).good == 180 && cell.whole().count() == 5));
         // And so does all that is made of it.
         let report = crate::analyse(&crate::assess(&record, &crate::Boundaries::standard()));
         assert!(report.measurements.iter().all(|of| (of.throughput - 60.0).abs() < 1e-9), "{report:#?}");

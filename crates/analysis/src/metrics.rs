@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use model::interval::Switches;
 use model::report::ServerTime;
+use model::sample::Switches;
 use model::{
-    CellIndex, CellRecord, GcUse, Histogram, Interval, JvmUse, Metric, READY_POLL, StudyRecord, TrialKey, TrialRecord,
-    WarmUpRecord, interval,
+    CellIndex, CellRecord, GcUse, Histogram, JvmUse, Metric, READY_POLL, Sample, StudyRecord, TrialKey, TrialRecord,
+    WarmUpRecord, sample,
 };
 
 use crate::reading::{Reading, weighed};
@@ -105,11 +105,9 @@ impl Numbers {
 
 fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Reading> {
     match metric {
-        Metric::Throughput => {
-            Some(Reading::in_steps(throughput(cell)?, 1.0, interval::tally(&cell.intervals).good as f64))
-        }
+        Metric::Throughput => Some(Reading::in_steps(throughput(cell)?, 1.0, sample::tally(&cell.samples).good as f64)),
         Metric::CpuPerRequest => {
-            let (value, (cpu_s, good)) = (cpu_per_request(&cell.intervals)?, cpu(&cell.intervals));
+            let (value, (cpu_s, good)) = (cpu_per_request(&cell.samples)?, cpu(&cell.samples));
             // Both are counted: the time in steps of the clock, what it was for in answers.
             let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
             Some(Reading { value, resolution })
@@ -120,8 +118,8 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Reading> {
 
 /// Good answers per second of a measured cell; `None` when it was measured for no time.
 pub fn throughput(cell: &CellRecord) -> Option<f64> {
-    let seconds = interval::seconds(&cell.intervals);
-    (seconds > 0.0).then(|| interval::tally(&cell.intervals).good as f64 / seconds)
+    let seconds = sample::seconds(&cell.samples);
+    (seconds > 0.0).then(|| sample::tally(&cell.samples).good as f64 / seconds)
 }
 
 /// A quantile of latency in µs, from the merged histogram, which tells it in whole µs and to three digits; `None` with fewer than 100
@@ -131,59 +129,58 @@ fn quantile(latency: &Histogram, q: f64) -> Option<Reading> {
     Some(told(us, f64::max(1.0, us * Histogram::PRECISION)))
 }
 
-/// Latencies of a measured cell ([`model::Interval::latency`]).
+/// Latencies of a measured cell ([`model::Sample::latency`]).
 pub fn latency(cell: &CellRecord) -> Histogram {
     let mut merged = Histogram::new();
-    for interval in &cell.intervals {
-        merged.merge(interval.latency());
+    for sample in &cell.samples {
+        merged.merge(sample.latency());
     }
     merged
 }
 
-/// CPU time of the server's process tree per good answer, µs, over the intervals in which it could be read.
-pub fn cpu_per_request(intervals: &[Interval]) -> Option<f64> {
-    let (cpu_s, good) = cpu(intervals);
+/// CPU time of the server's process tree per good answer, µs, over the samples in which it could be read.
+pub fn cpu_per_request(samples: &[Sample]) -> Option<f64> {
+    let (cpu_s, good) = cpu(samples);
     (good > 0).then(|| cpu_s * 1e6 / good as f64)
 }
 
-/// CPU time of the server's process tree, s, and good answers of the intervals in which it could be read.
-fn cpu(intervals: &[Interval]) -> (f64, u64) {
-    let read = intervals.iter().filter_map(|interval| Some((interval.server.as_ref()?.cpu_s, interval.tally.good)));
+/// CPU time of the server's process tree, s, and good answers of the samples in which it could be read.
+fn cpu(samples: &[Sample]) -> (f64, u64) {
+    let read = samples.iter().filter_map(|sample| Some((sample.server.as_ref()?.cpu_s, sample.tally.good)));
     read.fold((0.0, 0), |(cpu_s, good), (more_s, more)| (cpu_s + more_s, good + more))
 }
 
 /// What the server's time went into in a measured cell.
 pub fn server_time(cell: &CellRecord) -> ServerTime {
-    let per_request = |of: fn(&Interval) -> Option<f64>| {
-        let read = || cell.intervals.iter().filter_map(|interval| Some((of(interval)?, interval.tally.good)));
+    let per_request = |of: fn(&Sample) -> Option<f64>| {
+        let read = || cell.samples.iter().filter_map(|sample| Some((of(sample)?, sample.tally.good)));
         let good: u64 = read().map(|(_, good)| good).sum();
         (good > 0).then(|| read().map(|(value, _)| value).sum::<f64>() / good as f64)
     };
-    let per_second = |of: &dyn Fn(&Interval) -> Option<f64>| {
-        let read = || cell.intervals.iter().filter_map(|interval| Some((of(interval)?, interval.length_s)));
+    let per_second = |of: &dyn Fn(&Sample) -> Option<f64>| {
+        let read = || cell.samples.iter().filter_map(|sample| Some((of(sample)?, sample.length_s)));
         let seconds: f64 = read().map(|(_, length_s)| length_s).sum();
         (seconds > 0.0).then(|| read().map(|(value, _)| value).sum::<f64>() / seconds)
     };
-    let cores = cell.intervals.iter().filter_map(|interval| Some(interval.host.as_ref()?.per_core.len())).max();
-    let busy =
-        |core: usize| per_second(&|interval| Some(interval.host.as_ref()?.per_core.get(core)? * interval.length_s));
-    let classes = || cell.intervals.iter().filter_map(|interval| Some(jvm(interval)?.counters.as_ref()?.classes));
+    let cores = cell.samples.iter().filter_map(|sample| Some(sample.host.as_ref()?.per_core.len())).max();
+    let busy = |core: usize| per_second(&|sample| Some(sample.host.as_ref()?.per_core.get(core)? * sample.length_s));
+    let classes = || cell.samples.iter().filter_map(|sample| Some(jvm(sample)?.counters.as_ref()?.classes));
     ServerTime {
-        cores: per_second(&|interval| Some(interval.server.as_ref()?.cpu_s)),
+        cores: per_second(&|sample| Some(sample.server.as_ref()?.cpu_s)),
         busiest_core: (0..cores.unwrap_or(0)).filter_map(busy).max_by(f64::total_cmp),
-        services_cpu_per_request: per_request(|interval| {
-            let host = interval.host.as_ref()?;
+        services_cpu_per_request: per_request(|sample| {
+            let host = sample.host.as_ref()?;
             Some(host.services_cores? * host.elapsed_s * 1e6)
         }),
-        system_cpu_per_request: per_request(|interval| Some(interval.server.as_ref()?.system_s? * 1e6)),
-        waits_per_request: per_request(|interval| Some(switches(interval)?.voluntary as f64)),
-        preemptions_per_request: per_request(|interval| Some(switches(interval)?.involuntary as f64)),
+        system_cpu_per_request: per_request(|sample| Some(sample.server.as_ref()?.system_s? * 1e6)),
+        waits_per_request: per_request(|sample| Some(switches(sample)?.voluntary as f64)),
+        preemptions_per_request: per_request(|sample| Some(switches(sample)?.involuntary as f64)),
         gc_share: per_second(&gc_s),
-        safepoint_share: per_second(&|interval| Some(jvm(interval)?.counters.as_ref()?.safepoint_s)),
+        safepoint_share: per_second(&|sample| Some(jvm(sample)?.counters.as_ref()?.safepoint_s)),
         classes_loaded: classes().next().map(|_| classes().sum::<u64>() as f64),
-        jit_per_request: per_request(|interval| Some(jit_s(interval)? * 1e6)),
-        allocated_per_request: per_request(|interval| Some(jvm(interval)?.gc.as_ref()?.allocated_bytes as f64))
-            .filter(|_| collected_intervals(cell) >= 2),
+        jit_per_request: per_request(|sample| Some(jit_s(sample)? * 1e6)),
+        allocated_per_request: per_request(|sample| Some(jvm(sample)?.gc.as_ref()?.allocated_bytes as f64))
+            .filter(|_| collected_samples(cell) >= 2),
         exceptions_per_request: cell.jruby.and_then(|counts| per_good(counts.exceptions as f64, cell.whole())),
         jruby_compiled: cell.jruby.and_then(|counts| Some(counts.compiled? as f64)),
         collections_per_request: cell.ruby_gc.and_then(|gc| per_good(gc.collections as f64, cell.whole())),
@@ -194,41 +191,41 @@ pub fn server_time(cell: &CellRecord) -> ServerTime {
 
 /// Highest resident memory of the server while a cell was measured, bytes.
 pub fn cell_memory(cell: &CellRecord) -> Option<f64> {
-    let sampled = cell.intervals.iter().filter_map(|interval| interval.server.as_ref());
+    let sampled = cell.samples.iter().filter_map(|sample| sample.server.as_ref());
     sampled.map(|server| server.rss_bytes as f64).max_by(f64::total_cmp)
 }
 
-fn per_good<'a>(amount: f64, intervals: impl IntoIterator<Item = &'a Interval>) -> Option<f64> {
-    let good: u64 = intervals.into_iter().map(|interval| interval.tally.good).sum();
+fn per_good<'a>(amount: f64, samples: impl IntoIterator<Item = &'a Sample>) -> Option<f64> {
+    let good: u64 = samples.into_iter().map(|sample| sample.tally.good).sum();
     (good > 0).then(|| amount / good as f64)
 }
 
-/// Intervals in which the heap was collected: what is allocated is known between two of them only.
-fn collected_intervals(cell: &CellRecord) -> usize {
-    let collected = |interval: &&Interval| {
-        let gc = jvm(interval).and_then(|jvm| jvm.gc.as_ref());
+/// Samples in which the heap was collected: what is allocated is known between two of them only.
+fn collected_samples(cell: &CellRecord) -> usize {
+    let collected = |sample: &&Sample| {
+        let gc = jvm(sample).and_then(|jvm| jvm.gc.as_ref());
         gc.is_some_and(|gc| gc.heap_after_bytes.is_some())
     };
-    cell.intervals.iter().filter(collected).count()
+    cell.samples.iter().filter(collected).count()
 }
 
-fn switches(interval: &Interval) -> Option<&Switches> {
-    interval.server.as_ref()?.switches.as_ref()
+fn switches(sample: &Sample) -> Option<&Switches> {
+    sample.server.as_ref()?.switches.as_ref()
 }
 
-fn jvm(interval: &Interval) -> Option<&JvmUse> {
-    interval.server.as_ref()?.jvm.as_ref()
+fn jvm(sample: &Sample) -> Option<&JvmUse> {
+    sample.server.as_ref()?.jvm.as_ref()
 }
 
-/// Seconds of compiling that an interval has, all compiler threads together; `None` where the server tells none.
-pub fn jit_s(interval: &Interval) -> Option<f64> {
-    Some(jvm(interval)?.counters.as_ref()?.jit_s)
+/// Seconds of compiling that a sample has, all compiler threads together; `None` where the server tells none.
+pub fn jit_s(sample: &Sample) -> Option<f64> {
+    Some(jvm(sample)?.counters.as_ref()?.jit_s)
 }
 
-/// Time that the JVM was paused for garbage collection in an interval, seconds: by its log, or, where it has none, by the
+/// Time that the JVM was paused for garbage collection in a sample, seconds: by its log, or, where it has none, by the
 /// counters of pauses. What calls itself otherwise (Shenandoah's) counts more than pauses.
-pub fn gc_s(interval: &Interval) -> Option<f64> {
-    let jvm = jvm(interval)?;
+pub fn gc_s(sample: &Sample) -> Option<f64> {
+    let jvm = jvm(sample)?;
     let counted = || {
         let collectors = jvm.counters.as_ref()?.collectors.iter();
         Some(collectors.filter(|collector| collector.name.ends_with("pauses")).map(|collector| collector.time_s).sum())
@@ -238,8 +235,8 @@ pub fn gc_s(interval: &Interval) -> Option<f64> {
 
 /// CPU time of the load generator, in cores: 1.0 = its one thread was busy all the time.
 pub fn client_cores(cell: &CellRecord) -> f64 {
-    let seconds = interval::seconds(&cell.intervals);
-    let cpu: f64 = cell.intervals.iter().map(|interval| interval.client_cpu_s).sum();
+    let seconds = sample::seconds(&cell.samples);
+    let cpu: f64 = cell.samples.iter().map(|sample| sample.client_cpu_s).sum();
     if seconds > 0.0 { cpu / seconds } else { 0.0 }
 }
 
@@ -247,7 +244,7 @@ pub fn client_cores(cell: &CellRecord) -> f64 {
 pub fn peak_memory(trial: &TrialRecord) -> Option<u64> {
     let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
     let measured = trial.cells.iter().flat_map(CellRecord::whole);
-    warm_up.chain(measured).filter_map(|interval| interval.server.as_ref()).map(|server| server.rss_bytes).max()
+    warm_up.chain(measured).filter_map(|sample| sample.server.as_ref()).map(|server| server.rss_bytes).max()
 }
 
 #[cfg(test)]
@@ -281,14 +278,14 @@ mod tests {
         let known = server_time(&trial.cells[0]);
         assert!(close(known.cores, 0.5), "{known:?}");
         assert!(ServerTime { cores: None, ..known }.is_empty(), "{known:?}");
-        for (second, interval) in trial.cells[0].intervals.iter_mut().enumerate() {
+        for (second, sample) in trial.cells[0].samples.iter_mut().enumerate() {
             let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: Some(1), allocated_bytes: 50_000 };
             let counters =
                 model::JvmCounters { jit_s: 0.2, safepoint_s: 0.06, classes: 3, ..model::JvmCounters::default() };
             // One core is busy at first, then the other, and a little more in all.
             let per_core = if second < 2 { vec![0.9, 0.1] } else { vec![0.2, 1.0] };
-            interval.host = Some(model::HostUse { per_core, ..model::HostUse::default() });
-            let server = interval.server.as_mut().unwrap();
+            sample.host = Some(model::HostUse { per_core, ..model::HostUse::default() });
+            let server = sample.server.as_mut().unwrap();
             server.system_s = Some(0.1);
             server.switches = Some(Switches { voluntary: 250, involuntary: 30 });
             server.jvm = Some(JvmUse { counters: Some(counters), gc: Some(gc) });
@@ -331,13 +328,13 @@ mod tests {
         let cell = &mut trial.cells[0];
         let mut known = Vec::new();
         for collected in 0..3 {
-            for (index, interval) in cell.intervals.iter_mut().enumerate() {
+            for (index, sample) in cell.samples.iter_mut().enumerate() {
                 let gc = if index < collected {
                     GcUse { pauses_s: vec![0.01], heap_after_bytes: Some(1), allocated_bytes: 50_000 }
                 } else {
                     GcUse::default()
                 };
-                interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: None, gc: Some(gc) });
+                sample.server.as_mut().unwrap().jvm = Some(JvmUse { counters: None, gc: Some(gc) });
             }
             let time = server_time(cell);
             assert!(time.gc_share.is_some(), "no pause is known to be none");

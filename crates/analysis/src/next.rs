@@ -236,7 +236,7 @@ mod tests {
         // ±30 % in turns: never decided.
         for trial in source.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot) {
             let factor = if trial.key.block.is_multiple_of(2) { 1.3 } else { 0.7 };
-            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|i| i.length_s *= factor);
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.samples).for_each(|i| i.length_s *= factor);
         }
         let (record, stop) = conduct(&source);
         assert_eq!(stop, Stop::Exhausted);
@@ -274,7 +274,7 @@ mod tests {
         let mut record = fixture::record(7, 0.0);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(|trial| {
             let factor = if trial.key.block.is_multiple_of(2) { 1.3 } else { 0.7 };
-            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|i| i.length_s *= factor);
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.samples).for_each(|i| i.length_s *= factor);
         });
         let boundaries = Boundaries::standard();
         let eighth = TrialKey { pilot: false, block: 7, position: 0 };

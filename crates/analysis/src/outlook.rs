@@ -78,9 +78,9 @@ fn of_pilots(record: &StudyRecord) -> Option<Noise> {
 /// The metric of a launch that was only warmed up: of a cell's metrics those that its last half shows, whatever its load was. What
 /// quantiles scatter by in a cell it does not show.
 fn of_pilot(trial: &TrialRecord, metric: Metric) -> Option<f64> {
-    let late = || Some(warm_up::late(&trial.warm_up.as_ref()?.intervals));
+    let late = || Some(warm_up::late(&trial.warm_up.as_ref()?.samples));
     let value = match metric {
-        Metric::Throughput => Some(warm_up::late_rate(&trial.warm_up.as_ref()?.intervals)),
+        Metric::Throughput => Some(warm_up::late_rate(&trial.warm_up.as_ref()?.samples)),
         Metric::CpuPerRequest => metrics::cpu_per_request(late()?),
         metric if metric.is_per_cell() => None,
         metric => metrics::value(trial, metric, None),
@@ -140,15 +140,15 @@ mod tests {
         // The fixture's pilots are all alike: nothing is known of the noise.
         assert_eq!(outlook(&assess(&record, &boundaries)), None);
         for (trial, length_s) in record.trials.iter_mut().zip([1.0, 1.02, 1.03, 1.0]) {
-            trial.warm_up.as_mut().unwrap().intervals[0].length_s = length_s;
+            trial.warm_up.as_mut().unwrap().samples[0].length_s = length_s;
         }
         let foretold = outlook(&assess(&record, &boundaries)).unwrap();
         assert!(foretold.spread > 0.005 && foretold.range[0] < foretold.range[1].or(Some(99)), "{foretold:?}");
         record.study.decide.primary = Metric::Memory;
         assert_eq!(outlook(&assess(&record, &boundaries)), None, "as much in all of them");
         for (trial, rss_bytes) in record.trials.iter_mut().zip([100, 102, 103, 100]) {
-            let seen = trial.warm_up.iter_mut().flat_map(|warm_up| &mut warm_up.intervals);
-            seen.filter_map(|interval| interval.server.as_mut()).for_each(|server| server.rss_bytes = rss_bytes << 20);
+            let seen = trial.warm_up.iter_mut().flat_map(|warm_up| &mut warm_up.samples);
+            seen.filter_map(|sample| sample.server.as_mut()).for_each(|server| server.rss_bytes = rss_bytes << 20);
         }
         let foretold = outlook(&assess(&record, &boundaries)).unwrap();
         assert!(foretold.spread > 0.005, "{foretold:?}");

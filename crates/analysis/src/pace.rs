@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, interval};
+use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, sample};
 
 use crate::assess::Assessment;
 use crate::blocks::Fate;
@@ -115,7 +115,7 @@ fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpReco
         return length..length;
     }
     let lead_ins = |warm_up: &WarmUpRecord| -> f64 {
-        cells().map(|(cell, length)| lead_in(cell, &warm_up.intervals, length) as f64).sum()
+        cells().map(|(cell, length)| lead_in(cell, &warm_up.samples, length) as f64).sum()
     };
     let longest: f64 = cells().filter(|(cell, _)| lead_in::has_one(cell)).map(|(_, length)| length.as_secs_f64()).sum();
     let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
@@ -137,7 +137,7 @@ fn loaded_s(trial: &TrialRecord) -> f64 {
     let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
     let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
     let in_slices: f64 = slices.map(|slice| slice.length_s).sum();
-    if in_slices > 0.0 { in_slices } else { interval::seconds(whole) }
+    if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -183,10 +183,10 @@ mod tests {
             let mut trial = fixture::trial(planned.variant, record.trials.len());
             trial.key = planned.key;
             let load = if planned.key.pilot { 60.0 } else { record.warm_up_cut.unwrap().seconds };
-            let warm_up = &mut trial.warm_up.as_mut().unwrap().intervals[0];
+            let warm_up = &mut trial.warm_up.as_mut().unwrap().samples[0];
             (warm_up.length_s, warm_up.tally.good) = (load, (1_000.0 * load) as u64);
             trial.cells = planned.cells.iter().map(|cell| fixture::cell(*cell, 100.0)).collect();
-            trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals).for_each(|second| second.length_s = 5.0);
+            trial.cells.iter_mut().flat_map(|cell| &mut cell.samples).for_each(|second| second.length_s = 5.0);
             trial.host.elapsed_s = overhead + loaded_s(&trial);
             record.trials.push(trial);
         }
@@ -251,7 +251,7 @@ mod tests {
     fn a_lead_in_takes_its_time() {
         let slow = |record: &mut StudyRecord| {
             for trial in &mut record.trials {
-                let warm_up = &mut trial.warm_up.as_mut().unwrap().intervals[0];
+                let warm_up = &mut trial.warm_up.as_mut().unwrap().samples[0];
                 warm_up.tally.good = 10 * warm_up.length_s as u64;
             }
         };
@@ -265,7 +265,7 @@ mod tests {
         run(&mut record, 2, 10.0);
         slow(&mut record);
         for trial in record.trials.iter_mut().skip(4) {
-            trial.cells.iter_mut().find(|cell| cell.cell == 1).unwrap().intervals[0].length_s += 2.0;
+            trial.cells.iter_mut().find(|cell| cell.cell == 1).unwrap().samples[0].length_s += 2.0;
             trial.host.elapsed_s += 2.0;
         }
         assert_eq!(seconds(&left(&record)), [8 * 112, 70 * 112]);

@@ -1,7 +1,7 @@
 //! Launches whose speed changed for good while it was measured, and what else changed at that moment.
 
 use model::{
-    Arrivals, CellIndex, CellRecord, ChangedSeries, Evidence, HostUse, Interval, LevelChange, Metric, Outcome,
+    Arrivals, CellIndex, CellRecord, ChangedSeries, Evidence, HostUse, LevelChange, Metric, Outcome, Sample,
     StudyRecord, TrialRecord,
 };
 
@@ -9,7 +9,7 @@ use crate::blocks::{OTHERS_CORES, STEAL_CORES, THROTTLED_SHARE};
 use crate::changepoint::{self, SHORTEST};
 use crate::metrics;
 
-/// Part of a second that an interval has to have for its rate to be one of a series: the last of a load may be shorter.
+/// Part of a second that a sample has to have for its rate to be one of a series: the last of a load may be shorter.
 const WHOLE: f64 = 0.5;
 /// Causes that are told of a change.
 const MOST_CAUSES: usize = 2;
@@ -47,14 +47,14 @@ fn of_cell(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> Vec<
         return Vec::new();
     }
     let looked_at = [speed(arrivals), Metric::CpuPerRequest];
-    looked_at.into_iter().filter_map(|metric| of_series(trial, Some(cell.cell), metric, &cell.intervals)).collect()
+    looked_at.into_iter().filter_map(|metric| of_series(trial, Some(cell.cell), metric, &cell.samples)).collect()
 }
 
 fn warm_up(trial: &TrialRecord) -> Option<ChangedSeries> {
     let warm_up = trial.warm_up.as_ref()?;
     let steady_at = warm_up.steady_at_s?;
-    let steady = warm_up.intervals.iter().position(|interval| interval.start_s >= steady_at)?;
-    of_series(trial, None, Metric::Throughput, &warm_up.intervals[steady..])
+    let steady = warm_up.samples.iter().position(|sample| sample.start_s >= steady_at)?;
+    of_series(trial, None, Metric::Throughput, &warm_up.samples[steady..])
 }
 
 /// The series of a metric, if its level changes.
@@ -62,17 +62,17 @@ fn of_series(
     trial: &TrialRecord,
     cell: Option<CellIndex>,
     metric: Metric,
-    intervals: &[Interval],
+    samples: &[Sample],
 ) -> Option<ChangedSeries> {
-    let seen: Vec<(&Interval, f64)> = intervals
+    let seen: Vec<(&Sample, f64)> = samples
         .iter()
-        .filter(|interval| interval.length_s > WHOLE)
-        .filter_map(|interval| Some((interval, value(interval, metric)?)))
+        .filter(|sample| sample.length_s > WHOLE)
+        .filter_map(|sample| Some((sample, value(sample, metric)?)))
         .collect();
     let values: Vec<f64> = seen.iter().map(|(_, value)| *value).collect();
     let change = |shift: &changepoint::Shift| {
         let at_s = seen[shift.index].0.start_s;
-        LevelChange { at_s, before: shift.before, after: shift.after, causes: causes(intervals, at_s) }
+        LevelChange { at_s, before: shift.before, after: shift.after, causes: causes(samples, at_s) }
     };
     let changes: Vec<LevelChange> = changepoint::shifts(&values).iter().map(change).collect();
     (!changes.is_empty()).then(|| ChangedSeries {
@@ -80,19 +80,19 @@ fn of_series(
         variant: trial.variant,
         cell,
         metric,
-        points: seen.iter().map(|(interval, value)| [interval.start_s, *value]).collect(),
+        points: seen.iter().map(|(sample, value)| [sample.start_s, *value]).collect(),
         changes,
     })
 }
 
 /// A metric of one second, above zero; `None` where it has none.
-fn value(interval: &Interval, metric: Metric) -> Option<f64> {
-    let good = interval.tally.good as f64;
+fn value(sample: &Sample, metric: Metric) -> Option<f64> {
+    let good = sample.tally.good as f64;
     let value = match metric {
         // A second without an answer has a logarithm, too: that of half an answer.
-        Metric::Throughput => good.max(0.5) / interval.length_s,
-        Metric::CpuPerRequest => interval.server.as_ref()?.cpu_s * 1e6 / good,
-        _ => interval.latency().quantile(metric.quantile()?) as f64,
+        Metric::Throughput => good.max(0.5) / sample.length_s,
+        Metric::CpuPerRequest => sample.server.as_ref()?.cpu_s * 1e6 / good,
+        _ => sample.latency().quantile(metric.quantile()?) as f64,
     };
     (value.is_finite() && value > 0.0).then_some(value)
 }
@@ -100,7 +100,7 @@ fn value(interval: &Interval, metric: Metric) -> Option<f64> {
 /// Something that is sampled beside the load and that may explain a change.
 struct Suspect {
     name: &'static str,
-    of: fn(&Interval) -> Option<f64>,
+    of: fn(&Sample) -> Option<f64>,
     /// How much of it changing is told.
     least: f64,
     write: fn(f64) -> String,
@@ -122,10 +122,10 @@ const SUSPECTS: [Suspect; 6] = [
 
 /// What changed with the level at `at_s`: over up to [`SHORTEST`] seconds before and after it, what moved most in units of what
 /// is told first. A process that ended goes before all, then a frequency that moved.
-fn causes(intervals: &[Interval], at_s: f64) -> Vec<Evidence> {
-    let middle = intervals.partition_point(|interval| interval.start_s < at_s);
-    let before = &intervals[middle.saturating_sub(SHORTEST)..middle];
-    let after = &intervals[middle..(middle + SHORTEST).min(intervals.len())];
+fn causes(samples: &[Sample], at_s: f64) -> Vec<Evidence> {
+    let middle = samples.partition_point(|sample| sample.start_s < at_s);
+    let before = &samples[middle.saturating_sub(SHORTEST)..middle];
+    let after = &samples[middle..(middle + SHORTEST).min(samples.len())];
     let mut moved: Vec<(f64, Evidence)> = SUSPECTS
         .iter()
         .filter_map(|suspect| {
@@ -136,46 +136,46 @@ fn causes(intervals: &[Interval], at_s: f64) -> Vec<Evidence> {
         })
         .collect();
     moved.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let causes = ended(intervals, at_s).into_iter().chain(frequency(before, after));
+    let causes = ended(samples, at_s).into_iter().chain(frequency(before, after));
     causes.chain(moved.into_iter().map(|(_, evidence)| evidence)).take(MOST_CAUSES).collect()
 }
 
-fn mean(intervals: &[Interval], of: fn(&Interval) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = intervals.iter().filter_map(of).collect();
+fn mean(samples: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = samples.iter().filter_map(of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn host(interval: &Interval, of: fn(&HostUse) -> f64) -> Option<f64> {
-    interval.host.as_ref().map(of)
+fn host(sample: &Sample, of: fn(&HostUse) -> f64) -> Option<f64> {
+    sample.host.as_ref().map(of)
 }
 
 /// Part of the time that the server's control group was throttled, or ours that it shares.
-fn throttled(interval: &Interval) -> Option<f64> {
-    let own = interval.server.as_ref().and_then(|server| server.throttled_s);
-    Some(own.or_else(|| host(interval, |host| host.throttled_s))? / interval.length_s)
+fn throttled(sample: &Sample) -> Option<f64> {
+    let own = sample.server.as_ref().and_then(|server| server.throttled_s);
+    Some(own.or_else(|| host(sample, |host| host.throttled_s))? / sample.length_s)
 }
 
-fn gc_share(interval: &Interval) -> Option<f64> {
-    Some(metrics::gc_s(interval)? / interval.length_s)
+fn gc_share(sample: &Sample) -> Option<f64> {
+    Some(metrics::gc_s(sample)? / sample.length_s)
 }
 
-fn failed(interval: &Interval) -> Option<f64> {
-    (interval.tally.ended() > 0).then(|| interval.tally.failed_share())
+fn failed(sample: &Sample) -> Option<f64> {
+    (sample.tally.ended() > 0).then(|| sample.tally.failed_share())
 }
 
-fn jit(interval: &Interval) -> Option<f64> {
-    Some(metrics::jit_s(interval)? / interval.length_s)
+fn jit(sample: &Sample) -> Option<f64> {
+    Some(metrics::jit_s(sample)? / sample.length_s)
 }
 
 /// Processes of the server that ended near a moment: it, or a part of it, was replaced.
-fn ended(intervals: &[Interval], at_s: f64) -> Option<Evidence> {
-    let near = intervals.iter().filter(|interval| (interval.start_s - at_s).abs() <= NEAR_S);
-    let ended: u32 = near.filter_map(|interval| interval.server.as_ref()?.ended).sum();
+fn ended(samples: &[Sample], at_s: f64) -> Option<Evidence> {
+    let near = samples.iter().filter(|sample| (sample.start_s - at_s).abs() <= NEAR_S);
+    let ended: u32 = near.filter_map(|sample| sample.server.as_ref()?.ended).sum();
     (ended > 0).then(|| Evidence::new("processes of the server that ended", ended.to_string()))
 }
 
-fn frequency(before: &[Interval], after: &[Interval]) -> Option<Evidence> {
-    let mhz = |interval: &Interval| interval.host.as_ref()?.mhz;
+fn frequency(before: &[Sample], after: &[Sample]) -> Option<Evidence> {
+    let mhz = |sample: &Sample| sample.host.as_ref()?.mhz;
     let [from, to] = [mean(before, mhz)?, mean(after, mhz)?];
     let has_moved = from > 0.0 && (to / from - 1.0).abs() >= FREQUENCY;
     has_moved.then(|| Evidence::new("the processor's frequency", format!("{from:.0} → {to:.0} MHz")))
@@ -207,8 +207,8 @@ mod tests {
         record
     }
 
-    fn later(record: &mut StudyRecord, change: impl Fn(&mut Interval)) {
-        record.trials.last_mut().unwrap().cells[0].intervals[AT..].iter_mut().for_each(change);
+    fn later(record: &mut StudyRecord, change: impl Fn(&mut Sample)) {
+        record.trials.last_mut().unwrap().cells[0].samples[AT..].iter_mut().for_each(change);
     }
 
     fn told(record: &StudyRecord) -> Vec<(String, String)> {
@@ -227,11 +227,11 @@ mod tests {
         assert_eq!(told(&slowed()), []);
         let host = |host: HostUse| {
             let mut record = slowed();
-            let intervals = &mut record.trials.last_mut().unwrap().cells[0].intervals;
-            for interval in intervals {
-                interval.host = Some(HostUse { mhz: Some(3_000.0), ..HostUse::default() });
+            let samples = &mut record.trials.last_mut().unwrap().cells[0].samples;
+            for sample in samples {
+                sample.host = Some(HostUse { mhz: Some(3_000.0), ..HostUse::default() });
             }
-            later(&mut record, |interval| interval.host = Some(host.clone()));
+            later(&mut record, |sample| sample.host = Some(host.clone()));
             told(&record)
         };
         let quiet = HostUse { mhz: Some(3_000.0), ..HostUse::default() };
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(host(HostUse { mhz: Some(2_500.0), ..quiet }), pair("the processor's frequency", "3000 → 2500 MHz"));
         let server = |change: fn(&mut ServerUse)| {
             let mut record = slowed();
-            later(&mut record, |interval| change(interval.server.as_mut().unwrap()));
+            later(&mut record, |sample| change(sample.server.as_mut().unwrap()));
             told(&record)
         };
         assert_eq!(
@@ -258,21 +258,21 @@ mod tests {
             "one in each second up to five after"
         );
         let mut record = slowed();
-        for (second, interval) in record.trials.last_mut().unwrap().cells[0].intervals.iter_mut().enumerate() {
+        for (second, sample) in record.trials.last_mut().unwrap().cells[0].samples.iter_mut().enumerate() {
             let counters = JvmCounters { jit_s: if second < AT { 0.0 } else { 0.8 }, ..JvmCounters::default() };
-            interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
+            sample.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
         }
         assert_eq!(told(&record), pair("JIT compilation", "0.00 cores → 0.80 cores"));
         let mut record = slowed();
-        for (second, interval) in record.trials.last_mut().unwrap().cells[0].intervals.iter_mut().enumerate() {
+        for (second, sample) in record.trials.last_mut().unwrap().cells[0].samples.iter_mut().enumerate() {
             let time_s = if second < AT { 0.01 } else { 0.16 };
             let pauses = CollectorUse { name: "G1 pauses".to_owned(), count: 1, time_s };
             let counters = JvmCounters { collectors: vec![pauses], ..JvmCounters::default() };
-            interval.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
+            sample.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
         }
         assert_eq!(told(&record), pair("paused for garbage collection", "1.0 % → 16.0 %"));
         let mut record = slowed();
-        later(&mut record, |interval| interval.tally.failures = [(Failure::Status, 150)].into());
+        later(&mut record, |sample| sample.tally.failures = [(Failure::Status, 150)].into());
         assert_eq!(told(&record), pair("failed", "0.0 % → 15.0 %"));
     }
 
@@ -291,8 +291,8 @@ mod tests {
     fn at_a_rate_it_is_latency_that_changes() {
         let mut record = fixture::open(5, 0.0);
         let mut cell = fixture::series(1, &[1_000; 30]);
-        for (second, interval) in cell.intervals.iter_mut().enumerate() {
-            (0..50).for_each(|_| interval.service.record(if second < AT { 1_000 } else { 2_000 }));
+        for (second, sample) in cell.samples.iter_mut().enumerate() {
+            (0..50).for_each(|_| sample.service.record(if second < AT { 1_000 } else { 2_000 }));
         }
         record.trials.last_mut().unwrap().cells[0] = cell;
         let found = changed(&record);
@@ -315,7 +315,7 @@ mod tests {
             })
             .collect();
         let warm_up = record.trials.last_mut().unwrap().warm_up.as_mut().unwrap();
-        warm_up.intervals = fixture::series(0, &rates).intervals;
+        warm_up.samples = fixture::series(0, &rates).samples;
         warm_up.steady_at_s = Some(40.0);
         let found = changed(&record);
         assert_eq!(found.len(), 1, "{found:?}");

@@ -13,8 +13,8 @@
 
 use std::time::Duration;
 
-use model::interval::BIN_S;
-use model::{Interval, Mode, WarmUpCut};
+use model::sample::BIN_S;
+use model::{Mode, Sample, WarmUpCut};
 
 use crate::compiling::Compiling;
 use crate::robust;
@@ -31,7 +31,7 @@ const ERRORS: f64 = 3.0;
 const PARTS: usize = 8;
 /// Standard deviation that rounding to whole numbers causes by itself: 1/√12.
 const ROUNDING: f64 = 0.2887;
-/// What the length of an interval may be off by, in bins.
+/// What the length of a sample may be off by, in bins.
 const OFF: f64 = 1e-6;
 
 /// The part of the load so far that is looked at, and at how many successive checks it must be steady.
@@ -57,14 +57,14 @@ pub struct Second {
     pub compiling: Option<Compiling>,
 }
 
-impl From<&Interval> for Second {
-    fn from(interval: &Interval) -> Self {
+impl From<&Sample> for Second {
+    fn from(sample: &Sample) -> Self {
         // A bin that was cut short tells nothing of how fast the server is.
-        let whole = (interval.length_s / BIN_S + OFF) as usize;
+        let whole = (sample.length_s / BIN_S + OFF) as usize;
         Self {
-            span_s: [interval.start_s, interval.start_s + interval.length_s],
-            bins: interval.bins.iter().copied().take(whole).collect(),
-            compiling: Compiling::of(interval),
+            span_s: [sample.start_s, sample.start_s + sample.length_s],
+            bins: sample.bins.iter().copied().take(whole).collect(),
+            compiling: Compiling::of(sample),
         }
     }
 }
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn seconds_of_any_length_count_by_their_whole_bins() {
-        // Slices of 2.04 s: the last interval of each has a bin that was cut short.
+        // Slices of 2.04 s: the last sample of each has a bin that was cut short.
         let mut rule = Steadiness::new(Mode::Full);
         let found = (0..40).find_map(|slice| {
             let start = f64::from(slice) * 2.04;

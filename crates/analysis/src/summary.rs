@@ -10,7 +10,7 @@ use model::report::{
 use model::study::SettingKind;
 use model::warm_up::Spread;
 use model::{
-    Histogram, Interval, Metric, Mode, Outcome, Setting, SettingResult, StudyRecord, Tally, TrialRecord, VariantIndex,
+    Histogram, Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, Tally, TrialRecord, VariantIndex,
     text,
 };
 
@@ -137,12 +137,12 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
     let throughputs: Vec<f64> = measured.iter().filter_map(|cell| metrics::throughput(cell)).collect();
     let throughput = robust::median(&throughputs)?;
     let (mut tally, mut latency, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
-    for interval in measured.iter().flat_map(|cell| &cell.intervals) {
-        tally.merge(&interval.tally);
-        latency.merge(interval.latency());
-        client_cpu_s += interval.client_cpu_s;
+    for sample in measured.iter().flat_map(|cell| &cell.samples) {
+        tally.merge(&sample.tally);
+        latency.merge(sample.latency());
+        client_cpu_s += sample.client_cpu_s;
     }
-    let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(&cell.intervals)).collect();
+    let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(&cell.samples)).collect();
     let percentile =
         |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {
@@ -213,15 +213,15 @@ pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> 
 pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
     let of = |trial: &TrialRecord| {
         let warm_up = trial.warm_up.as_ref()?;
-        let intervals = || warm_up.intervals.iter().filter(|interval| interval.length_s > 0.0);
-        let rate = |value: f64, interval: &Interval| [interval.start_s, value / interval.length_s];
+        let samples = || warm_up.samples.iter().filter(|sample| sample.length_s > 0.0);
+        let rate = |value: f64, sample: &Sample| [sample.start_s, value / sample.length_s];
         Some(WarmUpSeries {
             key: trial.key,
             variant: trial.variant,
-            points: intervals().map(|i| rate(i.tally.good as f64, i)).collect(),
+            points: samples().map(|i| rate(i.tally.good as f64, i)).collect(),
             steady_at_s: warm_up.steady_at_s,
-            cpu: intervals().filter_map(|i| Some(rate(i.server.as_ref()?.cpu_s, i))).collect(),
-            gc: intervals().filter_map(|i| Some(rate(metrics::gc_s(i)?, i))).collect(),
+            cpu: samples().filter_map(|i| Some(rate(i.server.as_ref()?.cpu_s, i))).collect(),
+            gc: samples().filter_map(|i| Some(rate(metrics::gc_s(i)?, i))).collect(),
         })
     };
     record.trials.iter().filter_map(of).collect()

@@ -10,7 +10,7 @@
 
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{BreakEven, HORIZON_S, Lifetime, Overtaking, TotalWork, WorkRatio};
-use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, interval, text};
+use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, sample, text};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
@@ -50,15 +50,15 @@ impl Work {
         let rate = warm_up::steady_rate(warm_up)?;
         let mut seen = vec![(ready_s, 0.0)];
         let mut total = 0.0;
-        for interval in warm_up.whole() {
-            total += interval.tally.good as f64;
-            seen.push((ready_s + interval.start_s + interval.length_s, total));
+        for sample in warm_up.whole() {
+            total += sample.tally.good as f64;
+            seen.push((ready_s + sample.start_s + sample.length_s, total));
         }
-        let steady = interval::tally(warm_up::steady(warm_up)).good as f64;
+        let steady = sample::tally(warm_up::steady(warm_up)).good as f64;
         Some(Self { seen, rate, steady, is_settled: warm_up.steady_at_s.is_some() })
     }
 
-    /// When it had answered at all: the end of the first interval with a good answer.
+    /// When it had answered at all: the end of the first sample with a good answer.
     fn first(&self) -> f64 {
         self.seen.iter().find(|(_, total)| *total > 0.0).map_or(HORIZON_S, |(at, _)| *at)
     }

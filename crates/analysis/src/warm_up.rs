@@ -5,7 +5,7 @@
 //! [`WINDOW`] seconds was more than 5 % below, or below the noise where that is more; at the beginning of that window at the latest.
 
 use model::warm_up::{WarmUpCost, WarmingUp};
-use model::{Interval, Outcome, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord, interval};
+use model::{Outcome, Sample, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord, sample};
 
 use crate::blocks::BlockState;
 use crate::boundaries::Boundaries;
@@ -17,7 +17,7 @@ use crate::total_work::total_work;
 const WINDOW: usize = 11;
 /// How far below the steady rate a launch is not yet warm, a fraction.
 const BELOW: f64 = 0.05;
-/// What the starts of two intervals may be apart and yet the same, seconds.
+/// What the starts of two samples may be apart and yet the same, seconds.
 const ROUNDING_S: f64 = 1e-6;
 /// Standard error of a median of n normal values, in σ/√n: √(π/2).
 const MEDIAN_ERROR: f64 = 1.2533;
@@ -29,7 +29,7 @@ pub struct Warm {
     pub seconds: f64,
     /// Good answers until then.
     pub requests: f64,
-    /// What one interval more would add to both: it is told no more finely than that.
+    /// What one sample more would add to both: it is told no more finely than that.
     pub next: (f64, f64),
 }
 
@@ -38,37 +38,37 @@ pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
     warm_up.steady_at_s?;
     let steady = steady_rate(warm_up)?;
     let from = window(warm_up);
-    let rates: Vec<f64> = warm_up.intervals.iter().map(rate).collect();
-    let noise = robust::sigma(&warm_up.intervals[from..].iter().map(rate).collect::<Vec<_>>())? / steady;
+    let rates: Vec<f64> = warm_up.samples.iter().map(rate).collect();
+    let noise = robust::sigma(&warm_up.samples[from..].iter().map(rate).collect::<Vec<_>>())? / steady;
     let is_cold = |second: &usize| {
         let near = &rates[second.saturating_sub(WINDOW / 2)..(second + WINDOW / 2 + 1).min(rates.len())];
         let error = MEDIAN_ERROR * noise / (near.len() as f64).sqrt();
         robust::median(near).is_some_and(|median| median < steady * (1.0 - BELOW.max(3.0 * error)))
     };
     let until = (0..from).rev().find(is_cold).map_or(1, |second| second + 1);
-    let cold = &warm_up.intervals[..until];
-    let next = warm_up.intervals.get(until).or(cold.last())?;
+    let cold = &warm_up.samples[..until];
+    let next = warm_up.samples.get(until).or(cold.last())?;
     Some(Warm {
-        seconds: interval::seconds(cold),
-        requests: interval::tally(cold).good as f64,
+        seconds: sample::seconds(cold),
+        requests: sample::tally(cold).good as f64,
         next: (next.length_s, next.tally.good as f64),
     })
     .filter(|warm| warm.requests > 0.0)
 }
 
-/// Index of the first interval of the window that was found steady, and all after; in older records of the second half of the load up
+/// Index of the first sample of the window that was found steady, and all after; in older records of the second half of the load up
 /// to then. Where it never was, of the second half of all, or the last one.
 fn window(warm_up: &WarmUpRecord) -> usize {
-    let intervals = &warm_up.intervals;
-    let before = |end: f64| intervals.partition_point(|interval| interval.start_s < end);
+    let samples = &warm_up.samples;
+    let before = |end: f64| samples.partition_point(|sample| sample.start_s < end);
     let half = || before(warm_up.steady_at_s.unwrap_or(f64::INFINITY)).div_ceil(2);
     let from = warm_up.steady_from_s.map_or_else(half, |from| before(from - ROUNDING_S));
-    from.min(intervals.len().saturating_sub(1))
+    from.min(samples.len().saturating_sub(1))
 }
 
-/// The intervals of that window.
-pub fn steady(warm_up: &WarmUpRecord) -> &[Interval] {
-    &warm_up.intervals[window(warm_up)..]
+/// The samples of that window.
+pub fn steady(warm_up: &WarmUpRecord) -> &[Sample] {
+    &warm_up.samples[window(warm_up)..]
 }
 
 /// Good answers per second in that window; `None` where there are none.
@@ -76,22 +76,22 @@ pub fn steady_rate(warm_up: &WarmUpRecord) -> Option<f64> {
     Some(mean_rate(steady(warm_up))).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// Good answers per second of the later half of a warm-up's intervals; NaN where there are none.
-pub fn late_rate(warm_up: &[Interval]) -> f64 {
+/// Good answers per second of the later half of a warm-up's samples; NaN where there are none.
+pub fn late_rate(warm_up: &[Sample]) -> f64 {
     mean_rate(late(warm_up))
 }
 
-/// The later half of a warm-up's intervals.
-pub fn late(warm_up: &[Interval]) -> &[Interval] {
+/// The later half of a warm-up's samples.
+pub fn late(warm_up: &[Sample]) -> &[Sample] {
     &warm_up[warm_up.len() / 2..]
 }
 
-fn mean_rate(intervals: &[Interval]) -> f64 {
-    interval::tally(intervals).good as f64 / interval::seconds(intervals)
+fn mean_rate(samples: &[Sample]) -> f64 {
+    sample::tally(samples).good as f64 / sample::seconds(samples)
 }
 
-fn rate(interval: &Interval) -> f64 {
-    interval.tally.good as f64 / interval.length_s
+fn rate(sample: &Sample) -> f64 {
+    sample.tally.good as f64 / sample.length_s
 }
 
 /// The warm-up as a result; `None` where none was seen.
@@ -112,7 +112,7 @@ fn cost(record: &StudyRecord, variant: VariantIndex) -> WarmUpCost {
         .iter()
         .filter(completed)
         .filter_map(|trial| Some((trial, trial.warm_up.as_ref()?)))
-        .filter(|(_, warm_up)| !warm_up.intervals.is_empty())
+        .filter(|(_, warm_up)| !warm_up.samples.is_empty())
         .collect();
     let settled = || launches.iter().map(|(_, warm_up)| *warm_up).filter(|warm_up| warm_up.steady_at_s.is_some());
     let spread = |of: fn(&WarmUpRecord) -> Option<f64>| spread(&settled().filter_map(of).collect::<Vec<_>>());
@@ -131,8 +131,8 @@ fn cost(record: &StudyRecord, variant: VariantIndex) -> WarmUpCost {
 
 /// Speed in the first so many seconds as a part of the steady rate.
 fn share(warm_up: &WarmUpRecord, seconds: f64) -> Option<f64> {
-    let until = warm_up.intervals.partition_point(|interval| interval.start_s < seconds);
-    let first = &warm_up.intervals[..until];
+    let until = warm_up.samples.partition_point(|sample| sample.start_s < seconds);
+    let first = &warm_up.samples[..until];
     let seen = first.last().is_some_and(|last| last.start_s + last.length_s >= seconds);
     Some(mean_rate(first) / steady_rate(warm_up).filter(|_| seen)?)
 }
@@ -140,9 +140,9 @@ fn share(warm_up: &WarmUpRecord, seconds: f64) -> Option<f64> {
 /// Seconds at the steady rate that are missing until the launch was found steady.
 fn lost(warm_up: &WarmUpRecord) -> Option<f64> {
     let steady_at = warm_up.steady_at_s?;
-    let until = warm_up.intervals.partition_point(|interval| interval.start_s < steady_at);
-    let cold = &warm_up.intervals[..until];
-    Some(interval::seconds(cold) - interval::tally(cold).good as f64 / steady_rate(warm_up)?)
+    let until = warm_up.samples.partition_point(|sample| sample.start_s < steady_at);
+    let cold = &warm_up.samples[..until];
+    Some(sample::seconds(cold) - sample::tally(cold).good as f64 / steady_rate(warm_up)?)
 }
 
 /// The mean rate of all measuring launches, second by second, as long as each of them was still warming up; of the pilots where
@@ -151,14 +151,14 @@ fn curve(launches: &[(&TrialRecord, &WarmUpRecord)]) -> Vec<[f64; 2]> {
     let are_measured = launches.iter().any(|(trial, _)| !trial.key.pilot);
     let own: Vec<&WarmUpRecord> =
         launches.iter().filter(|(trial, _)| trial.key.pilot != are_measured).map(|(_, warm_up)| *warm_up).collect();
-    let last = |warm_up: &WarmUpRecord| warm_up.intervals.last().map_or(0.0, |last| last.start_s);
+    let last = |warm_up: &WarmUpRecord| warm_up.samples.last().map_or(0.0, |last| last.start_s);
     let until = own.iter().map(|warm_up| last(warm_up)).fold(f64::INFINITY, f64::min);
     // Slices may be of other lengths from launch to launch: what counts is the age.
     let rate_at = |warm_up: &WarmUpRecord, age: f64| {
-        let index = warm_up.intervals.partition_point(|interval| interval.start_s <= age + ROUNDING_S);
-        warm_up.intervals.get(index.saturating_sub(1)).map_or(f64::NAN, rate)
+        let index = warm_up.samples.partition_point(|sample| sample.start_s <= age + ROUNDING_S);
+        warm_up.samples.get(index.saturating_sub(1)).map_or(f64::NAN, rate)
     };
-    let ages = own.first().into_iter().flat_map(|warm_up| &warm_up.intervals).map(|interval| interval.start_s);
+    let ages = own.first().into_iter().flat_map(|warm_up| &warm_up.samples).map(|sample| sample.start_s);
     ages.take_while(|age| *age <= until)
         .map(|age| [age, own.iter().map(|warm_up| rate_at(warm_up, age)).sum::<f64>() / own.len() as f64])
         .filter(|point| point[1].is_finite())
@@ -257,18 +257,18 @@ mod tests {
         let curve = step(20, 40, 100);
         let whole = warm_up(&curve, Some(90.0));
         let mut rested = whole.clone();
-        for (second, interval) in rested.intervals.iter_mut().enumerate() {
-            interval.start_s += (second / 10 * 2) as f64;
+        for (second, sample) in rested.samples.iter_mut().enumerate() {
+            sample.start_s += (second / 10 * 2) as f64;
         }
         rested.steady_at_s = Some(106.0);
-        rested.rests = warm_up(&[1, 0], None).intervals;
-        for (second, interval) in rested.rests.iter_mut().enumerate() {
-            interval.start_s = (10 + second) as f64;
+        rested.rests = warm_up(&[1, 0], None).samples;
+        for (second, sample) in rested.rests.iter_mut().enumerate() {
+            sample.start_s = (10 + second) as f64;
         }
         assert_eq!(warm(&rested), warm(&whole));
         assert_eq!(steady_rate(&rested), steady_rate(&whole));
         assert_eq!(lost(&rested), lost(&whole));
-        let seconds: Vec<f64> = rested.whole().iter().take(14).map(|interval| interval.start_s).collect();
+        let seconds: Vec<f64> = rested.whole().iter().take(14).map(|sample| sample.start_s).collect();
         assert_eq!(seconds, (0..14).map(f64::from).collect::<Vec<_>>());
     }
 

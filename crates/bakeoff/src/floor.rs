@@ -10,7 +10,7 @@ use std::time::Duration;
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use miette::IntoDiagnostic as _;
 use model::study::{Expect, Isolation, Request};
-use model::{ClientFloor, Engine, Interval};
+use model::{ClientFloor, Engine, Sample};
 use server::Pinned;
 
 /// Answers to one user, enough for the 99th percentile.
@@ -41,7 +41,7 @@ pub fn measure(
     let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).into_diagnostic()?;
     let load = |connections, stop| -> miette::Result<Summary> {
         let load = Load { connections, engine, ..Load::new(target.clone(), vec![ask.clone()], stop) };
-        let judge = |seen: Interval| if seen.start_s + seen.length_s < LONGEST_S { Flow::Continue } else { Flow::Stop };
+        let judge = |seen: Sample| if seen.start_s + seen.length_s < LONGEST_S { Flow::Continue } else { Flow::Stop };
         load::run(&load, interrupted, &mut |seen| judge(seen)).into_diagnostic()
     };
     let (one, many) = (load(1, Stop::Count(ANSWERS))?, load(USERS, Stop::After(MANY))?);

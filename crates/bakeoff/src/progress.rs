@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use model::evidence::Recording;
 use model::{
-    Effect, EvidenceRecord, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex,
-    interval,
+    Effect, EvidenceRecord, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, sample,
     text::{self, minutes},
 };
 
@@ -242,8 +241,8 @@ fn outcome(trial: &TrialRecord) -> String {
     if let Outcome::Failed(failed) = &trial.outcome {
         return format!("FAILED: {}", failed.reason);
     }
-    let seconds: f64 = trial.cells.iter().map(|cell| interval::seconds(&cell.intervals)).sum();
-    let good: u64 = trial.cells.iter().map(|cell| interval::tally(&cell.intervals).good).sum();
+    let seconds: f64 = trial.cells.iter().map(|cell| sample::seconds(&cell.samples)).sum();
+    let good: u64 = trial.cells.iter().map(|cell| sample::tally(&cell.samples).good).sum();
     match trial.warm_up.as_ref().and_then(|warm_up| warm_up.steady_at_s) {
         _ if !trial.cells.is_empty() => format!("{:.0}/s", good as f64 / seconds),
         Some(steady) => format!("steady after {steady:.0} s"),

@@ -49,16 +49,16 @@ pub fn simulate(blocks: usize, studies: Studies) -> [Rate; NAMES.len()] {
     held
 }
 
-/// Has every launch measure its variant's true throughput times a factor, in one interval of a minute.
+/// Has every launch measure its variant's true throughput times a factor, in one sample of a minute.
 fn measure(record: &mut StudyRecord, mut factor: impl FnMut() -> f64) {
     const MINUTE_S: f64 = 60.0;
     for trial in &mut record.trials {
         for cell in &mut trial.cells {
             let rate = TRUTHS[trial.variant].at(f64::from(USERS[cell.cell])) * factor();
-            cell.intervals.truncate(1);
-            for interval in &mut cell.intervals {
-                interval.length_s = MINUTE_S;
-                interval.tally.good = (rate * MINUTE_S).round() as u64;
+            cell.samples.truncate(1);
+            for sample in &mut cell.samples {
+                sample.length_s = MINUTE_S;
+                sample.tally.good = (rate * MINUTE_S).round() as u64;
             }
         }
     }

@@ -54,7 +54,7 @@ pub fn study(variants: usize, cells: usize) -> Study {
     }))
 }
 
-/// A run of such a [`study`] with pilots and so many blocks: closed loops, 60 one-second intervals a cell and in each warm-up, each
+/// A run of such a [`study`] with pilots and so many blocks: closed loops, 60 one-second samples a cell and in each warm-up, each
 /// with a histogram of 2,000 answers, answers and settings of each launch.
 ///
 /// # Panics
@@ -66,14 +66,14 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
     let noise = Noise { shape: Shape::Normal, disturbance: Disturbance::None, scale: 0.03 };
     let planned: Vec<_> = plan.pilot.iter().chain(&plan.blocks[..blocks]).flat_map(|block| &block.trials).collect();
     let speeds = noise.launches(planned.len(), &mut rng);
-    // A few shapes of latency serve all intervals: drawing 2,000 answers for each would take longer than the analysis.
+    // A few shapes of latency serve all samples: drawing 2,000 answers for each would take longer than the analysis.
     let shapes: Vec<Value> = (0..16).map(|_| histogram(|| (0.3 * normal(&mut rng)).exp())).collect();
     let mut number = 0;
-    let mut intervals = |speed: f64, seconds: u32| -> Vec<Value> {
+    let mut samples = |speed: f64, seconds: u32| -> Vec<Value> {
         (0..seconds)
             .map(|second| {
                 number += 1;
-                interval(second, (RATE * speed.exp()).round() as u64, &shapes[number % shapes.len()])
+                sample(second, (RATE * speed.exp()).round() as u64, &shapes[number % shapes.len()])
             })
             .collect()
     };
@@ -85,7 +85,7 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
             let measured: Vec<Value> = trial
                 .cells
                 .iter()
-                .map(|cell| json!({ "cell": cell, "since_ready_s": 60.0, "intervals": intervals(speed, 60) }))
+                .map(|cell| json!({ "cell": cell, "since_ready_s": 60.0, "samples": samples(speed, 60) }))
                 .collect();
             let variant = &study.variants[trial.variant].name;
             json!({
@@ -94,7 +94,7 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
                 "settings": [{ "kind": "env", "name": "SPEED", "asked": variant, "live": variant, "default": null,
                     "source": "proc", "result": { "kind": "in-effect" } }],
                 "answers": [answer(launch, 1), answer(launch, 2)],
-                "warm_up": { "intervals": intervals(speed, 60), "steady_at_s": 40.0 }, "cells": measured,
+                "warm_up": { "samples": samples(speed, 60), "steady_at_s": 40.0 }, "cells": measured,
                 "host": { "elapsed_s": 480.0, "busy_cores": 1.5, "steal_cores": 0.0, "others_cores": 0.0, "throttled_s": 0.0 },
                 "canary_ns": [1_000_000, 1_001_000],
             })
@@ -118,7 +118,7 @@ fn histogram(mut factor: impl FnMut() -> f64) -> Value {
     json!(histogram)
 }
 
-fn interval(second: u32, good: u64, service: &Value) -> Value {
+fn sample(second: u32, good: u64, service: &Value) -> Value {
     json!({
         "start_s": second, "length_s": 1.0,
         "tally": { "good": good, "failures": {}, "statuses": { "200": good }, "body_length": { "min": 15_118, "max": 15_118 } },

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use analysis::{Compiling, Second, Steadiness};
 use model::Mode;
-use model::interval::BIN_S;
+use model::sample::BIN_S;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

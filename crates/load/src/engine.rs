@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Engine, Failure, Interval};
+use model::{Engine, Failure, Sample};
 use rustix::io::Errno;
 use rustix::net::SocketAddrAny;
 use rustix::thread::set_current_timer_slack;
@@ -64,12 +64,12 @@ pub(crate) struct Had {
     pub ended: u64,
 }
 
-/// Does the job by `backend`, which has a slot for each connection: asks what `work` says, giving away an interval a second.
+/// Does the job by `backend`, which has a slot for each connection: asks what `work` says, giving away a sample a second.
 pub(crate) fn run<B: Backend>(
     job: Job<'_>,
     backend: B,
     work: &mut impl Work,
-    emit: impl FnMut(Interval),
+    emit: impl FnMut(Sample),
 ) -> Result<Finished, LoadError> {
     // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -125,7 +125,7 @@ struct Thread<'a, B, W, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
+impl<B: Backend, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();
@@ -240,7 +240,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
         Ok(true)
     }
 
-    /// Takes in what is due at `now`, and gives away every interval that is over.
+    /// Takes in what is due at `now`, and gives away every sample that is over.
     fn roll(&mut self, now: Duration) {
         self.take_due(now);
         self.recorder.roll(now);
@@ -297,7 +297,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
     fn sleep(&self) -> Duration {
         let slices = self.job.slices.as_ref();
         let is_over = slices.is_some_and(Slices::is_over);
-        let first = if is_over { self.next_sweep } else { self.next_sweep.min(self.recorder.interval_end()) };
+        let first = if is_over { self.next_sweep } else { self.next_sweep.min(self.recorder.sample_end()) };
         // What is due in a drain has to wait for the next slice.
         let wakes = if is_over {
             [None; 4]
@@ -475,7 +475,7 @@ impl<B: Backend, W: Work, Emit: FnMut(Interval)> Thread<'_, B, W, Emit> {
             return Ok(());
         }
         let waits_for_slice = self.ends_slice(now);
-        if now >= self.recorder.interval_end() {
+        if now >= self.recorder.sample_end() {
             self.roll(now);
         }
         self.finished.kernel_time |= came_at.is_some();

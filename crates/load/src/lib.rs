@@ -2,7 +2,7 @@
 //! and records what came of every request.
 //!
 //! A [`Load`] says what is asked, over how many connections, when and until when; [`run`] does it and hands over one
-//! [`model::Interval`] a second. [`ask()`] gets one whole answer.
+//! [`model::Sample`] a second. [`ask()`] gets one whole answer.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
@@ -18,8 +18,8 @@
 //! let ask = ask.with_length(LengthRule::Exact(answer.body.len() as u64));
 //!
 //! let load = Load { connections: 20, ..Load::new(target, vec![ask], Stop::After(Duration::from_secs(30))) };
-//! let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
-//!     println!("{} good in {} s", interval.tally.good, interval.length_s);
+//! let summary = load::run(&load, &AtomicBool::new(false), &mut |sample| {
+//!     println!("{} good in {} s", sample.tally.good, sample.length_s);
 //!     Flow::Continue
 //! })?;
 //! println!("p50 = {} µs", summary.service.quantile(0.5));
@@ -30,7 +30,7 @@
 //! `work` says what is asked, the same things in turn or, by `scenario`, steps that depend on each other; `backend`
 //! moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one
 //! connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive` reads,
-//! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes intervals. `expected` holds a single
+//! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes samples. `expected` holds a single
 //! answer of `ask` against what a study expects.
 
 mod arrivals;

@@ -1,16 +1,16 @@
-//! Puts the intervals of several threads together, second by second.
+//! Puts the samples of several threads together, second by second.
 
 use std::collections::VecDeque;
 
-use model::Interval;
+use model::Sample;
 
-/// Holds intervals back until every thread has given its part.
+/// Holds samples back until every thread has given its part.
 pub(crate) struct Merge {
     /// Sums of what came, the oldest first.
-    waiting: VecDeque<Interval>,
-    /// Number of intervals already taken out.
+    waiting: VecDeque<Sample>,
+    /// Number of samples already taken out.
     taken: usize,
-    /// Number of intervals each thread has given; as many as can be once it has finished.
+    /// Number of samples each thread has given; as many as can be once it has finished.
     given: Vec<usize>,
 }
 
@@ -19,13 +19,13 @@ impl Merge {
         Self { waiting: VecDeque::new(), taken: 0, given: vec![0; threads] }
     }
 
-    /// Takes the next interval of `thread`.
-    pub fn add(&mut self, thread: usize, interval: Interval) {
+    /// Takes the next sample of `thread`.
+    pub fn add(&mut self, thread: usize, sample: Sample) {
         let place = self.given[thread] - self.taken;
         self.given[thread] += 1;
         match self.waiting.get_mut(place) {
-            Some(sum) => absorb(sum, &interval),
-            None => self.waiting.push_back(interval),
+            Some(sum) => absorb(sum, &sample),
+            None => self.waiting.push_back(sample),
         }
     }
 
@@ -34,22 +34,22 @@ impl Merge {
         self.given[thread] = usize::MAX;
     }
 
-    /// Takes out the oldest interval that is complete.
-    pub fn next(&mut self) -> Option<Interval> {
+    /// Takes out the oldest sample that is complete.
+    pub fn next(&mut self) -> Option<Sample> {
         let complete = self.given.iter().all(|given| *given > self.taken);
-        let interval = if complete { self.waiting.pop_front() } else { None };
-        self.taken += usize::from(interval.is_some());
-        interval
+        let sample = if complete { self.waiting.pop_front() } else { None };
+        self.taken += usize::from(sample.is_some());
+        sample
     }
 
     /// What nobody has taken out, complete or not.
-    pub fn into_rest(self) -> impl Iterator<Item = Interval> {
+    pub fn into_rest(self) -> impl Iterator<Item = Sample> {
         self.waiting.into_iter()
     }
 }
 
 /// Adds what another thread saw in the same second.
-fn absorb(sum: &mut Interval, other: &Interval) {
+fn absorb(sum: &mut Sample, other: &Sample) {
     sum.length_s = sum.length_s.max(other.length_s);
     sum.tally.merge(&other.tally);
     if sum.bins.len() < other.bins.len() {
@@ -72,11 +72,11 @@ fn absorb(sum: &mut Interval, other: &Interval) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::interval::OpenLoop;
+    use model::sample::OpenLoop;
     use model::{Histogram, Tally};
 
-    fn interval(good: u64, bins: &[u32]) -> Interval {
-        Interval {
+    fn sample(good: u64, bins: &[u32]) -> Sample {
+        Sample {
             start_s: 0.0,
             round: 0,
             length_s: bins.len() as f64 / 10.0,
@@ -93,20 +93,20 @@ mod tests {
     }
 
     fn goods(merge: &mut Merge) -> Vec<u64> {
-        std::iter::from_fn(|| merge.next()).map(|interval| interval.tally.good).collect()
+        std::iter::from_fn(|| merge.next()).map(|sample| sample.tally.good).collect()
     }
 
     #[test]
-    fn an_interval_waits_for_every_thread() {
+    fn a_sample_waits_for_every_thread() {
         let mut merge = Merge::new(2);
-        merge.add(0, interval(1, &[1]));
-        merge.add(0, interval(2, &[2]));
+        merge.add(0, sample(1, &[1]));
+        merge.add(0, sample(2, &[2]));
         assert_eq!(goods(&mut merge), [0u64; 0]);
-        merge.add(1, interval(10, &[10]));
+        merge.add(1, sample(10, &[10]));
         assert_eq!(goods(&mut merge), [11]);
         merge.finished(1);
         assert_eq!(goods(&mut merge), [2]);
-        merge.add(0, interval(3, &[3]));
+        merge.add(0, sample(3, &[3]));
         merge.finished(0);
         assert_eq!(goods(&mut merge), [3]);
     }
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn parts_add_up_even_when_one_is_shorter() {
         let mut merge = Merge::new(2);
-        merge.add(0, interval(1, &[1]));
-        merge.add(1, interval(5, &[2, 3]));
+        merge.add(0, sample(1, &[1]));
+        merge.add(1, sample(5, &[2, 3]));
         let sum = merge.next().unwrap();
         assert_eq!((sum.bins.as_slice(), sum.bytes), ([3, 3].as_slice(), 600));
         assert!((sum.length_s - 0.2).abs() < 1e-12 && (sum.client_cpu_s - 0.5).abs() < 1e-12);
@@ -126,8 +126,8 @@ mod tests {
     fn what_an_open_loop_adds_adds_up() {
         let open = |due| Some(OpenLoop { due, backlog: 2 * due, ..OpenLoop::default() });
         let mut merge = Merge::new(2);
-        merge.add(0, Interval { open: open(1), ..interval(1, &[1]) });
-        merge.add(1, Interval { open: open(10), ..interval(1, &[1]) });
+        merge.add(0, Sample { open: open(1), ..sample(1, &[1]) });
+        merge.add(1, Sample { open: open(10), ..sample(1, &[1]) });
         assert_eq!(merge.next().unwrap().open, open(11).map(|sum| OpenLoop { backlog: 22, ..sum }));
     }
 }

@@ -1,41 +1,41 @@
-//! Turns what happens to requests into one [`Interval`] a second.
+//! Turns what happens to requests into one [`Sample`] a second.
 
 use std::mem;
 use std::ops::Range;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use model::interval::{BIN_S, OpenLoop, StepUse};
-use model::{BodyLength, Histogram, Interval, Tally, Walked};
+use model::sample::{BIN_S, OpenLoop, StepUse};
+use model::{BodyLength, Histogram, Sample, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::{Ended, Took};
 
-/// Length of an interval, seconds.
+/// Length of a sample, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
 
 /// Length of a bin, nanoseconds.
 const BIN_NS: u128 = (BIN_S * 1e9) as u128;
 
-/// Bins in a whole interval.
+/// Bins in a whole sample.
 const BINS: usize = (LENGTH.as_nanos() / BIN_NS) as usize;
 
-/// Records one thread's requests and gives away each interval as soon as it is over.
+/// Records one thread's requests and gives away each sample as soon as it is over.
 /// Belongs to the thread whose CPU time it reads. Times count from the start of the load.
 pub(crate) struct Recorder<Emit> {
     emit: Emit,
-    /// When the interval being filled began.
+    /// When the sample being filled began.
     began: Duration,
     /// When the slice ended whose drain it has; it goes on until [`Recorder::release`].
     held: Option<Duration>,
-    current: Interval,
+    current: Sample,
     /// CPU time of this thread when it began.
     cpu: Duration,
     /// Length of an open loop's backlog.
     waiting: u64,
 }
 
-impl<Emit: FnMut(Interval)> Recorder<Emit> {
+impl<Emit: FnMut(Sample)> Recorder<Emit> {
     /// `open` says whether what is recorded is an open loop; `steps` names those of scenarios, if there are any.
     pub fn new(open: bool, steps: &[String], emit: Emit) -> Self {
         let steps: IndexMap<_, _> = steps.iter().map(|name| (name.clone(), StepUse::default())).collect();
@@ -44,7 +44,7 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         Self { emit, began: Duration::ZERO, held: None, current, cpu: thread_cpu(), waiting: 0 }
     }
 
-    /// Counts a request that is due, in the interval of its intended start, which must not be over.
+    /// Counts a request that is due, in the sample of its intended start, which must not be over.
     pub fn due(&mut self, intended: Duration) {
         self.roll(intended);
         if let Some(open) = &mut self.current.open {
@@ -65,7 +65,7 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
     }
 
     /// Counts the end of a step's request, which [`Self::ended`] is told as well; `unmet` is what was wrong with the
-    /// content of its answer. The interval is that of the last [`Self::roll`], as for all that scenarios add.
+    /// content of its answer. The sample is that of the last [`Self::roll`], as for all that scenarios add.
     pub fn step(&mut self, index: usize, took: Took, ended: &Ended, unmet: Option<&str>) {
         let Some((_, step)) = self.current.walked.as_mut().and_then(|walked| walked.steps.get_index_mut(index)) else {
             return;
@@ -119,27 +119,27 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         self.current.bytes += bytes as u64;
     }
 
-    /// Gives away every interval that is over at `now`.
+    /// Gives away every sample that is over at `now`.
     #[inline]
     pub fn roll(&mut self, now: Duration) {
-        while self.held.is_none() && now >= self.interval_end() {
-            self.close(LENGTH, self.interval_end());
+        while self.held.is_none() && now >= self.sample_end() {
+            self.close(LENGTH, self.sample_end());
         }
     }
 
-    /// Gives away every interval that is over before `until`, the end of a slice: the last one goes on, for its drain.
+    /// Gives away every sample that is over before `until`, the end of a slice: the last one goes on, for its drain.
     pub fn hold(&mut self, until: Duration) {
-        while until > self.interval_end() {
-            self.close(LENGTH, self.interval_end());
+        while until > self.sample_end() {
+            self.close(LENGTH, self.sample_end());
         }
         self.held = Some(until);
     }
 
-    /// Gives away the last interval of a slice whose drain ended at `now` and counts for so long.
+    /// Gives away the last sample of a slice whose drain ended at `now` and counts for so long.
     pub fn release(&mut self, now: Duration, drain: Duration) {
         if let Some(until) = self.held {
             let length = until.saturating_sub(self.began) + drain;
-            // No interval is empty of time, so that rates can be taken from every one.
+            // No sample is empty of time, so that rates can be taken from every one.
             if !length.is_zero() || self.current.tally.ended() > 0 {
                 self.close(length.max(Duration::from_nanos(1)), now);
             }
@@ -148,13 +148,13 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         self.held = None;
     }
 
-    /// Leaves out the CPU time of this thread since the last interval: the load stood still.
+    /// Leaves out the CPU time of this thread since the last sample: the load stood still.
     pub fn skip_cpu(&mut self) {
         self.cpu = thread_cpu();
     }
 
-    /// When the interval being filled is over.
-    pub fn interval_end(&self) -> Duration {
+    /// When the sample being filled is over.
+    pub fn sample_end(&self) -> Duration {
         self.began + LENGTH
     }
 
@@ -164,12 +164,12 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
         self.roll(now);
         let rest = now.saturating_sub(self.began);
         if !rest.is_zero() || self.current.tally.ended() > 0 {
-            // No interval is empty of time, so that rates can be taken from every one.
+            // No sample is empty of time, so that rates can be taken from every one.
             self.close(rest.max(Duration::from_nanos(1)), now);
         }
     }
 
-    /// Gives away an interval of this length; the next begins at `next`.
+    /// Gives away a sample of this length; the next begins at `next`.
     fn close(&mut self, length: Duration, next: Duration) {
         let bins = self.held.unwrap_or(next).saturating_sub(self.began).as_nanos().div_ceil(BIN_NS) as usize;
         self.began = next;
@@ -178,16 +178,16 @@ impl<Emit: FnMut(Interval)> Recorder<Emit> {
             steps: walked.steps.keys().map(|name| (name.clone(), StepUse::default())).collect(),
             ..Walked::default()
         });
-        let mut interval = mem::replace(&mut self.current, blank(self.began, open, walked));
-        interval.length_s = length.as_secs_f64();
-        interval.bins.truncate(bins);
+        let mut sample = mem::replace(&mut self.current, blank(self.began, open, walked));
+        sample.length_s = length.as_secs_f64();
+        sample.bins.truncate(bins);
         let cpu = thread_cpu();
-        interval.client_cpu_s = cpu.saturating_sub(self.cpu).as_secs_f64();
+        sample.client_cpu_s = cpu.saturating_sub(self.cpu).as_secs_f64();
         self.cpu = cpu;
-        if let Some(open) = &mut interval.open {
+        if let Some(open) = &mut sample.open {
             open.backlog = self.waiting;
         }
-        (self.emit)(interval);
+        (self.emit)(sample);
     }
 }
 
@@ -209,8 +209,8 @@ fn count(tally: &mut Tally, ended: &Ended) {
     }
 }
 
-fn blank(began: Duration, open: Option<OpenLoop>, walked: Option<Walked>) -> Interval {
-    Interval {
+fn blank(began: Duration, open: Option<OpenLoop>, walked: Option<Walked>) -> Sample {
+    Sample {
         start_s: began.as_secs_f64(),
         round: 0,
         length_s: 0.0,
@@ -245,45 +245,45 @@ mod tests {
         Ended { answered: Some(answered), judged: Ok(()), malformed: None, reusable: true }
     }
 
-    fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Interval> {
-        let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(false, &[], |interval| intervals.push(interval));
+    fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        let mut recorder = Recorder::new(false, &[], |sample| samples.push(sample));
         for (ms, ended) in events {
             recorder.ended(Duration::from_millis(*ms), TOOK, ended);
         }
         recorder.finish(Duration::from_millis(end_ms));
-        intervals
+        samples
     }
 
     #[test]
     fn each_request_counts_in_its_second_and_bin() {
         let bad = Ended { judged: Err(Failure::Status), ..good() };
-        let intervals = record(&[(0, good()), (99, good()), (100, bad), (2_950, good())], 3_250);
-        assert_eq!(intervals.iter().map(|interval| interval.tally.good).collect::<Vec<_>>(), [2, 0, 1, 0]);
-        assert_eq!(intervals.iter().map(|interval| interval.bins.len()).collect::<Vec<_>>(), [10, 10, 10, 3]);
-        assert_eq!(intervals[0].bins[..2], [2, 0]);
-        assert_eq!(intervals[2].bins[9], 1);
-        assert_eq!(intervals[0].tally.failures[&Failure::Status], 1);
-        assert_eq!(intervals[0].tally.statuses[&200], 3);
-        assert_eq!(intervals[0].tally.body_length, Some(BodyLength { min: 20, max: 20 }));
-        assert_eq!((intervals[0].service.count(), intervals[0].service.max()), (2, 700));
-        assert_eq!(intervals.iter().map(|interval| interval.start_s as u64).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        assert!((intervals[3].length_s - 0.25).abs() < 1e-12);
+        let samples = record(&[(0, good()), (99, good()), (100, bad), (2_950, good())], 3_250);
+        assert_eq!(samples.iter().map(|sample| sample.tally.good).collect::<Vec<_>>(), [2, 0, 1, 0]);
+        assert_eq!(samples.iter().map(|sample| sample.bins.len()).collect::<Vec<_>>(), [10, 10, 10, 3]);
+        assert_eq!(samples[0].bins[..2], [2, 0]);
+        assert_eq!(samples[2].bins[9], 1);
+        assert_eq!(samples[0].tally.failures[&Failure::Status], 1);
+        assert_eq!(samples[0].tally.statuses[&200], 3);
+        assert_eq!(samples[0].tally.body_length, Some(BodyLength { min: 20, max: 20 }));
+        assert_eq!((samples[0].service.count(), samples[0].service.max()), (2, 700));
+        assert_eq!(samples.iter().map(|sample| sample.start_s as u64).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!((samples[3].length_s - 0.25).abs() < 1e-12);
     }
 
     #[test]
     fn a_failure_without_an_answer_has_no_status_length_or_latency() {
-        let intervals = record(&[(5, Failure::Connect.into())], 500);
-        assert_eq!(intervals[0].tally.failures[&Failure::Connect], 1);
-        assert!(intervals[0].tally.statuses.is_empty() && intervals[0].tally.body_length.is_none());
-        assert_eq!((intervals[0].service.count(), intervals[0].bins.iter().sum::<u32>()), (0, 0));
+        let samples = record(&[(5, Failure::Connect.into())], 500);
+        assert_eq!(samples[0].tally.failures[&Failure::Connect], 1);
+        assert!(samples[0].tally.statuses.is_empty() && samples[0].tally.body_length.is_none());
+        assert_eq!((samples[0].service.count(), samples[0].bins.iter().sum::<u32>()), (0, 0));
     }
 
     #[test]
     fn an_open_loop_counts_what_is_due_in_the_second_in_which_it_is() {
         let ms = Duration::from_millis;
-        let mut intervals = Vec::new();
-        let mut recorder = Recorder::new(true, &[], |interval| intervals.push(interval));
+        let mut samples = Vec::new();
+        let mut recorder = Recorder::new(true, &[], |sample| samples.push(sample));
         recorder.due(ms(0));
         recorder.late(ms(2));
         recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());
@@ -294,7 +294,7 @@ mod tests {
         recorder.waiting(4);
         recorder.ended(ms(3_200), Took { service: ms(1), response: Some(ms(100)) }, &Failure::Closed.into());
         recorder.finish(ms(3_500));
-        let open: Vec<OpenLoop> = intervals.into_iter().map(|interval| interval.open.unwrap()).collect();
+        let open: Vec<OpenLoop> = samples.into_iter().map(|sample| sample.open.unwrap()).collect();
         assert_eq!(open.iter().map(|open| open.due).collect::<Vec<_>>(), [2, 2, 0, 1]);
         assert_eq!(open.iter().map(|open| open.backlog).collect::<Vec<_>>(), [1, 1, 1, 4]);
         assert_eq!(open.iter().map(|open| open.response.count()).collect::<Vec<_>>(), [1, 0, 0, 0]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_is_left_over_at_a_whole_second() {
+    fn no_sample_is_left_over_at_a_whole_second() {
         assert_eq!(record(&[(1, good())], 2_000).len(), 2);
         assert_eq!(record(&[(2_000, good())], 2_000).len(), 3);
         assert_eq!(record(&[], 0).len(), 0);

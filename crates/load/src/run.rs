@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Histogram, Interval, Profile, Tally, Walked};
+use model::{Arrivals, Engine, Histogram, Profile, Sample, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -133,7 +133,7 @@ impl Load {
     }
 }
 
-/// What an observer wants after an interval.
+/// What an observer wants after a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// The load goes on.
@@ -142,7 +142,7 @@ pub enum Flow {
     Stop,
 }
 
-/// All intervals of a load together.
+/// All samples of a load together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
     /// Length of the load, seconds.
@@ -191,22 +191,22 @@ pub struct OpenSummary {
 }
 
 impl Summary {
-    fn add(&mut self, interval: &Interval) {
-        self.elapsed_s = interval.start_s + interval.length_s;
-        self.tally.merge(&interval.tally);
-        self.service.merge(&interval.service);
-        if let Some(walked) = &interval.walked {
+    fn add(&mut self, sample: &Sample) {
+        self.elapsed_s = sample.start_s + sample.length_s;
+        self.tally.merge(&sample.tally);
+        self.service.merge(&sample.service);
+        if let Some(walked) = &sample.walked {
             self.walked.get_or_insert_default().merge(walked);
         }
         let arrivals_ended = self.walked.as_ref().map_or(self.tally.ended(), Walked::ended);
-        if let (Some(sum), Some(open)) = (&mut self.open, &interval.open) {
+        if let (Some(sum), Some(open)) = (&mut self.open, &sample.open) {
             sum.due += open.due;
             sum.response.merge(&open.response);
             sum.lateness.merge(&open.lateness);
             sum.unanswered = sum.due - arrivals_ended;
         }
-        self.bytes += interval.bytes;
-        self.client_cpu_s += interval.client_cpu_s;
+        self.bytes += sample.bytes;
+        self.client_cpu_s += sample.client_cpu_s;
     }
 }
 
@@ -273,10 +273,10 @@ impl LoadError {
 }
 
 /// What a thread reports.
-#[expect(clippy::large_enum_variant, reason = "most of what is reported is intervals")]
+#[expect(clippy::large_enum_variant, reason = "most of what is reported is samples")]
 pub(crate) enum Told {
-    /// An interval of this thread's is over.
-    Interval(usize, Interval),
+    /// A sample of this thread's is over.
+    Sample(usize, Sample),
     /// A slice is over, and so are all its requests: the next one is waited for.
     SliceEnded(SliceEnd),
     /// This thread has finished.
@@ -285,20 +285,20 @@ pub(crate) enum Told {
 
 /// Makes the load, and returns when it is over.
 ///
-/// `observer` is called on this thread about once a second with each interval, when it is over; together they are
-/// the summary. It should not take longer than that: intervals wait for it in memory. `stop` is looked at ten
+/// `observer` is called on this thread about once a second with each sample, when it is over; together they are
+/// the summary. It should not take longer than that: samples wait for it in memory. `stop` is looked at ten
 /// times a second or more; it and [`Flow::Stop`] end the load early, which is no error.
-pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Interval) -> Flow) -> Result<Summary, LoadError> {
+pub fn run(load: &Load, stop: &AtomicBool, observer: &mut dyn FnMut(Sample) -> Flow) -> Result<Summary, LoadError> {
     run_from(load, stop, &mut || (), observer)
 }
 
 /// The same; `begin` is called once, on this thread, when the users have set up and nothing of the load is asked yet: from then on
-/// goes what the first interval is about. The users wait for it.
+/// goes what the first sample is about. The users wait for it.
 pub fn run_from(
     load: &Load,
     stop: &AtomicBool,
     begin: &mut dyn FnMut(),
-    observer: &mut dyn FnMut(Interval) -> Flow,
+    observer: &mut dyn FnMut(Sample) -> Flow,
 ) -> Result<Summary, LoadError> {
     make(load, load.used_threads(), stop, &mut Throughout { begin, observer })
 }
@@ -451,7 +451,7 @@ fn work<W: Work>(
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
-    let emit = |interval| drop(sender.send(Told::Interval(index, interval)));
+    let emit = |sample| drop(sender.send(Told::Sample(index, sample)));
     let finished = match backend::set_up(load.engine, job.connections, load.kernel_time) {
         Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
         Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
@@ -476,14 +476,14 @@ fn observe(
     let mut merge = Merge::new(threads);
     for told in receiver {
         match told {
-            Told::Interval(thread, interval) => merge.add(thread, interval),
+            Told::Sample(thread, sample) => merge.add(thread, sample),
             Told::Finished(thread) => merge.finished(thread),
             // The thread has gone only if it failed.
             Told::SliceEnded(end) => drop(next_slice.send(turns.next(Some(end)))),
         }
-        while let Some(interval) = merge.next() {
-            summary.add(&interval);
-            if turns.observe(interval) == Flow::Stop {
+        while let Some(sample) = merge.next() {
+            summary.add(&sample);
+            if turns.observe(sample) == Flow::Stop {
                 return merge;
             }
         }
@@ -491,14 +491,14 @@ fn observe(
     merge
 }
 
-/// Requests that were sent and ended in intervals that no observer saw.
+/// Requests that were sent and ended in samples that no observer saw.
 fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
     let told = receiver.try_iter().filter_map(|told| match told {
-        Told::Interval(_, interval) => Some(interval),
+        Told::Sample(_, sample) => Some(sample),
         Told::SliceEnded(_) | Told::Finished(_) => None,
     });
-    let sent = |interval: Interval| {
-        let Tally { good, failures, .. } = interval.tally;
+    let sent = |sample: Sample| {
+        let Tally { good, failures, .. } = sample.tally;
         let failed = failures.iter().filter(|(failure, _)| failure.was_sent());
         good + failed.map(|(_, count)| count).sum::<u64>()
     };

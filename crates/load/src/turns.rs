@@ -13,7 +13,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use model::Interval;
+use model::Sample;
 
 use crate::run::{Flow, Told};
 
@@ -35,15 +35,15 @@ pub trait Turns {
     /// over: all its requests have ended.
     fn next(&mut self, ended: Option<SliceEnd>) -> Option<Duration>;
 
-    /// An interval is over. It is a second long; the last of a slice may be shorter, and has its drain.
-    fn observe(&mut self, interval: Interval) -> Flow;
+    /// A sample is over. It is a second long; the last of a slice may be shorter, and has its drain.
+    fn observe(&mut self, sample: Sample) -> Flow;
 }
 
 /// A load without turns: one slice that nothing ends but the load itself.
 pub(crate) struct Throughout<'a> {
     /// Called when it begins.
     pub begin: &'a mut dyn FnMut(),
-    pub observer: &'a mut dyn FnMut(Interval) -> Flow,
+    pub observer: &'a mut dyn FnMut(Sample) -> Flow,
 }
 
 impl Turns for Throughout<'_> {
@@ -52,8 +52,8 @@ impl Turns for Throughout<'_> {
         Some(Duration::MAX)
     }
 
-    fn observe(&mut self, interval: Interval) -> Flow {
-        (self.observer)(interval)
+    fn observe(&mut self, sample: Sample) -> Flow {
+        (self.observer)(sample)
     }
 }
 

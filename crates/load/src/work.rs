@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::Interval;
+use model::Sample;
 
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
@@ -36,7 +36,7 @@ pub(crate) trait Work {
     fn closed(&mut self, slot: usize, connection: &mut Connection) -> Ended;
 
     /// Takes in how a slot's request ended at `end`; may judge it anew.
-    fn ended<Emit: FnMut(Interval)>(
+    fn ended<Emit: FnMut(Sample)>(
         &mut self,
         slot: usize,
         ended: &mut Ended,
@@ -101,7 +101,7 @@ impl Work for InTurn<'_> {
     }
 
     #[inline]
-    fn ended<Emit: FnMut(Interval)>(
+    fn ended<Emit: FnMut(Sample)>(
         &mut self,
         _: usize,
         _: &mut Ended,

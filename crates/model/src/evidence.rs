@@ -128,7 +128,7 @@ pub enum Recording {
         /// Those of the process that has the most of them, as the gem's own program reads them; those of others lie beside it.
         file: PathBuf,
         /// What those of all processes add up to.
-        samples: Box<Samples>,
+        stack_samples: Box<StackSamples>,
     },
     /// There is none.
     None {
@@ -149,7 +149,7 @@ impl Recording {
 
 /// What samples of MRI add up to. Each is of the thread that used the CPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Samples {
+pub struct StackSamples {
     /// By the method at the top, be it Ruby's or C's; `(marking)` and `(sweeping)` are garbage collection.
     pub methods: Sums,
     /// Those with a Ruby method, by the one nearest to the top.
@@ -175,7 +175,7 @@ pub struct Profile {
     /// Waits for a lock that another thread held, by the lock's class and place; their amount is seconds.
     pub locks: Sums,
     /// Samples of running threads by method at the top; in older records by the nearest Ruby method as well.
-    pub samples: Sums,
+    pub stack_samples: Sums,
     /// Those with a Ruby method, by the one nearest to the top; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruby_methods: Option<Sums>,
@@ -198,7 +198,7 @@ impl Profile {
 
     /// Samples by nearest Ruby method, the last part of each key; empty where there is none.
     pub fn ruby_methods(&self) -> &Sums {
-        self.ruby_methods.as_ref().unwrap_or(&self.samples)
+        self.ruby_methods.as_ref().unwrap_or(&self.stack_samples)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a Java virtual machine did during an interval.
+//! What a Java virtual machine did during a sample.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct JvmUse {
     pub gc: Option<GcUse>,
 }
 
-/// What its performance counters (`hsperfdata`) say of an interval.
+/// What its performance counters (`hsperfdata`) say of a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmCounters {
     /// The collectors that worked, each with how often and how long.
@@ -52,7 +52,7 @@ pub struct CollectorUse {
     pub time_s: f64,
 }
 
-/// What the garbage collection log says of an interval.
+/// What the garbage collection log says of a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GcUse {
     /// Length of each pause that ended in it, seconds, in order.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::OpenLoop;
-use crate::{Arrivals, Histogram, Interval, Tally, Walked, interval};
+use crate::sample::OpenLoop;
+use crate::{Arrivals, Histogram, Sample, Tally, Walked, sample};
 
 /// The kernel's way by which a client moves its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,11 +64,11 @@ pub struct LoadRecord {
     /// The scenarios that were walked, if it was no single request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioLoad>,
-    /// Requests that were sent and are in no interval: in flight when the load was over.
+    /// Requests that were sent and are in no sample: in flight when the load was over.
     #[serde(default)]
     pub abandoned: u64,
     /// What was seen, about a second each.
-    pub intervals: Vec<Interval>,
+    pub samples: Vec<Sample>,
 }
 
 /// One of a server's addresses.
@@ -118,53 +118,53 @@ pub struct ScenarioLoad {
 impl LoadRecord {
     /// How long it took, seconds.
     pub fn seconds(&self) -> f64 {
-        interval::seconds(&self.intervals)
+        sample::seconds(&self.samples)
     }
 
     /// How its requests ended.
     pub fn tally(&self) -> Tally {
-        interval::tally(&self.intervals)
+        sample::tally(&self.samples)
     }
 
     /// Service time of all good answers.
     pub fn service(&self) -> Histogram {
-        interval::service(&self.intervals)
+        sample::service(&self.samples)
     }
 
     /// What was seen in each step or stage of the load, with its name; in a load that asks as much all the time there is one.
-    /// An interval belongs to the part in which it begins. Parts that were not reached are left out.
-    pub fn parts(&self) -> Vec<(String, Interval)> {
-        let mut left = &self.intervals[..];
+    /// A sample belongs to the part in which it begins. Parts that were not reached are left out.
+    pub fn parts(&self) -> Vec<(String, Sample)> {
+        let mut left = &self.samples[..];
         let mut end = Duration::ZERO;
         let mut part = |(name, length)| {
             end = end.saturating_add(length);
-            let (own, rest) = left.split_at(left.partition_point(|interval| interval.start_s < end.as_secs_f64()));
+            let (own, rest) = left.split_at(left.partition_point(|sample| sample.start_s < end.as_secs_f64()));
             left = rest;
-            Some((name, interval::joined(own)?))
+            Some((name, sample::joined(own)?))
         };
         self.arrivals.parts(self.connections).into_iter().filter_map(&mut part).collect()
     }
 
     /// What an open loop adds, its backlog being that of the end; `None` in a closed loop.
     pub fn open(&self) -> Option<OpenLoop> {
-        interval::open(&self.intervals)
+        sample::open(&self.samples)
     }
 
     /// Requests, or iterations of scenarios, that were due in an open loop and had not ended when it was over.
     pub fn unanswered(&self) -> u64 {
-        let ended = self.intervals.iter().map(Interval::arrivals_ended).sum();
+        let ended = self.samples.iter().map(Sample::arrivals_ended).sum();
         self.open().map_or(0, |open| open.due.saturating_sub(ended))
     }
 
     /// What scenarios add; `None` without them.
     pub fn walked(&self) -> Option<Walked> {
-        interval::walked(&self.intervals)
+        sample::walked(&self.samples)
     }
 
     /// Cores that the client used.
     pub fn client_cores(&self) -> f64 {
         let seconds = self.seconds();
-        let cpu: f64 = self.intervals.iter().map(|interval| interval.client_cpu_s).sum();
+        let cpu: f64 = self.samples.iter().map(|sample| sample.client_cpu_s).sum();
         if seconds > 0.0 { cpu / seconds } else { 0.0 }
     }
 }

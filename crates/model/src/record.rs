@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, Interval, JrubyCounts, LiveOptions, Metric, Plan,
-    RubyGc, Slice, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
+    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Plan, RubyGc,
+    Sample, Slice, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -326,10 +326,10 @@ pub struct AnswerSample {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WarmUpRecord {
     /// Per-second series, all workloads mixed; of a load in bursts without the rests between them.
-    pub intervals: Vec<Interval>,
+    pub samples: Vec<Sample>,
     /// What was seen in the rests: nothing is asked in them, but what was asked before is answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rests: Vec<Interval>,
+    pub rests: Vec<Sample>,
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
@@ -342,8 +342,8 @@ pub struct WarmUpRecord {
 
 impl WarmUpRecord {
     /// All of it in the order of time, rests too.
-    pub fn whole(&self) -> Vec<&Interval> {
-        let mut whole: Vec<&Interval> = self.intervals.iter().chain(&self.rests).collect();
+    pub fn whole(&self) -> Vec<&Sample> {
+        let mut whole: Vec<&Sample> = self.samples.iter().chain(&self.rests).collect();
         whole.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         whole
     }
@@ -358,9 +358,9 @@ pub struct CellRecord {
     pub since_ready_s: f64,
     /// One after another: the beginning of the load, until a closed loop flows. Stored, and not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ramp_up: Vec<Interval>,
+    pub ramp_up: Vec<Sample>,
     /// Per-second series of what counts; its times go on from those of the ramp-up.
-    pub intervals: Vec<Interval>,
+    pub samples: Vec<Sample>,
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
@@ -374,7 +374,7 @@ pub struct CellRecord {
 
 impl CellRecord {
     /// The whole series, its ramp-up included.
-    pub fn whole(&self) -> impl Iterator<Item = &Interval> {
-        self.ramp_up.iter().chain(&self.intervals)
+    pub fn whole(&self) -> impl Iterator<Item = &Sample> {
+        self.ramp_up.iter().chain(&self.samples)
     }
 }

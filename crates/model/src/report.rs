@@ -281,9 +281,9 @@ pub struct CoreSeries {
     pub variant: VariantIndex,
     /// The cells in the order in which they were measured, with the second at which each began.
     pub cells: Vec<(usize, f64)>,
-    /// Seconds since the server was ready, at the beginning of each interval of about a second.
+    /// Seconds since the server was ready, at the beginning of each sample of about a second.
     pub from_s: Vec<f64>,
-    /// By processor, in the kernel's order, and interval: 0..=1.
+    /// By processor, in the kernel's order, and sample: 0..=1.
     pub busy: Vec<Vec<f64>>,
 }
 

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::assertion::Assertion;
-use crate::interval::BIN_S;
+use crate::sample::BIN_S;
 use crate::{Launches, Metric, Scenarios, Shape, Step};
 
 /// A question about servers, and how it is to be answered.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use model::interval::{OpenLoop, StepUse};
 use model::load::{AddressUse, ScenarioLoad, TlsFacts, Transport};
+use model::sample::{OpenLoop, StepUse};
 use model::{
-    Arrivals, Engine, Failure, Finding, Histogram, Interval, LoadRecord, Malformed, Spacing, Tally, Think, Walked, text,
+    Arrivals, Engine, Failure, Finding, Histogram, LoadRecord, Malformed, Sample, Spacing, Tally, Think, Walked, text,
 };
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     ));
     page.line(&transport(record));
     page.heading("Requests");
-    let bytes = record.intervals.iter().map(|interval| interval.bytes).sum::<u64>() as f64;
+    let bytes = record.samples.iter().map(|sample| sample.bytes).sum::<u64>() as f64;
     page.line(&format!("  good     {:>12}  {}", text::count(tally.good), number::rate(per_second(tally.good as f64))));
     page.line(&format!("  failed   {:>12}  {}", text::count(tally.failed()), number::share(tally.failed_share())));
     for (failure, count) in &tally.failures {
@@ -126,7 +126,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         malformed: &tally.malformed,
         statuses: &tally.statuses,
         abandoned: record.abandoned,
-        bytes: record.intervals.iter().map(|interval| interval.bytes).sum(),
+        bytes: record.samples.iter().map(|sample| sample.bytes).sum(),
         client_cores: record.client_cores(),
         service_us: Times::of(&service),
         scenario: record.walked().map(|walked| Scenario::of(&walked, record.scenario.as_ref())),
@@ -138,7 +138,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
             lateness_us: Times::of(&open.lateness),
         }),
         parts: record.parts().iter().map(|(load, whole)| Part::of(load, whole)).collect(),
-        intervals: record.intervals.iter().map(Span::of).collect(),
+        samples: record.samples.iter().map(Span::of).collect(),
         findings,
     })
 }
@@ -152,18 +152,18 @@ pub fn load_csv(record: &LoadRecord) -> String {
          response_p50_us,response_p99_us,response_max_us,lateness_p50_us,lateness_p99_us,lateness_max_us,malformed",
     );
     rows += if has_steps { ",step,skipped\n" } else { "\n" };
-    let mut row = |load: &str, interval: &Interval| {
-        let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(interval);
-        let open = interval.open.as_ref().map_or_else(|| ",,,,,,,".to_owned(), open_fields);
+    let mut row = |load: &str, sample: &Sample| {
+        let Span { start_s, length_s, good, failed, bytes, client_cpu_s, service_us, .. } = Span::of(sample);
+        let open = sample.open.as_ref().map_or_else(|| ",,,,,,,".to_owned(), open_fields);
         let service = service_us.fields();
-        let malformed = malformed_field(&interval.tally);
+        let malformed = malformed_field(&sample.tally);
         // Writing to a String cannot fail.
         let _ = write!(
             rows,
             "{load},{start_s:.3},{length_s:.3},{good},{failed},{bytes},{client_cpu_s:.6},{service},{open},{malformed}"
         );
         rows += if has_steps { ",,\n" } else { "\n" };
-        for (name, step) in interval.walked.iter().flat_map(|walked| &walked.steps) {
+        for (name, step) in sample.walked.iter().flat_map(|walked| &walked.steps) {
             let (good, failed, skipped) = (step.tally.good, step.tally.failed(), step.skipped);
             let (service, name) = (Times::of(&step.service).fields(), quoted(name));
             let malformed = malformed_field(&step.tally);
@@ -174,7 +174,7 @@ pub fn load_csv(record: &LoadRecord) -> String {
         }
     };
     match &record.parts()[..] {
-        [(load, _)] => record.intervals.iter().for_each(|interval| row(load, interval)),
+        [(load, _)] => record.samples.iter().for_each(|sample| row(load, sample)),
         parts => parts.iter().for_each(|(load, whole)| row(load, whole)),
     }
     rows
@@ -327,7 +327,7 @@ struct Whole<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<Open>,
     parts: Vec<Part<'a>>,
-    intervals: Vec<Span>,
+    samples: Vec<Span>,
     findings: &'a [Finding],
 }
 
@@ -401,7 +401,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(load: &'a str, whole: &Interval) -> Self {
+    fn of(load: &'a str, whole: &Sample) -> Self {
         let per_second = |amount: f64| amount / whole.length_s;
         let client_cores = per_second(whole.client_cpu_s);
         Self { load, per_second: per_second(whole.tally.good as f64), client_cores, span: Span::of(whole) }
@@ -423,16 +423,16 @@ struct Span {
 }
 
 impl Span {
-    fn of(interval: &Interval) -> Self {
+    fn of(sample: &Sample) -> Self {
         Self {
-            start_s: interval.start_s,
-            length_s: interval.length_s,
-            good: interval.tally.good,
-            failed: interval.tally.failed(),
-            bytes: interval.bytes,
-            client_cpu_s: interval.client_cpu_s,
-            service_us: Times::of(&interval.service),
-            response_us: interval.open.as_ref().map(|open| Times::of(&open.response)),
+            start_s: sample.start_s,
+            length_s: sample.length_s,
+            good: sample.tally.good,
+            failed: sample.tally.failed(),
+            bytes: sample.bytes,
+            client_cpu_s: sample.client_cpu_s,
+            service_us: Times::of(&sample.service),
+            response_us: sample.open.as_ref().map(|open| Times::of(&open.response)),
         }
     }
 }

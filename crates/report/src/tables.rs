@@ -7,7 +7,7 @@ pub mod scalability;
 use model::report::{Measurement, ServerTime};
 use model::warm_up::{Lifetime, Spread, WarmUpCost};
 use model::why::{Row, Topic, WatchedLaunch};
-use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Report, Why};
+use model::{ChangedSeries, Comparison, LevelChange, Metric, Report, Sample, Why};
 
 use crate::number;
 use crate::words::{self, Tone};
@@ -475,7 +475,7 @@ pub fn versions(report: &Report) -> Table {
 
 /// A value as it is written, or the sign that there is none.
 /// The steps or stages of a load. Latency is service time in a closed loop, response time in an open one.
-pub fn parts(parts: &[(String, Interval)], is_open: bool) -> Table {
+pub fn parts(parts: &[(String, Sample)], is_open: bool) -> Table {
     let latency = if is_open { "response time" } else { "service time" };
     let mut table = Table::new(if is_open { "Stage by stage" } else { "Step by step" })
         .noted(format!("Percentiles are of {latency}, as far as the number of answers supports them."))
@@ -485,7 +485,7 @@ pub fn parts(parts: &[(String, Interval)], is_open: bool) -> Table {
         .numbers("p99")
         .numbers("failed")
         .numbers("client cores");
-    let row = |(load, whole): &(String, Interval)| {
+    let row = |(load, whole): &(String, Sample)| {
         let percentile = |q| or_none(whole.latency().supported_quantile(q), |us| number::micros(us as f64));
         vec![
             load.as_str().into(),

@@ -3,7 +3,7 @@
 //! ```text
 //! ServerSpec ─ install ─→ Installed        once a run: JDK, Ruby, JRuby found or fetched, sources compiled
 //! Installed + Site ─ Launcher ─→ Running   each trial: ports chosen, placeholders replaced, ready or an error
-//! Running ─→ LaunchFacts, Setting[], ServerUse per interval, and a sure end
+//! Running ─→ LaunchFacts, Setting[], ServerUse per sample, and a sure end
 //! ```
 //!
 //! Synchronous: every call blocks, with a bound.

@@ -239,16 +239,16 @@ fn the_hot_method_of_a_ruby_is_found() {
         let cpu = running.watch_cpu();
         all_ask(running.address());
         let cpu = cpu.end().unwrap();
-        let Recording::Stackprof { file, samples } = recorder.end() else { panic!("no recording") };
-        for sums in [&samples.methods, &samples.ruby_methods] {
+        let Recording::Stackprof { file, stack_samples } = recorder.end() else { panic!("no recording") };
+        for sums in [&stack_samples.methods, &stack_samples.ruby_methods] {
             let first = &sums.top[0];
             assert!(
                 first.key[0].starts_with("Object#spin (") && first.key[0].contains("/server.rb:3)"),
-                "{samples:#?}"
+                "{stack_samples:#?}"
             );
-            assert!(first.count * 2 > samples.methods.count, "{samples:#?}");
+            assert!(first.count * 2 > stack_samples.methods.count, "{stack_samples:#?}");
         }
-        assert!(samples.methods.count >= samples.ruby_methods.count, "{samples:#?}");
+        assert!(stack_samples.methods.count >= stack_samples.ruby_methods.count, "{stack_samples:#?}");
         assert!(fs::metadata(&file).unwrap().len() > 0, "the recording stays");
         assert!(cpu.total_s > 0.0 && cpu.program_s() > 0.0, "{cpu:?}");
     }

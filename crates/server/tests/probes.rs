@@ -95,7 +95,7 @@ fn last_ns(log: &str) -> u64 {
     log.lines().filter_map(at).max().unwrap()
 }
 
-/// The sum of our intervals stays within 5 % of the log; the counters tell of the same pauses where they count pauses.
+/// The sum of our samples stays within 5 % of the log; the counters tell of the same pauses where they count pauses.
 fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     let dir = study("Churn.java", CHURN);
     let flag = format!("-XX:+Use{collector}GC");
@@ -108,7 +108,7 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     let (logged_s, ours_s) = (logged_s(&written, before), gc.paused_s());
     let counted_s: f64 = counters.collectors.iter().map(|collector| collector.time_s).sum();
     let told = format!(
-        "JDK {jdk}, {collector}: pauses {:.2} ms in the log, {:.2} ms in our intervals, {:.2} ms counted; {} pauses, {:.1} MiB \
+        "JDK {jdk}, {collector}: pauses {:.2} ms in the log, {:.2} ms in our samples, {:.2} ms counted; {} pauses, {:.1} MiB \
          allocated of {:.1}; safepoints {:.1} ms",
         logged_s * 1e3,
         ours_s * 1e3,

@@ -25,7 +25,7 @@ const MOST_BLOCKS: u32 = 30;
 /// arrivals are now more, now fewer.
 const RESERVE: f64 = 0.05;
 /// Measurements and warm-ups are seen second by second.
-const ONE_INTERVAL: Duration = Duration::from_secs(1);
+const ONE_SAMPLE: Duration = Duration::from_secs(1);
 
 /// Lengths and limits of a full run.
 pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
@@ -95,7 +95,7 @@ fn bursts(keys: &WarmUpKeys, problems: &mut Problems) -> Option<Bursts> {
         }
     };
     for written in [burst, rest] {
-        if written.value.0 < ONE_INTERVAL || written.value.0.subsec_nanos() > 0 {
+        if written.value.0 < ONE_SAMPLE || written.value.0.subsec_nanos() > 0 {
             problems.add(
                 Problem::new("bursts and rests are whole seconds")
                     .at(written.place, "a warm-up is seen second by second")
@@ -118,7 +118,7 @@ fn bursts(keys: &WarmUpKeys, problems: &mut Problems) -> Option<Bursts> {
 
 fn length(written: Option<&At<Length>>, default: Duration, problems: &mut Problems) -> Duration {
     let Some(written) = written else { return default };
-    if written.value.0 < ONE_INTERVAL {
+    if written.value.0 < ONE_SAMPLE {
         problems.add(
             Problem::new("too short to see anything")
                 .at(written.place, "less than one second")
@@ -179,7 +179,7 @@ pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Pr
 
 /// How long a launch serves until the next deployment.
 fn lifetime(written: &At<Length>, problems: &mut Problems) -> Duration {
-    if written.value.0 < ONE_INTERVAL || written.value.0.as_secs_f64() > HORIZON_S {
+    if written.value.0 < ONE_SAMPLE || written.value.0.as_secs_f64() > HORIZON_S {
         problems.add(
             Problem::new("a launch serves for a second at least, and for thirty days at most")
                 .at(written.place, "outside")

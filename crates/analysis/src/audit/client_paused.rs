@@ -38,16 +38,16 @@ mod tests {
     use crate::audit::testing::gravest;
     use crate::fixture;
 
-    /// A record in which one interval of one launch was looked at late.
-    fn late(interval: usize, late_s: f64, spare: u32) -> StudyRecord {
+    /// A record in which one sample of one launch was looked at late.
+    fn late(sample: usize, late_s: f64, spare: u32) -> StudyRecord {
         let mut record = fixture::record(6, 0.0);
         record.plan.schedule.spare_blocks = spare;
         for trial in &mut record.trials {
-            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                interval.host = Some(HostUse { elapsed_s: interval.length_s + 0.02, ..HostUse::default() });
+            for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                sample.host = Some(HostUse { elapsed_s: sample.length_s + 0.02, ..HostUse::default() });
             }
         }
-        record.trials[9].cells[0].intervals[interval].host.as_mut().unwrap().elapsed_s += late_s;
+        record.trials[9].cells[0].samples[sample].host.as_mut().unwrap().elapsed_s += late_s;
         record
     }
 
@@ -55,8 +55,8 @@ mod tests {
     fn a_pause_is_told() {
         assert_eq!(gravest(rule, &late(2, 0.0, 2)), None);
         assert_eq!(gravest(rule, &late(2, 0.3, 2)), None, "a busy machine");
-        for interval in [0, 2] {
-            assert_eq!(gravest(rule, &late(interval, 3.0, 0)), Some(Severity::Warning), "{interval}");
+        for sample in [0, 2] {
+            assert_eq!(gravest(rule, &late(sample, 3.0, 0)), Some(Severity::Warning), "{sample}");
         }
         assert_eq!(gravest(rule, &late(2, 3.0, 2)), Some(Severity::Note), "its block was set aside");
     }

@@ -1,6 +1,6 @@
 //! The load generator was the bottleneck.
 
-use model::{FindingId, Histogram, Interval, LoadRecord, Severity, StudyRecord};
+use model::{FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord};
 
 use super::{Assessment, Found, cell_name, measured, name};
 use crate::{metrics, robust};
@@ -24,7 +24,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let cores: Vec<f64> = measured.iter().map(|cell| metrics::client_cores(cell)).collect();
             let Some(typical) = robust::median(&cores) else { continue };
             let busy = cores.iter().filter(|cores| **cores > CLIENT_CORES).count();
-            let late = late(measured.iter().flat_map(|cell| &cell.intervals));
+            let late = late(measured.iter().flat_map(|cell| &cell.samples));
             let severity = if typical > CLIENT_CORES || late.is_some() {
                 Severity::Invalid
             } else if busy as f64 >= SOME * cores.len() as f64 {
@@ -50,9 +50,9 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
 
 /// The 99th percentile of an open loop's own lateness, µs, where it is too much: above 1 ms, and above a twentieth of the
 /// median response time.
-fn late<'a>(intervals: impl Iterator<Item = &'a Interval>) -> Option<u64> {
+fn late<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<u64> {
     let (mut lateness, mut response) = (Histogram::new(), Histogram::new());
-    for open in intervals.filter_map(|interval| interval.open.as_ref()) {
+    for open in samples.filter_map(|sample| sample.open.as_ref()) {
         lateness.merge(&open.lateness);
         response.merge(&open.response);
     }
@@ -71,10 +71,10 @@ fn with_lateness(found: Found, late: Option<u64>) -> Found {
 /// loop's client was late itself ([`late`]).
 pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
     let parts = load.parts();
-    let cores = |part: &Interval| part.client_cpu_s / part.length_s / load.threads as f64;
+    let cores = |part: &Sample| part.client_cpu_s / part.length_s / load.threads as f64;
     let busiest = parts.iter().max_by(|(_, one), (_, other)| cores(one).total_cmp(&cores(other)));
     let (name, busiest) = busiest.map(|(name, part)| (name, cores(part)))?;
-    let late = late(load.intervals.iter());
+    let late = late(load.samples.iter());
     if busiest <= CLIENT_CORES && late.is_none() {
         return None;
     }
@@ -100,16 +100,16 @@ mod tests {
     fn a_client_that_is_late_itself_vetoes() {
         let mut late = load(100, 100);
         assert_eq!(of_a_load(&late), None);
-        for interval in &mut late.intervals {
-            let mut open = model::interval::OpenLoop { due: 100, ..Default::default() };
+        for sample in &mut late.samples {
+            let mut open = model::sample::OpenLoop { due: 100, ..Default::default() };
             (0..100).for_each(|_| open.response.record(30_000));
             (0..100).for_each(|number| open.lateness.record(if number < 90 { 50 } else { 1_400 }));
-            interval.open = Some(open);
+            sample.open = Some(open);
         }
         // A twentieth of 30 ms is 1.5 ms.
         assert_eq!(of_a_load(&late), None);
-        late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
-        late.intervals.iter_mut().for_each(|interval| interval.open.as_mut().unwrap().lateness.record(1_600));
+        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().lateness.record(1_600));
+        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().lateness.record(1_600));
         assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let step = |users| model::Step { users, length: std::time::Duration::from_secs(10) };
         record.arrivals = model::Arrivals::Closed { think: None, steps: vec![step(1), step(10), step(500)] };
         assert_eq!(of_a_load(&record), None);
-        record.intervals[20..].iter_mut().for_each(|interval| interval.client_cpu_s = 0.9);
+        record.samples[20..].iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         let found = of_a_load(&record).unwrap().finding;
         assert!(
             found.evidence.iter().any(|evidence| evidence.value == "0.90 cores of 1 a thread, at 500"),
@@ -132,8 +132,8 @@ mod tests {
         let mut record = fixture::open(6, 0.0);
         assert_eq!(found(rule, &record), []);
         let ons = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
-        let slow = ons.filter(|cell| cell.cell == 0).flat_map(|cell| &mut cell.intervals);
-        slow.filter_map(|interval| interval.open.as_mut())
+        let slow = ons.filter(|cell| cell.cell == 0).flat_map(|cell| &mut cell.samples);
+        slow.filter_map(|sample| sample.open.as_mut())
             .for_each(|open| (0..20).for_each(|_| open.lateness.record(1_600)));
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on, pages@1000/s".to_owned())]);
     }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(found(rule, &record), []);
         let busy = |trial: &mut model::TrialRecord| {
             let fast = trial.cells.iter_mut().find(|cell| cell.cell == 1).unwrap();
-            fast.intervals.iter_mut().for_each(|interval| interval.client_cpu_s = 0.9);
+            fast.samples.iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         };
         let mut ons = record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot);
         busy(ons.next().unwrap());

@@ -42,7 +42,7 @@ mod tests {
     fn only_a_closed_loop_omits() {
         let mut record = load(40, 1_000);
         assert_eq!(rule(&record), None);
-        record.intervals[7].bins[..5].fill(0);
+        record.samples[7].bins[..5].fill(0);
         assert!(rule(&record).is_some());
         record.arrivals = Arrivals::Open(Profile::constant(1_000.0));
         assert_eq!(rule(&record), None);
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn as_many_users_as_requests_missing_all_asked() {
         let mut record = load(40, 1_000);
-        record.intervals[7].bins[..5].fill(0);
+        record.samples[7].bins[..5].fill(0);
         record.connections = 500;
         assert_eq!(rule(&record), None);
     }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use model::{
     CellRecord, Effect, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Tally, TrialRecord, VariantIndex,
-    interval, text,
+    sample, text,
 };
 
 use super::{Assessment, Found, RARER, cell_name, launches, measured, name, percent};
@@ -73,8 +73,7 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
     let found = too_many(subject, tally)?.about(variant);
     let failed = |trial: &&TrialRecord| {
         let own = trial.cells.iter().filter(|measured| measured.cell == cell);
-        trial.outcome == Outcome::Completed
-            && own.flat_map(CellRecord::whole).any(|interval| interval.tally.failed() > 0)
+        trial.outcome == Outcome::Completed && own.flat_map(CellRecord::whole).any(|sample| sample.tally.failed() > 0)
     };
     Some(match launches(record, variant).find(failed) {
         Some(trial) => found.with_last_words(trial, ""),
@@ -116,7 +115,7 @@ fn both_sides(
     }
     let share = |trial: &TrialRecord| {
         let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
-        Some(interval::tally(measured.whole()).failed_share())
+        Some(sample::tally(measured.whole()).failed_share())
     };
     let pairs = compare::pairs(record, &assessment.blocks, variant, share);
     let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, other])| other - baseline).collect();
@@ -178,7 +177,7 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
 fn total(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Tally {
     let mut sum = Tally::default();
     for of_launch in measured(record, variant, cell) {
-        sum.merge(&interval::tally(of_launch.whole()));
+        sum.merge(&sample::tally(of_launch.whole()));
     }
     sum
 }
@@ -198,7 +197,7 @@ mod tests {
     fn break_one_in(record: &mut StudyRecord, variant: usize, every: u64) {
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == variant) {
             let cell = trial.cells.iter_mut().filter(|cell| cell.cell == 0);
-            for tally in cell.flat_map(|cell| &mut cell.intervals).map(|interval| &mut interval.tally) {
+            for tally in cell.flat_map(|cell| &mut cell.samples).map(|sample| &mut sample.tally) {
                 let failed = tally.good / every;
                 tally.good -= failed;
                 tally.failures.insert(Failure::Status, failed);

@@ -81,9 +81,8 @@ impl Taker {
 
     /// Cores taken while a launch was measured, the mean over its cells.
     fn taken(&self, trial: &TrialRecord) -> Option<f64> {
-        let measured = || trial.cells.iter().flat_map(|cell| &cell.intervals);
-        let seen =
-            || measured().filter_map(|interval| Some(((self.cores)(interval.host.as_ref()?), interval.length_s)));
+        let measured = || trial.cells.iter().flat_map(|cell| &cell.samples);
+        let seen = || measured().filter_map(|sample| Some(((self.cores)(sample.host.as_ref()?), sample.length_s)));
         let seconds: f64 = seen().map(|(_, length_s)| length_s).sum();
         (seconds > 0.0).then(|| seen().map(|(cores, length_s)| cores * length_s).sum::<f64>() / seconds)
     }
@@ -219,8 +218,8 @@ fn scatter(record: &StudyRecord) -> Option<f64> {
 /// The same of the launches' median frequency; `None` with too few of them, or where it cannot be read.
 fn frequency(record: &StudyRecord) -> Option<f64> {
     let of = |trial: &TrialRecord| {
-        let measured = trial.cells.iter().flat_map(|cell| &cell.intervals);
-        robust::median(&measured.filter_map(|interval| interval.host.as_ref()?.mhz).collect::<Vec<_>>())
+        let measured = trial.cells.iter().flat_map(|cell| &cell.samples);
+        robust::median(&measured.filter_map(|sample| sample.host.as_ref()?.mhz).collect::<Vec<_>>())
     };
     let launches: Vec<f64> = record.trials.iter().filter_map(of).collect();
     (launches.len() >= FEWEST_LAUNCHES).then_some(robust::sigma(&launches)? / robust::median(&launches)?)
@@ -271,8 +270,8 @@ mod tests {
             let mut record = fixture::record(blocks, 0.0);
             for (number, trial) in record.trials.iter_mut().enumerate() {
                 let steal_cores = of(trial.variant, number);
-                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    interval.host = Some(HostUse { steal_cores, ..HostUse::default() });
+                for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                    sample.host = Some(HostUse { steal_cores, ..HostUse::default() });
                 }
             }
             record
@@ -293,8 +292,8 @@ mod tests {
         let mut record = fixture::record(8, 0.0);
         for (number, trial) in record.trials.iter_mut().enumerate() {
             let others_cores = 0.4 * trial.variant as f64 + scattered(number);
-            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                interval.host = Some(HostUse { others_cores, ..HostUse::default() });
+            for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                sample.host = Some(HostUse { others_cores, ..HostUse::default() });
             }
         }
         let told = evidence(&record);
@@ -335,9 +334,8 @@ mod tests {
     #[test]
     fn a_quota_is_told_of_whom_it_throttles() {
         let mut record = fixture::record(6, 0.0);
-        let intervals =
-            record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals);
-        intervals.for_each(|interval| interval.server.as_mut().unwrap().throttled_s = Some(interval.length_s / 4.0));
+        let samples = record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples);
+        samples.for_each(|sample| sample.server.as_mut().unwrap().throttled_s = Some(sample.length_s / 4.0));
         let name = "the server's control group throttled by its CPU quota, median launch";
         assert_eq!(evidence(&record)[0], pair(name, "25.0 %, beyond the floor of 1.0 %"));
     }
@@ -347,8 +345,8 @@ mod tests {
         let frequency = |mhz: fn(usize) -> f64| {
             let mut record = fixture::record(6, 0.0);
             for (number, trial) in record.trials.iter_mut().enumerate() {
-                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    interval.host = Some(HostUse { mhz: Some(mhz(number)), ..HostUse::default() });
+                for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                    sample.host = Some(HostUse { mhz: Some(mhz(number)), ..HostUse::default() });
                 }
             }
             evidence(&record)
@@ -363,11 +361,10 @@ mod tests {
     fn waiting_for_a_processor_is_noise_where_there_was_room() {
         let waited = |own_cores: f64, pressure: f64, change: fn(&mut StudyRecord)| {
             let mut record = fixture::record(6, 0.0);
-            for interval in
-                record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals)
+            for sample in record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples)
             {
-                interval.host = Some(HostUse {
-                    elapsed_s: interval.length_s,
+                sample.host = Some(HostUse {
+                    elapsed_s: sample.length_s,
                     busy_cores: own_cores + 0.2,
                     others_cores: 0.2,
                     per_core: vec![0.5; 4],

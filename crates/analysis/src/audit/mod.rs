@@ -253,10 +253,10 @@ pub(crate) mod testing {
 
     /// A load of so many seconds in a closed loop of ten, at so many good answers a second, each after 5 ms.
     pub fn load(seconds: u32, rate: u32) -> LoadRecord {
-        let interval = |second: u32| {
+        let sample = |second: u32| {
             let mut service = model::Histogram::new();
             (0..rate).for_each(|_| service.record(5_000));
-            model::Interval {
+            model::Sample {
                 start_s: f64::from(second),
                 round: 0,
                 length_s: 1.0,
@@ -287,7 +287,7 @@ pub(crate) mod testing {
             length: Some(20),
             scenario: None,
             abandoned: 0,
-            intervals: (0..seconds).map(interval).collect(),
+            samples: (0..seconds).map(sample).collect(),
         }
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn a_clean_load_has_no_findings_and_the_gravest_comes_first() {
         assert_eq!(audit_load(&testing::load(40, 1_000)), []);
         let mut load = testing::load(20, 1_000);
-        load.intervals.iter_mut().for_each(|interval| interval.client_cpu_s = 0.9);
+        load.samples.iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         let ids: Vec<FindingId> = audit_load(&load).into_iter().map(|finding| finding.id).collect();
         assert_eq!(ids, [FindingId::ClientSaturated, FindingId::TooShort]);
     }

@@ -1,9 +1,7 @@
 //! A variant's speed had not settled.
 
 use model::study::WarmUp;
-use model::{
-    Arrivals, CellRecord, FindingId, Interval, Mode, Outcome, Severity, StudyRecord, TrialRecord, interval, text,
-};
+use model::{Arrivals, CellRecord, FindingId, Mode, Outcome, Sample, Severity, StudyRecord, TrialRecord, sample, text};
 
 use super::{Assessment, Found, launches, name, percent};
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
@@ -133,27 +131,27 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
 
 /// What a launch compiled and used while it was measured; nothing where it does not say.
 fn compiled(trial: &TrialRecord) -> Compiling {
-    Compiling::sum(trial.cells.iter().flat_map(|cell| &cell.intervals).filter_map(Compiling::of))
+    Compiling::sum(trial.cells.iter().flat_map(|cell| &cell.samples).filter_map(Compiling::of))
 }
 
 /// Mean over its cells of ln(speed in the second half / in the first).
 fn trend(record: &StudyRecord, trial: &TrialRecord) -> Option<f64> {
-    let of_cell = |cell: &CellRecord| cell_trend(&record.plan.cells.get(cell.cell)?.shape.arrivals, &cell.intervals);
+    let of_cell = |cell: &CellRecord| cell_trend(&record.plan.cells.get(cell.cell)?.shape.arrivals, &cell.samples);
     let trends: Vec<f64> = trial.cells.iter().filter_map(of_cell).collect();
     (!trends.is_empty()).then(|| trends.iter().sum::<f64>() / trends.len() as f64)
 }
 
 /// The speed is throughput where users ask at once. Where they think, or where the rate is the study's, throughput says next
 /// to nothing of it: the speed is 1 / median service time. Where the rate moves, so may either.
-fn cell_trend(arrivals: &Arrivals, intervals: &[Interval]) -> Option<f64> {
-    if intervals.len() < FEWEST || !arrivals.is_constant() {
+fn cell_trend(arrivals: &Arrivals, samples: &[Sample]) -> Option<f64> {
+    if samples.len() < FEWEST || !arrivals.is_constant() {
         return None;
     }
-    let speed = |part: &[Interval]| match arrivals {
-        Arrivals::Closed { think: None, .. } => Some(interval::tally(part).good as f64 / interval::seconds(part)),
-        _ => Some(1.0 / interval::service(part).supported_quantile(0.5)? as f64),
+    let speed = |part: &[Sample]| match arrivals {
+        Arrivals::Closed { think: None, .. } => Some(sample::tally(part).good as f64 / sample::seconds(part)),
+        _ => Some(1.0 / sample::service(part).supported_quantile(0.5)? as f64),
     };
-    let (first, second) = intervals.split_at(intervals.len() / 2);
+    let (first, second) = samples.split_at(samples.len() / 2);
     Some((speed(second)? / speed(first)?).ln()).filter(|trend| trend.is_finite())
 }
 
@@ -213,8 +211,8 @@ mod tests {
     fn a_measurement_that_still_changes() {
         let mut record = fixture::record(5, 0.0);
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
-            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals[..2]) {
-                interval.tally.good = interval.tally.good * 9 / 10;
+            for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples[..2]) {
+                sample.tally.good = sample.tally.good * 9 / 10;
             }
         }
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
@@ -225,10 +223,10 @@ mod tests {
         let compiling = |jit_s: f64, cpu_s: f64| {
             let mut record = fixture::record(5, 0.0);
             for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
-                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    let counters = Some(JvmCounters { jit_s: jit_s * interval.length_s, ..JvmCounters::default() });
-                    interval.server = Some(ServerUse {
-                        cpu_s: cpu_s * interval.length_s,
+                for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                    let counters = Some(JvmCounters { jit_s: jit_s * sample.length_s, ..JvmCounters::default() });
+                    sample.server = Some(ServerUse {
+                        cpu_s: cpu_s * sample.length_s,
                         jvm: Some(JvmUse { counters, gc: None }),
                         ..ServerUse::default()
                     });
@@ -254,9 +252,9 @@ mod tests {
         let mut record = fixture::open(5, 0.0);
         assert_eq!(found(rule, &record), []);
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
-            for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals[..2]) {
-                interval.service = Histogram::new();
-                (0..1_000).for_each(|_| interval.service.record(1_200));
+            for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples[..2]) {
+                sample.service = Histogram::new();
+                (0..1_000).for_each(|_| sample.service.record(1_200));
             }
         }
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);

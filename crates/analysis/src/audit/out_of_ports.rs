@@ -29,9 +29,9 @@ mod tests {
     fn one_connection_without_a_port_is_enough() {
         assert_eq!(rule(&load(40, 1_000)), None);
         let mut refused = load(40, 1_000);
-        refused.intervals[3].tally.failures.insert(Failure::Connect, 500);
+        refused.samples[3].tally.failures.insert(Failure::Connect, 500);
         assert_eq!(rule(&refused), None);
-        refused.intervals[5].tally.failures.insert(Failure::NoPorts, 1);
+        refused.samples[5].tally.failures.insert(Failure::NoPorts, 1);
         assert_eq!(rule(&refused).unwrap().finding.severity, Severity::Invalid);
     }
 }

@@ -1,6 +1,6 @@
 //! Requests of an open loop were due faster than they were answered.
 
-use model::{FindingId, Interval, LoadRecord, Severity, StudyRecord, interval, text};
+use model::{FindingId, LoadRecord, Sample, Severity, StudyRecord, sample, text};
 
 use super::{Assessment, Found, cell_name, measured, name, percent};
 
@@ -15,7 +15,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
             let measured = measured(record, variant, cell);
-            let behind: Vec<Behind> = measured.iter().filter_map(|cell| Behind::of(&cell.intervals)).collect();
+            let behind: Vec<Behind> = measured.iter().filter_map(|cell| Behind::of(&cell.samples)).collect();
             let Some(worst) = behind.iter().max_by_key(|behind| behind.unanswered) else { continue };
             if 2 * behind.len() < measured.len() {
                 continue;
@@ -34,7 +34,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
 
 /// A warning when the server did not keep up with the rate.
 pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
-    Some(Behind::of(&load.intervals)?.found("the server".to_owned()))
+    Some(Behind::of(&load.samples)?.found("the server".to_owned()))
 }
 
 /// A load that was not kept up with.
@@ -50,17 +50,17 @@ struct Behind {
 impl Behind {
     /// Falling behind shows in that the requests which are due and have not ended become more and more: from the middle to
     /// the end by more than 30, and by more than a twentieth of what was due meanwhile.
-    fn of(intervals: &[Interval]) -> Option<Self> {
-        let due = |part: &[Interval]| interval::open(part).map_or(0, |open| open.due);
-        let ended = |part: &[Interval]| -> u64 { part.iter().map(Interval::arrivals_ended).sum() };
-        let unanswered = |part: &[Interval]| due(part).saturating_sub(ended(part));
-        let middle = intervals.len() / 2;
-        let grown = unanswered(intervals).saturating_sub(unanswered(&intervals[..middle]));
-        let falls = grown > FEW && grown as f64 > SHARE * due(&intervals[middle..]) as f64;
+    fn of(samples: &[Sample]) -> Option<Self> {
+        let due = |part: &[Sample]| sample::open(part).map_or(0, |open| open.due);
+        let ended = |part: &[Sample]| -> u64 { part.iter().map(Sample::arrivals_ended).sum() };
+        let unanswered = |part: &[Sample]| due(part).saturating_sub(ended(part));
+        let middle = samples.len() / 2;
+        let grown = unanswered(samples).saturating_sub(unanswered(&samples[..middle]));
+        let falls = grown > FEW && grown as f64 > SHARE * due(&samples[middle..]) as f64;
         falls.then(|| Self {
-            due: due(intervals),
-            unanswered: unanswered(intervals),
-            unsent: interval::open(intervals).map_or(0, |open| open.backlog),
+            due: due(samples),
+            unanswered: unanswered(samples),
+            unsent: sample::open(samples).map_or(0, |open| open.backlog),
         })
     }
 
@@ -89,7 +89,7 @@ impl Behind {
 
 #[cfg(test)]
 mod tests {
-    use model::interval::OpenLoop;
+    use model::sample::OpenLoop;
 
     use super::*;
     use crate::audit::testing::{found, load};
@@ -99,9 +99,9 @@ mod tests {
     /// An open loop at 1,000/s of which so many are answered each second.
     fn answered(each: &[u64]) -> LoadRecord {
         let mut record = load(each.len() as u32, 0);
-        for (interval, good) in record.intervals.iter_mut().zip(each) {
-            interval.tally.good = *good;
-            interval.open = Some(OpenLoop { due: 1_000, ..Default::default() });
+        for (sample, good) in record.samples.iter_mut().zip(each) {
+            sample.tally.good = *good;
+            sample.open = Some(OpenLoop { due: 1_000, ..Default::default() });
         }
         record
     }
@@ -129,7 +129,7 @@ mod tests {
             .flat_map(|trial| &mut trial.cells)
             .filter(|cell| cell.cell == 1)
             .collect();
-        let slow = |cell: &mut CellRecord| cell.intervals.iter_mut().for_each(|interval| interval.tally.good /= 2);
+        let slow = |cell: &mut CellRecord| cell.samples.iter_mut().for_each(|sample| sample.tally.good /= 2);
         cells.iter_mut().take(2).for_each(|cell| slow(cell));
         // A launch or two may meet something else.
         assert_eq!(found(rule, &record), []);

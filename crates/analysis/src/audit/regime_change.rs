@@ -350,9 +350,9 @@ mod tests {
     fn the_story_has_time_levels_and_cause() {
         let mut record = study([0, 1], 0.8, 1.0);
         let changing = record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot).take(1);
-        for interval in changing.flat_map(|trial| &mut trial.cells[0].intervals) {
-            let steal_cores = if interval.start_s < 12.0 { 0.0 } else { 0.5 };
-            interval.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
+        for sample in changing.flat_map(|trial| &mut trial.cells[0].samples) {
+            let steal_cores = if sample.start_s < 12.0 { 0.0 } else { 0.5 };
+            sample.host = Some(model::HostUse { steal_cores, ..model::HostUse::default() });
         }
         let boundaries = crate::Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));

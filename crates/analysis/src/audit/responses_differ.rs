@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::{
-    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Interval, Severity, StudyRecord, Tally, VariantIndex,
-    text,
+    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Sample, Severity, StudyRecord, Tally, VariantIndex, text,
 };
 
 use super::{Assessment, Found, cell_name, launches, measured, name, percent};
@@ -79,11 +78,11 @@ impl Part<'_> {
         self.step.map_or_else(String::new, |step| format!(", step {step}"))
     }
 
-    /// What it was answered in an interval.
-    fn tally(self, interval: &Interval) -> Option<&Tally> {
+    /// What it was answered in a sample.
+    fn tally(self, sample: &Sample) -> Option<&Tally> {
         match self.step {
-            None => Some(&interval.tally),
-            Some(step) => interval.walked.as_ref()?.steps.get(step).map(|step| &step.tally),
+            None => Some(&sample.tally),
+            Some(step) => sample.walked.as_ref()?.steps.get(step).map(|step| &step.tally),
         }
     }
 }
@@ -220,13 +219,10 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part)
     let tallies = |variant| -> Vec<_> {
         let cells = measured(record, variant, cell).into_iter();
         let whole = |cell: &CellRecord| {
-            cell.intervals.iter().filter_map(|interval| part.tally(interval)).fold(
-                Tally::default(),
-                |mut whole, tally| {
-                    whole.merge(tally);
-                    whole
-                },
-            )
+            cell.samples.iter().filter_map(|sample| part.tally(sample)).fold(Tally::default(), |mut whole, tally| {
+                whole.merge(tally);
+                whole
+            })
         };
         cells.map(whole).filter(|tally| !tally.statuses.is_empty()).collect()
     };
@@ -252,10 +248,10 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part)
     differences
 }
 
-/// Lengths of good answers in each launch: of intervals without any failure, for a tally tells not whose lengths it has.
+/// Lengths of good answers in each launch: of samples without any failure, for a tally tells not whose lengths it has.
 fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<BodyLength> {
     let of_launch = |measured: &CellRecord| {
-        let tallies = measured.intervals.iter().filter_map(|interval| part.tally(interval));
+        let tallies = measured.samples.iter().filter_map(|sample| part.tally(sample));
         let good = tallies.filter(|tally| tally.failed() == 0);
         good.filter_map(|tally| tally.body_length).reduce(BodyLength::covering)
     };
@@ -298,8 +294,8 @@ mod tests {
     fn lengths_under_load_count_too() {
         let mut record = fixture::record(3, 0.0);
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
-        for interval in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals) {
-            interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
+        for sample in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples) {
+            sample.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
         }
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
@@ -313,8 +309,8 @@ mod tests {
             found.iter().flat_map(|found| &found.finding.evidence).filter(|it| it.name.ends_with(" begins")).count()
         };
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
-        for interval in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.intervals) {
-            interval.tally.statuses = [(500, interval.tally.good)].into();
+        for sample in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples) {
+            sample.tally.statuses = [(500, sample.tally.good)].into();
         }
         assert_eq!(quotes(&record), 0);
         change_answers(&mut record, 1, |answer| answer.status = 500);
@@ -326,8 +322,8 @@ mod tests {
         let mut record = fixture::record(1, 0.0);
         let last = record.trials.iter().rposition(|trial| trial.variant == 1).unwrap();
         let mut cells = record.trials[last].cells.clone();
-        for interval in cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-            interval.tally.statuses = [(500, interval.tally.good)].into();
+        for sample in cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+            sample.tally.statuses = [(500, sample.tally.good)].into();
         }
         fixture::fail(&mut record.trials[last]);
         record.trials[last].cells = cells;
@@ -341,10 +337,10 @@ mod tests {
         let mut record = fixture::record(3, 0.0);
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
         for cell in trials.flat_map(|trial| &mut trial.cells) {
-            for interval in &mut cell.intervals {
-                interval.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
+            for sample in &mut cell.samples {
+                sample.tally.body_length = Some(BodyLength { min: 1_266, max: 1_266 });
             }
-            let failing = &mut cell.intervals[0].tally;
+            let failing = &mut cell.samples[0].tally;
             failing.failures.insert(model::Failure::Status, 1);
             failing.body_length = Some(BodyLength { min: 1_266, max: 20_000 });
         }

@@ -1,7 +1,7 @@
 //! Client and server took each other's cores.
 
 use model::study::Isolation;
-use model::{FindingId, Interval, Severity, StudyRecord};
+use model::{FindingId, Sample, Severity, StudyRecord};
 
 use super::{Assessment, Found, cell_name, measured, name, percent};
 use crate::{metrics, robust};
@@ -36,7 +36,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             .about(variant)
             .with("cores that both may use", shared.to_string())
             .with("client CPU, median launch", format!("{cores:.2} cores, {} of them", percent(cores / f64::from(shared))));
-            let waited = measured.iter().flat_map(|cell| &cell.intervals).filter_map(pressure).collect::<Vec<_>>();
+            let waited = measured.iter().flat_map(|cell| &cell.samples).filter_map(pressure).collect::<Vec<_>>();
             all.push(match robust::median(&waited) {
                 Some(waited) => found.with("some task waited for a core", format!("{} of the time", percent(waited))),
                 None => found,
@@ -56,8 +56,8 @@ fn left_to_both(host: &Isolation, shared: u32) -> u32 {
     }
 }
 
-fn pressure(interval: &Interval) -> Option<f64> {
-    interval.host.as_ref()?.pressure
+fn pressure(sample: &Sample) -> Option<f64> {
+    sample.host.as_ref()?.pressure
 }
 
 #[cfg(test)]
@@ -72,8 +72,8 @@ mod tests {
             let mut record = fixture::record(6, 0.0);
             for trial in &mut record.trials {
                 trial.launch.as_mut().unwrap().shared_cpus = shared;
-                for interval in trial.cells.iter_mut().flat_map(|cell| &mut cell.intervals) {
-                    interval.client_cpu_s = client_cpu_s * interval.length_s;
+                for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+                    sample.client_cpu_s = client_cpu_s * sample.length_s;
                 }
             }
             gravest(rule, &record)

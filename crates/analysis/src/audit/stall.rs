@@ -1,7 +1,7 @@
 //! No request ended for a while.
 
-use model::interval::BIN_S;
-use model::{FindingId, Interval, LoadRecord, Severity};
+use model::sample::BIN_S;
+use model::{FindingId, LoadRecord, Sample, Severity};
 
 use super::Found;
 use crate::robust;
@@ -66,12 +66,12 @@ pub fn longest_gap(load: &LoadRecord) -> Option<Gap> {
     }
     let parts = load.parts();
     let gap =
-        |(index, (_, part)): (usize, &(String, Interval))| gap_of(part, index + 1 < parts.len() || load.abandoned > 0);
+        |(index, (_, part)): (usize, &(String, Sample))| gap_of(part, index + 1 < parts.len() || load.abandoned > 0);
     parts.iter().enumerate().filter_map(gap).max_by(|one, other| one.missed.total_cmp(&other.missed))
 }
 
 /// The longest gap of a part, which is `open` at its end where more answers were to come.
-fn gap_of(part: &Interval, is_open: bool) -> Option<Gap> {
+fn gap_of(part: &Sample, is_open: bool) -> Option<Gap> {
     let mut full: Vec<usize> = (0..part.bins.len()).filter(|bin| part.bins[*bin] > 0).collect();
     let usual = robust::median(&full.iter().map(|bin| f64::from(part.bins[*bin])).collect::<Vec<_>>())?;
     if is_open {
@@ -97,8 +97,8 @@ mod tests {
     fn a_gap_is_found_where_it_is() {
         let mut record = load(40, 1_000);
         assert_eq!((longest_gap(&record), rule(&record)), (None, None));
-        record.intervals[7].bins[8..].fill(0);
-        record.intervals[8].bins[..3].fill(0);
+        record.samples[7].bins[8..].fill(0);
+        record.samples[8].bins[..3].fill(0);
         let gap = longest_gap(&record).unwrap();
         assert!((gap.at_s - 7.8).abs() < 1e-9 && (gap.length_s - 0.5).abs() < 1e-9, "{gap:?}");
         assert!((gap.missed - 500.0).abs() < 1e-9, "{gap:?}");
@@ -108,14 +108,14 @@ mod tests {
     #[test]
     fn at_a_low_rate_a_gap_is_chance() {
         let mut record = load(40, 20);
-        record.intervals[7].bins[..5].fill(0);
+        record.samples[7].bins[..5].fill(0);
         assert_eq!(rule(&record), None);
     }
 
     #[test]
     fn where_the_load_itself_pauses_a_gap_is_none() {
         let mut record = load(40, 1_000);
-        record.intervals[7].bins.fill(0);
+        record.samples[7].bins.fill(0);
         record.arrivals = Arrivals::Open(Profile::through([(1_000.0, Duration::from_secs(40))], Spacing::Even));
         assert_eq!(rule(&record), None);
     }
@@ -123,16 +123,16 @@ mod tests {
     #[test]
     fn the_time_before_the_first_answer_is_no_gap() {
         let mut record = load(40, 1_000);
-        record.intervals[0].bins.fill(0);
-        record.intervals[39].bins.fill(0);
+        record.samples[0].bins.fill(0);
+        record.samples[39].bins.fill(0);
         assert_eq!(longest_gap(&record), None);
     }
 
     #[test]
     fn a_gap_that_lasts_to_the_end_is_one_where_requests_were_in_flight() {
         let mut record = load(40, 1_000);
-        record.intervals[38].bins[7..].fill(0);
-        record.intervals[39].bins.fill(0);
+        record.samples[38].bins[7..].fill(0);
+        record.samples[39].bins.fill(0);
         assert_eq!(longest_gap(&record), None);
         record.abandoned = 10;
         let gap = longest_gap(&record).unwrap();
@@ -145,11 +145,11 @@ mod tests {
         let mut record = load(40, 1_000);
         record.abandoned = 10;
         assert_eq!(longest_gap(&record), None);
-        record.intervals[39].bins.truncate(5);
-        record.intervals[39].bins[4] = 0;
-        record.intervals[39].length_s = 0.45;
+        record.samples[39].bins.truncate(5);
+        record.samples[39].bins[4] = 0;
+        record.samples[39].length_s = 0.45;
         assert_eq!(longest_gap(&record), None);
-        record.intervals[39].length_s = 0.5;
+        record.samples[39].length_s = 0.5;
         assert!(longest_gap(&record).is_some());
     }
 
@@ -158,10 +158,10 @@ mod tests {
         let mut record = load(40, 1_000);
         let step = |users, seconds| Step { users, length: Duration::from_secs(seconds) };
         record.arrivals = Arrivals::Closed { think: None, steps: vec![step(1, 30), step(10, 10)] };
-        record.intervals[..30].iter_mut().for_each(|interval| interval.bins.fill(10));
-        record.intervals[5].bins[..2].fill(0);
+        record.samples[..30].iter_mut().for_each(|sample| sample.bins.fill(10));
+        record.samples[5].bins[..2].fill(0);
         assert_eq!(rule(&record), None);
-        record.intervals[35].bins[..2].fill(0);
+        record.samples[35].bins[..2].fill(0);
         let gap = longest_gap(&record).unwrap();
         assert!((gap.at_s - 35.0).abs() < 1e-9 && (gap.missed - 200.0).abs() < 1e-9, "{gap:?}");
     }
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn one_answer_far_beyond_the_others_is_a_stall() {
         let mut record = load(40, 1_000);
-        record.intervals[3].service.record(99_000);
+        record.samples[3].service.record(99_000);
         assert_eq!(rule(&record), None);
-        record.intervals[3].service.record(150_000);
+        record.samples[3].service.record(150_000);
         assert!(rule(&record).is_some());
     }
 }

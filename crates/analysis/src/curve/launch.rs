@@ -40,11 +40,11 @@ impl Launch {
     }
 
     fn of_warm_up(warm_up: &WarmUpRecord) -> Self {
-        let seen = warm_up.intervals.iter().filter(|interval| interval.length_s > 0.0);
-        let piece = |interval: &model::Interval| Piece {
-            from_s: interval.start_s,
-            to_s: interval.start_s + interval.length_s,
-            good: interval.tally.good as f64,
+        let seen = warm_up.samples.iter().filter(|sample| sample.length_s > 0.0);
+        let piece = |sample: &model::Sample| Piece {
+            from_s: sample.start_s,
+            to_s: sample.start_s + sample.length_s,
+            good: sample.tally.good as f64,
         };
         Self { pieces: seen.map(piece).collect() }
     }
@@ -167,7 +167,7 @@ mod tests {
         );
         // Two seconds of a rest between its pieces are no time under load.
         let mut rested = warm_up(&[10, 10], None);
-        rested.intervals[1].start_s = 3.0;
+        rested.samples[1].start_s = 3.0;
         assert!((Launch::of_warm_up(&rested).rate(0.0, 4.0).value - 10.0).abs() < 1e-12);
     }
 

@@ -13,7 +13,7 @@ mod words;
 
 use model::curve::{AgeCurve, AgePhase, CurvePoint, DecidedAt, Movement};
 use model::warm_up::WarmingUp;
-use model::{Comparison, Effect, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex, interval};
+use model::{Comparison, Effect, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex, sample};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::STUDY_ALPHA;
@@ -85,11 +85,11 @@ fn measured_at(record: &StudyRecord, trials: &Trials, used: &[u32]) -> Option<[f
 fn measured_of(record: &StudyRecord, trial: &TrialRecord) -> Option<[f64; 2]> {
     let deciding = record.deciding_cell();
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| warm_up.whole());
-    let mut age = warm_up.map(|interval| interval.start_s + interval.length_s).fold(0.0, f64::max);
+    let mut age = warm_up.map(|sample| sample.start_s + sample.length_s).fold(0.0, f64::max);
     let mut measured = None;
     for cell in &trial.cells {
         let from = age;
-        age += interval::seconds(cell.whole());
+        age += sample::seconds(cell.whole());
         if deciding.is_none_or(|index| index == cell.cell) {
             measured = Some([measured.map_or(from, |[first, _]: [f64; 2]| first), age]);
         }

@@ -45,8 +45,8 @@ fn gocd() -> StudyRecord {
             .collect();
         let mut warm_up = fixture::warm_up(&slices.iter().map(|slice| slice.1).collect::<Vec<_>>(), None);
         let mut age = 0.0;
-        for (interval, (seconds, _)) in warm_up.intervals.iter_mut().zip(&slices) {
-            (interval.start_s, interval.length_s) = (age, *seconds);
+        for (sample, (seconds, _)) in warm_up.samples.iter_mut().zip(&slices) {
+            (sample.start_s, sample.length_s) = (age, *seconds);
             age += seconds;
         }
         let mut trials = record.trials.iter_mut();
@@ -79,7 +79,7 @@ fn a_real_server_that_was_seen_too_briefly_still_moves() {
     for seen_s in [8.0, 12.0, 16.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0] {
         let mut record = gocd();
         for warm_up in record.trials.iter_mut().flat_map(|trial| &mut trial.warm_up) {
-            warm_up.intervals.retain(|interval| interval.start_s < seen_s);
+            warm_up.samples.retain(|sample| sample.start_s < seen_s);
         }
         let movement = one(&record).movement.unwrap();
         assert!(movement.still_moving, "{seen_s} s: {movement:?}");
@@ -214,7 +214,7 @@ fn a_quick_run_answers_for_its_phase_only() {
     let standing = quick(|variant, _| [900.0, 630.0][variant]);
     let moving = quick(|variant, second| [300.0, 150.0][variant] * (1.0 + second / 6.0));
     let mut unseen = standing.clone();
-    unseen.trials.iter_mut().flat_map(|trial| &mut trial.warm_up).for_each(|warm_up| warm_up.intervals.truncate(2));
+    unseen.trials.iter_mut().flat_map(|trial| &mut trial.warm_up).for_each(|warm_up| warm_up.samples.truncate(2));
     let told = [standing.clone(), moving.clone(), unseen].map(|record| judged(&record));
     assert_eq!(
         told.clone().map(|(word, reads, _)| (word, reads)),

@@ -87,19 +87,19 @@ impl<'a> Watched<'a> {
     }
 
     /// Samples of what used the CPU, where there are enough of them to say anything.
-    fn samples(self) -> Option<Sampled<'a>> {
+    fn stack_samples(self) -> Option<Sampled<'a>> {
         let sampled = match &self.seen.recording {
             Recording::Jfr { profile, .. } => Sampled {
                 by: Sampler::Jfr,
                 packages: Some(&profile.packages),
-                methods: &profile.samples,
+                methods: &profile.stack_samples,
                 ruby_methods: profile.ruby_methods(),
             },
-            Recording::Stackprof { samples, .. } => Sampled {
+            Recording::Stackprof { stack_samples, .. } => Sampled {
                 by: Sampler::Stackprof,
                 packages: None,
-                methods: &samples.methods,
-                ruby_methods: &samples.ruby_methods,
+                methods: &stack_samples.methods,
+                ruby_methods: &stack_samples.ruby_methods,
             },
             Recording::None { .. } => return None,
         };
@@ -229,7 +229,7 @@ impl Pair<'_> {
 
     /// Where the program itself spends more or less, by samples.
     fn of_program(&self) -> Vec<String> {
-        let (Some(baseline), Some(variant)) = (self.baseline.samples(), self.variant.samples()) else {
+        let (Some(baseline), Some(variant)) = (self.baseline.stack_samples(), self.variant.stack_samples()) else {
             return Vec::new();
         };
         let Some(cpu) = self.both(|watched| watched.cpu(CpuUse::program_s)) else { return Vec::new() };
@@ -372,7 +372,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use model::evidence::Samples;
+    use model::evidence::StackSamples;
     use model::{Effect, Interpretation, Role, Withheld};
 
     use super::*;
@@ -487,9 +487,9 @@ mod tests {
         let methods =
             fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0), (&["(marking)"], 1_000 - spinning, 0.0)]);
         let ruby_methods = fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0)]);
-        let samples = Box::new(Samples { methods, ruby_methods });
+        let stack_samples = Box::new(StackSamples { methods, ruby_methods });
         evidence.seen.as_mut().unwrap().recording =
-            Recording::Stackprof { file: "/run/probe.7.stackprof".into(), samples };
+            Recording::Stackprof { file: "/run/probe.7.stackprof".into(), stack_samples };
         evidence
     }
 
@@ -520,7 +520,7 @@ mod tests {
         let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.evidence[0].seen else {
             panic!()
         };
-        profile.samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);
+        profile.stack_samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);
         profile.throwables =
             fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0)]);
         let why = why(&record, &[]).unwrap();

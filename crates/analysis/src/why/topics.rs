@@ -133,7 +133,7 @@ impl<'a> Tables<'a> {
     ) -> Topic {
         let groups = self.watched.iter().map(|watched| {
             let watched = watched.as_ref()?;
-            let sampled = watched.samples().filter(|sampled| sampled.by == by)?;
+            let sampled = watched.stack_samples().filter(|sampled| sampled.by == by)?;
             let cpu = watched.cpu(CpuUse::program_s)?;
             let all = sampled.methods.count.max(1) as f64;
             Some(grouped(of(&sampled)?, |sum| sum.count as f64 / all * cpu, key))

@@ -13,7 +13,7 @@ use load::{Address, Answer, Ask, AskError, Asked, Flow, LengthRule, Load, Script
 use miette::{IntoDiagnostic as _, miette};
 use model::load::{ScenarioLoad, Transport};
 use model::study::{Expect, Request};
-use model::{Arrivals, Interval, LoadRecord, Profile, Spacing, Step};
+use model::{Arrivals, LoadRecord, Profile, Sample, Spacing, Step};
 use server::Environment;
 use url::Url;
 
@@ -60,14 +60,14 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let mut live = Live::new(quiet);
     let mut spool = Spool::new().map_err(|error| unkept(&error))?;
     let mut lost = None;
-    let made = load::run(&load, &interrupted, &mut |interval| {
-        live.show(&interval);
-        lost = spool.push(&interval).err();
+    let made = load::run(&load, &interrupted, &mut |sample| {
+        live.show(&sample);
+        lost = spool.push(&sample).err();
         if lost.is_none() { Flow::Continue } else { Flow::Stop }
     });
     live.end();
     let summary = made.map_err(|error| miette!("{}", environment.mask(&error.to_string())))?;
-    let intervals = lost.map_or_else(|| spool.into_intervals(), Err).map_err(|error| unkept(&error))?;
+    let samples = lost.map_or_else(|| spool.into_samples(), Err).map_err(|error| unkept(&error))?;
 
     let record = LoadRecord {
         url: typed.url.clone(),
@@ -89,7 +89,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
             teardown_failure: summary.teardown_failure.map(|reason| environment.mask(&reason)),
         }),
         abandoned: summary.abandoned,
-        intervals,
+        samples,
     };
     tell(&record, typed)?;
     let was_interrupted = interrupted.load(Ordering::Relaxed);
@@ -265,7 +265,7 @@ fn first_answers(typed: &cli::Load, target: &mut Target, ask: &Ask) -> Result<(A
 /// What is seen while the load goes on: a line that is drawn over and over on a terminal, else a line a second.
 enum Live {
     Silent,
-    /// With the median service times of the last intervals, µs.
+    /// With the median service times of the last samples, µs.
     Line(ProgressBar, VecDeque<u64>),
     Lines,
 }
@@ -281,7 +281,7 @@ impl Live {
         }
     }
 
-    fn show(&mut self, last: &Interval) {
+    fn show(&mut self, last: &Sample) {
         match self {
             Self::Silent => {}
             Self::Line(bar, medians) => {
@@ -305,17 +305,17 @@ impl Live {
 }
 
 /// `12 s  12,345/s  p50 1.2 ms  3 failed`
-fn now(interval: &Interval) -> String {
-    let rate = interval.tally.good as f64 / interval.length_s;
-    let mut text = format!("{:.0} s  {rate:.0}/s", interval.start_s + interval.length_s);
-    if interval.latency().count() > 0 {
+fn now(sample: &Sample) -> String {
+    let rate = sample.tally.good as f64 / sample.length_s;
+    let mut text = format!("{:.0} s  {rate:.0}/s", sample.start_s + sample.length_s);
+    if sample.latency().count() > 0 {
         // Writing to a String cannot fail.
-        let _ = write!(text, "  p50 {:.1} ms", interval.latency().quantile(0.5) as f64 / 1e3);
+        let _ = write!(text, "  p50 {:.1} ms", sample.latency().quantile(0.5) as f64 / 1e3);
     }
-    if interval.tally.failed() > 0 {
-        let _ = write!(text, "  {} failed", interval.tally.failed());
+    if sample.tally.failed() > 0 {
+        let _ = write!(text, "  {} failed", sample.tally.failed());
     }
-    if let Some(open) = interval.open.as_ref().filter(|open| open.backlog > 0) {
+    if let Some(open) = sample.open.as_ref().filter(|open| open.backlog > 0) {
         let _ = write!(text, "  {} waiting", open.backlog);
     }
     text
@@ -335,10 +335,10 @@ mod tests {
 
     #[test]
     fn bars_grow_with_the_time() {
-        let interval = |us: u64| {
+        let sample = |us: u64| {
             let mut service = Histogram::new();
             service.record(us);
-            Interval {
+            Sample {
                 start_s: 0.0,
                 round: 0,
                 length_s: 1.0,
@@ -354,6 +354,6 @@ mod tests {
             }
         };
         assert_eq!(sparkline(&[1, 500, 1_000].into()), "▁▄█");
-        assert_eq!(now(&interval(1_500)), "1 s  1/s  p50 1.5 ms");
+        assert_eq!(now(&sample(1_500)), "1 s  1/s  p50 1.5 ms");
     }
 }

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 
-use model::Interval;
+use model::Sample;
 
-/// Intervals in the order in which they came, an interval a line, in a file without a name.
+/// Samples in the order in which they came, a sample a line, in a file without a name.
 pub struct Spool {
     file: File,
 }
@@ -16,15 +16,15 @@ impl Spool {
         Ok(Self { file: tempfile::tempfile()? })
     }
 
-    /// Adds an interval.
-    pub fn push(&mut self, interval: &Interval) -> io::Result<()> {
-        let mut line = serde_json::to_vec(interval)?;
+    /// Adds a sample.
+    pub fn push(&mut self, sample: &Sample) -> io::Result<()> {
+        let mut line = serde_json::to_vec(sample)?;
         line.push(b'\n');
         self.file.write_all(&line)
     }
 
     /// All of them.
-    pub fn into_intervals(mut self) -> io::Result<Vec<Interval>> {
+    pub fn into_samples(mut self) -> io::Result<Vec<Sample>> {
         self.file.seek(SeekFrom::Start(0))?;
         BufReader::new(self.file).lines().map(|line| Ok(serde_json::from_str(&line?)?)).collect()
     }
@@ -36,12 +36,12 @@ mod tests {
     use model::{Histogram, Tally};
 
     #[test]
-    fn intervals_come_back_as_they_went_in() {
+    fn samples_come_back_as_they_went_in() {
         let mut spool = Spool::new().unwrap();
-        let interval = |second: u32| {
+        let sample = |second: u32| {
             let mut service = Histogram::new();
             (1..100).for_each(|us| service.record(us * u64::from(second + 1)));
-            Interval {
+            Sample {
                 start_s: f64::from(second),
                 round: 0,
                 length_s: 1.0,
@@ -56,9 +56,9 @@ mod tests {
                 host: None,
             }
         };
-        let intervals: Vec<Interval> = (0..3).map(interval).collect();
-        intervals.iter().try_for_each(|interval| spool.push(interval)).unwrap();
-        assert_eq!(spool.into_intervals().unwrap(), intervals);
-        assert!(Spool::new().unwrap().into_intervals().unwrap().is_empty());
+        let samples: Vec<Sample> = (0..3).map(sample).collect();
+        samples.iter().try_for_each(|sample| spool.push(sample)).unwrap();
+        assert_eq!(spool.into_samples().unwrap(), samples);
+        assert!(Spool::new().unwrap().into_samples().unwrap().is_empty());
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use miette::{Context as _, IntoDiagnostic as _, Report, miette};
-use model::{Outcome, StudyRecord, TrialRecord, interval};
+use model::{Outcome, StudyRecord, TrialRecord, sample};
 use store::{RunSummary, Store};
 
 use crate::{cli, output};
@@ -73,11 +73,11 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
     }
     if let Some(warm_up) = &trial.warm_up {
         let steady = warm_up.steady_at_s.map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
-        let seconds: f64 = warm_up.whole().iter().map(|interval| interval.length_s).sum();
+        let seconds: f64 = warm_up.whole().iter().map(|sample| sample.length_s).sum();
         writeln!(out, "  warm-up {seconds:.0} s, {steady}")?;
     }
     for cell in &trial.cells {
-        let (seconds, tally) = (interval::seconds(&cell.intervals), interval::tally(&cell.intervals));
+        let (seconds, tally) = (sample::seconds(&cell.samples), sample::tally(&cell.samples));
         let name = record.plan.cells[cell.cell].name(&record.study.workloads);
         let rate = tally.good as f64 / seconds;
         writeln!(out, "  {name:<24} {rate:>10.1}/s  {} good, {} failed in {seconds:.1} s", tally.good, tally.failed())?;

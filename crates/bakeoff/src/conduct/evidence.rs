@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use load::{Load, Stop};
 use model::evidence::{Recording, Seen};
-use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, interval};
+use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, sample};
 
 use super::ConductError;
 use super::launch::{Broken, Launch, Over, Purpose, Run};
@@ -70,7 +70,7 @@ impl Warm<'_> {
             turn = loaded.turn;
             shown.add_failed_tear_downs(loaded.failed_tear_downs);
             let before = requests;
-            requests += interval::tally(&loaded.intervals).ended();
+            requests += sample::tally(&loaded.samples).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.
             if count == u64::MAX || requests == before {
                 break;

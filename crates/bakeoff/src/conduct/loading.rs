@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use load::{Flow, Load, SliceEnd, Stop, Summary, Turns};
-use model::{FailedTearDowns, HostUse, Interval, Phase, ServerUse, Slice, Waited};
+use model::{FailedTearDowns, HostUse, Phase, Sample, ServerUse, Slice, Waited};
 use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
 use super::Event;
@@ -15,7 +15,7 @@ use super::turns::{Round, Seat, Turn};
 pub(super) struct Loaded<'l> {
     /// When it began, its users having set up.
     pub began: Instant,
-    pub intervals: Vec<Interval>,
+    pub samples: Vec<Sample>,
     pub slices: Vec<Slice>,
     pub failed_tear_downs: Option<FailedTearDowns>,
     /// The turn that is left for what comes after it, where launches take turns.
@@ -44,7 +44,7 @@ impl Extent {
 }
 
 impl<'l> Live<'l> {
-    /// Makes a load; every interval gets the server's and the host's view added. What was seen is returned even when
+    /// Makes a load; every sample gets the server's and the host's view added. What was seen is returned even when
     /// the load ended badly. `judge` sees what counts. With a `turn` it is made in slices, `extent` in all, and
     /// `judge` says from when on the launch is steady; else the load ends by itself.
     pub fn load(
@@ -53,11 +53,11 @@ impl<'l> Live<'l> {
         load: &Load,
         extent: Extent,
         turn: Option<Turn<'l>>,
-        judge: &mut dyn FnMut(&Interval) -> Judged,
+        judge: &mut dyn FnMut(&Sample) -> Judged,
     ) -> (Loaded<'l>, Result<(), Broken>) {
         let (launch, in_turns) = (self.launch, turn.is_some());
-        let (intervals, slices) = (Vec::new(), Vec::new());
-        let loaded = Loaded { began: Instant::now(), intervals, slices, failed_tear_downs: None, turn };
+        let (samples, slices) = (Vec::new(), Vec::new());
+        let loaded = Loaded { began: Instant::now(), samples, slices, failed_tear_downs: None, turn };
         let pinned = match Pinned::to(&launch.prepared.study.host.client_cpus) {
             Ok(pinned) => pinned,
             Err(error) => return (loaded, Err(launch.broken(phase, error.into()))),
@@ -79,7 +79,7 @@ impl<'l> Live<'l> {
         };
         let made = load::run_in_turns(&load, launch.run.interrupted, &mut loading);
         let Loading { mut probe, mut loaded, died, bereft, .. } = loading;
-        if let Some(used) = loaded.intervals.last_mut().and_then(|last| last.server.as_mut()) {
+        if let Some(used) = loaded.samples.last_mut().and_then(|last| last.server.as_mut()) {
             used.pss_bytes = probe.server.pss_bytes();
         }
         drop(pinned);
@@ -118,7 +118,7 @@ struct Loading<'r, 'l> {
     live: &'r Live<'l>,
     phase: Phase,
     probe: Probe,
-    judge: &'r mut dyn FnMut(&Interval) -> Judged,
+    judge: &'r mut dyn FnMut(&Sample) -> Judged,
     extent: Extent,
     loaded: Loaded<'l>,
     /// What its slices so far had in all.
@@ -185,21 +185,21 @@ impl Turns for Loading<'_, '_> {
         (!left.is_zero()).then_some(self.slice)
     }
 
-    fn observe(&mut self, mut interval: Interval) -> Flow {
-        (interval.server, interval.host) = self.probe.sample();
-        interval.round = self.loaded.turn.as_ref().map_or(0, |turn| turn.round.number);
+    fn observe(&mut self, mut sample: Sample) -> Flow {
+        (sample.server, sample.host) = self.probe.sample();
+        sample.round = self.loaded.turn.as_ref().map_or(0, |turn| turn.round.number);
         let launch = self.live.launch;
         launch.run.watcher.pass_on(&Event::Progressed {
             variant: launch.variant,
-            rate: interval.tally.good as f64 / interval.length_s,
-            failed: interval.tally.failed(),
+            rate: sample.tally.good as f64 / sample.length_s,
+            failed: sample.tally.failed(),
         });
-        let judged = (self.judge)(&interval);
+        let judged = (self.judge)(&sample);
         if judged == Judged::Steady {
-            self.steady_at.get_or_insert(interval.start_s + interval.length_s);
+            self.steady_at.get_or_insert(sample.start_s + sample.length_s);
         }
-        interval.pack();
-        self.loaded.intervals.push(interval);
+        sample.pack();
+        self.loaded.samples.push(sample);
         if self.has_ended() || judged == Judged::Enough { Flow::Stop } else { Flow::Continue }
     }
 }
@@ -215,7 +215,7 @@ fn waited(used: &ServerUse, elapsed_s: f64) -> Waited {
     }
 }
 
-/// The server's and the host's view of each interval.
+/// The server's and the host's view of each sample.
 struct Probe {
     server: ServerSampler,
     services: Option<Vec<ProcessTree>>,

@@ -7,7 +7,7 @@ use load::{LengthRule, Load, LoadError, Stop, Target};
 use model::assertion::Assertion;
 use model::plan::Trial;
 use model::study::WarmUp;
-use model::{Arrivals, CellIndex, CellRecord, Failed, Interval, Phase, Setting, WarmUpRecord};
+use model::{Arrivals, CellIndex, CellRecord, Failed, Phase, Sample, Setting, WarmUpRecord};
 use server::{Running, Site};
 
 use super::answers;
@@ -157,24 +157,24 @@ impl<'l> Inspected<'l> {
         if let Some(bursts) = bursts {
             load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
         }
-        let is_rest = |interval: &Interval| bursts.is_some_and(|bursts| bursts.is_rest(interval.start_s));
+        let is_rest = |sample: &Sample| bursts.is_some_and(|bursts| bursts.is_rest(sample.start_s));
         // Side by side the block without a warm-up length finds it.
         let finds = record.warm_up_cut.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
         let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
-        let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |interval| {
+        let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |sample| {
             // Rests tell nothing of how fast the server is.
-            steady = if is_rest(interval) { None } else { rule.push(Second::from(interval)) }.or(steady);
+            steady = if is_rest(sample) { None } else { rule.push(Second::from(sample)) }.or(steady);
             match steady {
                 None => Judged::GoOn,
                 Some(_) if pilot => Judged::Enough,
                 Some(_) => Judged::Steady,
             }
         });
-        let Loaded { intervals, slices, failed_tear_downs, turn, .. } = loaded;
-        let (rests, intervals) = intervals.into_iter().partition(is_rest);
+        let Loaded { samples, slices, failed_tear_downs, turn, .. } = loaded;
+        let (rests, samples) = samples.into_iter().partition(is_rest);
         shown.warm_up = Some(WarmUpRecord {
-            intervals,
+            samples,
             rests,
             slices,
             steady_at_s: steady.map(|steady| steady.at_s),
@@ -203,19 +203,19 @@ impl<'l> Warm<'l> {
         let planned = &plan.cells[cell];
         let length = planned.length(plan.schedule.measure);
         // A slice's answers are those of whole requests, from its beginning on.
-        let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.intervals);
+        let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
         let lead_in = if turn.is_some() { 0 } else { analysis::lead_in(planned, warm_up, length) };
         let stop = Stop::After(Duration::from_secs(lead_in) + length);
         // All variants of a block meet the same random times.
         let load = Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &asks, stop) };
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::GoOn);
-        let Loaded { began, intervals, slices, failed_tear_downs, turn } = loaded;
-        let (ramp_up, intervals) = intervals.into_iter().partition(|second| second.start_s < lead_in as f64);
+        let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;
+        let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < lead_in as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));
-        shown.cells.push(CellRecord { cell, since_ready_s, ramp_up, intervals, slices, jruby, ruby_gc });
+        shown.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
         shown.add_failed_tear_downs(failed_tear_downs);
         let (shown, ()) = shown.then(ended)?;
         Ok(Self(Inspected { live, turn, shown, asks }))

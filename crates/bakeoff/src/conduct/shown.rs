@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use model::evidence::Seen;
-use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, interval};
+use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
 
 use super::launch::Broken;
 
@@ -49,6 +49,6 @@ impl Shown {
 
     /// Whether any request that was measured failed.
     pub fn has_failed_requests(&self) -> bool {
-        self.cells.iter().any(|cell| interval::tally(cell.whole()).failed() > 0)
+        self.cells.iter().any(|cell| sample::tally(cell.whole()).failed() > 0)
     }
 }

@@ -24,7 +24,7 @@ fn requests_are_counted_to_the_last() {
     assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(1_000), Some(0)), "{told}");
     // Two were asked before, to learn what a good answer is.
     assert_eq!(server.record().received, 1_002);
-    let seconds = told["intervals"].as_array().unwrap();
+    let seconds = told["samples"].as_array().unwrap();
     assert_eq!(seconds.iter().map(|second| second["good"].as_u64().unwrap()).sum::<u64>(), 1_000);
 
     assert_eq!(told["threads"].as_u64(), Some(2));

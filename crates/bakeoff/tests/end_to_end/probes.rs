@@ -59,11 +59,11 @@ public class Server {
 }
 "#;
 
-/// Sum of the numbers that a path leads to in all intervals of a trial.
+/// Sum of the numbers that a path leads to in all samples of a trial.
 fn sum(trial: &Value, path: &str) -> f64 {
     let loads = trial["cells"].as_array().unwrap().iter().chain([&trial["warm_up"]]);
-    let intervals = loads.flat_map(|load| load["intervals"].as_array().unwrap());
-    intervals.flat_map(|interval| numbers(interval.pointer(path).unwrap_or(&Value::Null))).sum()
+    let samples = loads.flat_map(|load| load["samples"].as_array().unwrap());
+    samples.flat_map(|sample| numbers(sample.pointer(path).unwrap_or(&Value::Null))).sum()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -73,10 +73,10 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// The pauses of a load as its intervals have them, in order, milliseconds.
+/// The pauses of a load as its samples have them, in order, milliseconds.
 fn pauses_ms(load: &Value) -> Vec<f64> {
-    let intervals = load["intervals"].as_array().unwrap().iter();
-    let pauses = intervals.filter_map(|interval| interval["server"]["jvm"]["gc"]["pauses_s"].as_array());
+    let samples = load["samples"].as_array().unwrap().iter();
+    let pauses = samples.filter_map(|sample| sample["server"]["jvm"]["gc"]["pauses_s"].as_array());
     pauses.flatten().map(|pause| pause.as_f64().unwrap() * 1e3).collect()
 }
 
@@ -100,7 +100,7 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
         let logged: Vec<f64> =
             ended.map(|line| line.rsplit(' ').next().unwrap().trim_end_matches("ms").parse().unwrap()).collect();
         let (logged_s, seen_s) = (logged.iter().sum::<f64>() / 1e3, sum(trial, "/server/jvm/gc/pauses_s"));
-        let told = format!("{} pauses, {logged_s:.4} s in the log, {seen_s:.4} s in the intervals", logged.len());
+        let told = format!("{} pauses, {logged_s:.4} s in the log, {seen_s:.4} s in the samples", logged.len());
         println!("{told}");
         // The log has those of the start and between the loads, too: of a load all are there, one after the other.
         for load in [&trial["warm_up"]].into_iter().chain(trial["cells"].as_array().unwrap()) {
@@ -110,7 +110,7 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
             assert!(!seen.is_empty() && is_part, "{told}: {seen:?} of {logged:?}");
         }
         assert!(logged.len() > 3 && seen_s > logged_s / 2.0, "{told}");
-        // Beside it, in the same intervals.
+        // Beside it, in the same samples.
         let good = sum(trial, "/tally/good");
         let allocated = sum(trial, "/server/jvm/gc/allocated_bytes") / good;
         assert!((150_000.0..250_000.0).contains(&allocated), "{allocated} bytes a request");

@@ -173,7 +173,7 @@ fn what_users_do_to_set_up_is_in_no_figure() {
     started.signal("INT");
     started.end().ends_with(130);
     let trial = &place.trials()[0];
-    let loads = [&trial["warm_up"]["intervals"], &trial["cells"][0]["intervals"]];
+    let loads = [&trial["warm_up"]["samples"], &trial["cells"][0]["samples"]];
     for seconds in loads.map(|load| load.as_array().unwrap()) {
         let cpu_s: f64 = seconds.iter().map(|second| second["server"]["cpu_s"].as_f64().unwrap()).sum();
         assert!(cpu_s < 0.5, "two users logged in with a second of CPU: {seconds:#?}");
@@ -191,7 +191,7 @@ fn a_lead_in_comes_on_top_of_what_is_measured() {
     started.signal("INT");
     started.end().ends_with(130);
     let cell = &place.trials()[0]["cells"][0];
-    let seconds = ["ramp_up", "intervals"].map(|part| cell[part].as_array().map(Vec::len));
+    let seconds = ["ramp_up", "samples"].map(|part| cell[part].as_array().map(Vec::len));
     assert_eq!(seconds, [Some(1), Some(2)], "{cell:#}");
 }
 
@@ -215,18 +215,18 @@ expect = ">= 1"
     started.end().ends_with(130);
 
     let trial = &place.trials()[0];
-    let good = |intervals: &Value| -> Vec<u64> {
-        intervals.as_array().unwrap().iter().map(|second| second["tally"]["good"].as_u64().unwrap()).collect()
+    let good = |samples: &Value| -> Vec<u64> {
+        samples.as_array().unwrap().iter().map(|second| second["tally"]["good"].as_u64().unwrap()).collect()
     };
-    let [bursts, rests] = ["intervals", "rests"].map(|part| &trial["warm_up"][part]);
-    let begin = |intervals: &Value| -> Vec<f64> {
-        intervals.as_array().unwrap().iter().map(|second| second["start_s"].as_f64().unwrap()).collect()
+    let [bursts, rests] = ["samples", "rests"].map(|part| &trial["warm_up"][part]);
+    let begin = |samples: &Value| -> Vec<f64> {
+        samples.as_array().unwrap().iter().map(|second| second["start_s"].as_f64().unwrap()).collect()
     };
     assert_eq!((begin(bursts), begin(rests)), (vec![0.0, 2.0, 4.0], vec![1.0, 3.0]));
     // Two users end what they have begun.
     assert!(good(rests).iter().all(|good| *good <= 2) && good(bursts).iter().all(|good| *good > 2), "{trial:#}");
     let looked_at = 2;
-    let counted: u64 = [bursts, rests, &trial["cells"][0]["intervals"]].into_iter().flat_map(good).sum();
+    let counted: u64 = [bursts, rests, &trial["cells"][0]["samples"]].into_iter().flat_map(good).sum();
     let assertion = trial["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == "asked").unwrap();
     let asked: u64 = assertion["live"].as_str().unwrap().parse().unwrap();
     // What was under way when each of the two loads ended is in no count of ours.
@@ -294,11 +294,11 @@ post = "/nobody-is-here"
     assert_eq!(steps.len(), 9);
     assert!(steps[0].is_null() && steps[1] == "front" && steps[2] == "other", "{steps:?}");
     let cells = trial["cells"].as_array().unwrap();
-    let walked = cells.iter().find(|cell| !cell["intervals"][0]["walked"].is_null()).unwrap();
-    let steps = &walked["intervals"][0]["walked"]["steps"];
+    let walked = cells.iter().find(|cell| !cell["samples"][0]["walked"].is_null()).unwrap();
+    let steps = &walked["samples"][0]["walked"]["steps"];
     let good = |step: &str| steps[step]["tally"]["good"].as_u64().unwrap();
     assert!(good("front") > 0 && good("front").abs_diff(good("other")) <= 2, "{steps}");
-    assert!(cells.iter().any(|cell| cell["intervals"][0]["walked"].is_null()), "the page has no steps");
+    assert!(cells.iter().any(|cell| cell["samples"][0]["walked"].is_null()), "the page has no steps");
 
     let different = place("", "status = 201");
     run(&different).ends_with(5).says("walk, step other");

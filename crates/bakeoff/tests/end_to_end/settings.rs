@@ -311,8 +311,8 @@ fn a_misspelt_jruby_option_vetoes() {
     assert_eq!(trials.len(), 2);
     // What JRuby counts is kept with each cell: one for each answer, and for what the load's beginning and end cut off.
     for cell in trials.iter().flat_map(|trial| trial["cells"].as_array().unwrap()) {
-        let intervals = cell["intervals"].as_array().unwrap().iter();
-        let good: u64 = intervals.map(|interval| interval["tally"]["good"].as_u64().unwrap()).sum();
+        let samples = cell["samples"].as_array().unwrap().iter();
+        let good: u64 = samples.map(|sample| sample["tally"]["good"].as_u64().unwrap()).sum();
         let counted = cell["jruby"]["exceptions"].as_u64();
         assert!(
             good > 20 && counted.is_some_and(|counted| (good..good + 10).contains(&counted)),

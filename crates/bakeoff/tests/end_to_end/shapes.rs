@@ -33,8 +33,8 @@ fn at_a_rate_a_known_difference_is_found_in_response_time() {
     assert_ne!(throughput.role, Role::Primary);
     // Each cell made its requests in an open loop, the same for both variants of a block.
     let due = |trial: &Value| -> u64 {
-        let intervals = trial["cells"][0]["intervals"].as_array().unwrap();
-        intervals.iter().map(|interval| interval["open"]["due"].as_u64().unwrap()).sum()
+        let samples = trial["cells"][0]["samples"].as_array().unwrap();
+        samples.iter().map(|sample| sample["open"]["due"].as_u64().unwrap()).sum()
     };
     let dues: Vec<u64> = place.trials().iter().map(due).collect();
     assert!(dues.chunks(2).all(|block| block[0] == block[1]) && dues[0] != dues[2], "{dues:?}");
@@ -78,8 +78,8 @@ fn stages_and_thinking_users_are_measured() {
     for trial in place.trials() {
         let cells = trial["cells"].as_array().unwrap();
         let staged = cells.iter().find(|cell| cell["cell"] == 0).unwrap();
-        let due = |interval: &Value| interval["open"]["due"].as_u64().unwrap();
-        assert_eq!(staged["intervals"].as_array().unwrap().iter().map(due).collect::<Vec<_>>(), [100, 200]);
+        let due = |sample: &Value| sample["open"]["due"].as_u64().unwrap();
+        assert_eq!(staged["samples"].as_array().unwrap().iter().map(due).collect::<Vec<_>>(), [100, 200]);
     }
 }
 

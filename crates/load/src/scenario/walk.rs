@@ -139,7 +139,7 @@ impl Work for Walks<'_> {
         connection.closed(step.rules(), &mut step.keep(&mut visitor.users[index].answer))
     }
 
-    fn ended<Emit: FnMut(model::Interval)>(
+    fn ended<Emit: FnMut(model::Sample)>(
         &mut self,
         slot: usize,
         ended: &mut Ended,

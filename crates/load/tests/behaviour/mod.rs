@@ -14,7 +14,7 @@ use std::time::Duration;
 use knownserver::{Delay, ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
 use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Stop, Summary, Target, WireError};
 use model::study::{Expect, Request};
-use model::{Arrivals, BodyLength, Failure, Interval, Malformed, Profile, Spacing, Stage, Step, Think};
+use model::{Arrivals, BodyLength, Failure, Malformed, Profile, Sample, Spacing, Stage, Step, Think};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -42,13 +42,13 @@ fn open_load_of(address: SocketAddr, connections: u32, rate: f64, stop: Stop) ->
     Load { arrivals: Arrivals::Open(Profile::constant(rate)), ..load_of(address, connections, stop) }
 }
 
-fn run_seeing(load: &Load) -> (Summary, Vec<Interval>) {
-    let mut intervals = Vec::new();
-    let summary = load::run(load, &AtomicBool::new(false), &mut |interval| {
-        intervals.push(interval);
+fn run_seeing(load: &Load) -> (Summary, Vec<Sample>) {
+    let mut samples = Vec::new();
+    let summary = load::run(load, &AtomicBool::new(false), &mut |sample| {
+        samples.push(sample);
         Flow::Continue
     });
-    (summary.unwrap(), intervals)
+    (summary.unwrap(), samples)
 }
 
 fn open(summary: &Summary) -> &OpenSummary {
@@ -116,16 +116,16 @@ fn counts_agree_with_the_server_to_the_request() {
 fn a_timed_load_counts_all_but_what_was_in_flight() {
     let server = server(Route::default());
     let stop = Stop::After(Duration::from_millis(1_250));
-    let (summary, intervals) = run_seeing(&Load { threads: 2, ..load_of(server.addr(), 8, stop) });
+    let (summary, samples) = run_seeing(&Load { threads: 2, ..load_of(server.addr(), 8, stop) });
     let received = server.record().received;
     assert!((received - 8..=received).contains(&summary.tally.ended()), "{} of {received}", summary.tally.ended());
     assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
-    assert_eq!(intervals.iter().map(|interval| interval.bins.len()).collect::<Vec<_>>(), [10, 3]);
-    assert_eq!(intervals.iter().map(|interval| interval.tally.good).sum::<u64>(), summary.tally.good);
-    for interval in &intervals {
-        assert_eq!(interval.bins.iter().map(|bin| u64::from(*bin)).sum::<u64>(), interval.tally.good);
-        assert_eq!(interval.service.count(), interval.tally.good);
-        assert!(interval.server.is_none() && interval.host.is_none() && interval.open.is_none());
+    assert_eq!(samples.iter().map(|sample| sample.bins.len()).collect::<Vec<_>>(), [10, 3]);
+    assert_eq!(samples.iter().map(|sample| sample.tally.good).sum::<u64>(), summary.tally.good);
+    for sample in &samples {
+        assert_eq!(sample.bins.iter().map(|bin| u64::from(*bin)).sum::<u64>(), sample.tally.good);
+        assert_eq!(sample.service.count(), sample.tally.good);
+        assert!(sample.server.is_none() && sample.host.is_none() && sample.open.is_none());
     }
 }
 
@@ -330,8 +330,8 @@ fn the_observer_ends_a_load_and_what_it_saw_is_the_summary() {
     let server = server(Route::default());
     let mut seen = Vec::new();
     let load = Load { threads: 2, ..load_of(server.addr(), 4, Stop::Told) };
-    let summary = load::run(&load, &AtomicBool::new(false), &mut |interval| {
-        seen.push(interval.tally.good);
+    let summary = load::run(&load, &AtomicBool::new(false), &mut |sample| {
+        seen.push(sample.tally.good);
         Flow::Stop
     })
     .unwrap();
@@ -366,7 +366,7 @@ fn an_open_loop_agrees_with_the_server_to_the_request() {
     for (connections, threads, count) in [(1, 1, 1), (7, 1, 1_000), (64, 2, 2_001), (20, 4, 7)] {
         let before = server.record();
         let load = open_load_of(server.addr(), connections, 10_000.0, Stop::Count(count));
-        let (summary, intervals) = run_seeing(&Load { threads, ..load });
+        let (summary, samples) = run_seeing(&Load { threads, ..load });
         assert_eq!((summary.tally.good, summary.tally.failed()), (count, 0));
         let open = open(&summary);
         assert_eq!((open.due, open.unanswered), (count, 0));
@@ -376,7 +376,7 @@ fn an_open_loop_agrees_with_the_server_to_the_request() {
         assert_eq!(server.record().received - before.received, count);
         assert_eq!(server.record().connections - before.connections, summary.connections_opened);
         assert!(summary.connections_opened <= connections.into());
-        assert_eq!(intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).sum::<u64>(), count);
+        assert_eq!(samples.iter().map(|sample| sample.open.as_ref().unwrap().due).sum::<u64>(), count);
     }
 }
 
@@ -384,13 +384,13 @@ fn an_open_loop_agrees_with_the_server_to_the_request() {
 fn a_timed_open_loop_counts_all_that_was_due() {
     let server = server(Route::default());
     let load = open_load_of(server.addr(), 8, 1_000.0, Stop::After(Duration::from_millis(1_250)));
-    let (summary, intervals) = run_seeing(&Load { threads: 3, ..load });
+    let (summary, samples) = run_seeing(&Load { threads: 3, ..load });
     let open = open(&summary);
     assert_eq!(open.due, 1_250);
     assert_eq!(summary.tally.ended() + open.unanswered, 1_250);
     assert!((summary.tally.ended()..=1_250).contains(&server.record().received));
     assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
-    let due: Vec<u64> = intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).collect();
+    let due: Vec<u64> = samples.iter().map(|sample| sample.open.as_ref().unwrap().due).collect();
     assert_eq!(due, [1_000, 250]);
 }
 
@@ -398,12 +398,12 @@ fn a_timed_open_loop_counts_all_that_was_due() {
 fn what_is_due_and_never_answered_is_not_hidden() {
     let server = faulty(Fault::NeverAnswer);
     let load = open_load_of(server.addr(), 2, 100.0, Stop::After(Duration::from_millis(300)));
-    let (summary, intervals) = run_seeing(&load);
+    let (summary, samples) = run_seeing(&load);
     let open = open(&summary);
     assert_eq!((summary.tally.ended(), open.due, open.unanswered), (0, 30, 30));
     assert_eq!(open.response.count(), 0);
     // Two of them are in flight.
-    assert_eq!(intervals.last().unwrap().open.as_ref().unwrap().backlog, 28);
+    assert_eq!(samples.last().unwrap().open.as_ref().unwrap().backlog, 28);
 }
 
 #[test]
@@ -412,13 +412,12 @@ fn a_stall_is_in_the_response_time_of_all_that_was_due_in_it() {
     let second = Duration::from_secs(1);
     let stall = Stall { at: Some(second / 2), every: None, lasts: second };
     let server = KnownServer::start(Script { stalls: vec![stall], ..Script::default() }).unwrap();
-    let (summary, intervals) =
-        run_seeing(&open_load_of(server.addr(), 10, RATE.into(), Stop::Count((3 * RATE).into())));
+    let (summary, samples) = run_seeing(&open_load_of(server.addr(), 10, RATE.into(), Stop::Count((3 * RATE).into())));
     let open = open(&summary);
     assert_eq!((summary.tally.good, open.response.count(), open.unanswered), (3_000, 3_000, 0));
-    let per_second: Vec<u64> = intervals.iter().map(|interval| interval.open.as_ref().unwrap().due).take(3).collect();
+    let per_second: Vec<u64> = samples.iter().map(|sample| sample.open.as_ref().unwrap().due).take(3).collect();
     assert_eq!(per_second, [1_000; 3]);
-    assert!(intervals.iter().any(|interval| interval.open.as_ref().unwrap().backlog > 0));
+    assert!(samples.iter().any(|sample| sample.open.as_ref().unwrap().backlog > 0));
 
     // The first request in the stall lasts as long as the stall does, the k-th one k ms less: 30 of 3,000 lie
     // beyond the 99th percentile, 300 beyond the 90th. Whatever else is slow can only add to that.
@@ -490,8 +489,8 @@ fn steps_of_users_keep_their_connections() {
     for threads in [1, 2] {
         let mut seconds = Vec::new();
         let load = Load { arrivals: arrivals.clone(), threads, ..load_of(server.addr(), 6, Stop::Told) };
-        let mut see = |interval: Interval| {
-            seconds.push(interval.tally.good);
+        let mut see = |sample: Sample| {
+            seconds.push(sample.tally.good);
             Flow::Continue
         };
         let summary = load::run(&load, &AtomicBool::new(false), &mut see).unwrap();

@@ -13,7 +13,7 @@ struct Regular {
     pause: Duration,
     ended: Vec<SliceEnd>,
     /// With the number of the slice.
-    seen: Vec<(usize, Interval)>,
+    seen: Vec<(usize, Sample)>,
 }
 
 impl Regular {
@@ -32,8 +32,8 @@ impl Turns for Regular {
         (self.ended.len() < self.slices).then_some(self.length)
     }
 
-    fn observe(&mut self, interval: Interval) -> Flow {
-        self.seen.push((self.ended.len(), interval));
+    fn observe(&mut self, sample: Sample) -> Flow {
+        self.seen.push((self.ended.len(), sample));
         Flow::Continue
     }
 }
@@ -52,13 +52,13 @@ fn nothing_is_left_of_a_slice_and_connections_stay() {
     assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0; 3]);
     let mut clock = 0.0;
     for (number, end) in turns.ended.iter().enumerate() {
-        let own = || turns.seen.iter().filter(move |(slice, _)| *slice == number).map(|(_, interval)| interval);
-        assert!(own().map(|interval| interval.tally.good).sum::<u64>() > 0);
+        let own = || turns.seen.iter().filter(move |(slice, _)| *slice == number).map(|(_, sample)| sample);
+        assert!(own().map(|sample| sample.tally.good).sum::<u64>() > 0);
         // The clock stands still between slices, and goes on in drains.
         assert!((own().next().unwrap().start_s - clock).abs() < 1e-9, "{:?}", turns.seen);
         clock += 0.2 + end.drain.as_secs_f64();
         // A drain counts for as long as the mean of its users still waited.
-        let length: f64 = own().map(|interval| interval.length_s).sum();
+        let length: f64 = own().map(|sample| sample.length_s).sum();
         assert!(length >= 0.2 - 1e-9 && length <= 0.2 + end.drain.as_secs_f64() + 1e-9, "{length} {end:?}");
     }
 }
@@ -78,20 +78,20 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
     // A tenth of all that was sent, wherever a slice ended.
     assert!(summary.service.quantile(0.95) >= 300_000 && summary.service.quantile(0.8) < 300_000);
     // Four users of requests that take 48 ms in the mean: 83/s. Without the drains it would be above 100.
-    let seconds: f64 = turns.seen.iter().map(|(_, interval)| interval.length_s).sum();
+    let seconds: f64 = turns.seen.iter().map(|(_, sample)| sample.length_s).sum();
     let rate = summary.tally.good as f64 / seconds;
     assert!(rate <= 4.0 / 0.048 * 1.02, "{rate}");
 }
 
 #[test]
-fn a_slice_of_whole_seconds_has_as_many_intervals() {
+fn a_slice_of_whole_seconds_has_as_many_samples() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(40)), ..Route::default() });
     let mut turns = Regular::new(2, 1_000);
     run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
     assert_eq!(turns.seen.iter().map(|(slice, _)| *slice).collect::<Vec<_>>(), [0, 1]);
     // Bins are those of the slice alone.
-    assert!(turns.seen.iter().all(|(_, interval)| interval.bins.len() == 10 && interval.length_s >= 1.0));
-    assert!(turns.seen.iter().all(|(_, interval)| u64::from(interval.bins.iter().sum::<u32>()) < interval.tally.good));
+    assert!(turns.seen.iter().all(|(_, sample)| sample.bins.len() == 10 && sample.length_s >= 1.0));
+    assert!(turns.seen.iter().all(|(_, sample)| u64::from(sample.bins.iter().sum::<u32>()) < sample.tally.good));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_slice_shorter_than_a_request_counts_it() {
     let mut turns = Regular::new(2, 50);
     let summary = run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
     assert_eq!((summary.tally.good, turns.seen.len()), (4, 2));
-    assert!(turns.seen.iter().all(|(_, interval)| interval.length_s >= 0.3), "{:?}", turns.seen);
+    assert!(turns.seen.iter().all(|(_, sample)| sample.length_s >= 0.3), "{:?}", turns.seen);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_is_due_waits_for_the_next_slice() {
     // 100/s over three slices of 0.2 s, whatever passed between them.
     assert_eq!((open(&summary).due, summary.tally.good, server.record().received), (60, 60, 60));
     // Nothing is due in a drain, which takes no time.
-    let seconds: f64 = turns.seen.iter().map(|(_, interval)| interval.length_s).sum();
+    let seconds: f64 = turns.seen.iter().map(|(_, sample)| sample.length_s).sum();
     assert!((seconds - 0.6).abs() < 1e-9, "{seconds}");
 }
 
@@ -159,7 +159,7 @@ fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
             assert!(ended.is_none());
             Some(Duration::from_secs(600))
         }
-        fn observe(&mut self, _: Interval) -> Flow {
+        fn observe(&mut self, _: Sample) -> Flow {
             if self.0 { Flow::Stop } else { Flow::Continue }
         }
     }

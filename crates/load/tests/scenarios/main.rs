@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use load::{Flow, Load, LoadError, Script, ScriptError, Stop, Summary, Target};
 use model::scenario::{Body, Checks, Each, Extract, Feeder, Scenario, Scenarios, Source, Step, Take};
-use model::{Arrivals, Failure, Interval, Profile, Template};
+use model::{Arrivals, Failure, Profile, Sample, Template};
 use shop::Shop;
 use tempfile::TempDir;
 
@@ -119,13 +119,13 @@ fn load(shop: &Shop, scenarios: &Scenarios, users: u32, until: Stop) -> Load {
     Load { connections: users, threads: 2, time_limit, ..Load::new(target, vec![script], until) }
 }
 
-fn try_run(load: &Load) -> Result<(Summary, Vec<Interval>), LoadError> {
-    let mut intervals = Vec::new();
-    let summary = load::run(load, &AtomicBool::new(false), &mut |interval| {
-        intervals.push(interval);
+fn try_run(load: &Load) -> Result<(Summary, Vec<Sample>), LoadError> {
+    let mut samples = Vec::new();
+    let summary = load::run(load, &AtomicBool::new(false), &mut |sample| {
+        samples.push(sample);
         Flow::Continue
     })?;
-    Ok((summary, intervals))
+    Ok((summary, samples))
 }
 
 fn run(load: &Load) -> Summary {
@@ -146,7 +146,7 @@ fn steps(summary: &Summary) -> Vec<(&str, u64, u64, u64, u64)> {
 fn users_log_in_order_and_log_out_and_the_server_agrees() {
     let (shop, files) = (Shop::open(), Files::new());
     let scenarios = files.shopping(4, &rows(&["a", "b c", "d"]), Take::Shared);
-    let (summary, intervals) = try_run(&load(&shop, &scenarios, 4, Stop::Count(41))).unwrap();
+    let (summary, samples) = try_run(&load(&shop, &scenarios, 4, Stop::Count(41))).unwrap();
 
     assert_eq!(
         steps(&summary),
@@ -158,7 +158,7 @@ fn users_log_in_order_and_log_out_and_the_server_agrees() {
     assert_eq!((summary.tally.good, summary.tally.failed(), summary.service.count()), (123, 0, 123));
     assert_eq!((summary.teardowns_failed, summary.teardown_failure.as_deref()), (0, None));
     assert!(walked.iteration.max() >= summary.service.max());
-    let seen: u64 = intervals.iter().filter_map(|interval| interval.walked.as_ref()).map(|part| part.finished).sum();
+    let seen: u64 = samples.iter().filter_map(|sample| sample.walked.as_ref()).map(|part| part.finished).sum();
     assert_eq!(seen, 41);
 
     // Each user logged in once, out once, and was itself in between.
@@ -307,13 +307,13 @@ fn in_an_open_loop_an_arrival_starts_an_iteration() {
     let (shop, files) = (Shop::open(), Files::new());
     let scenarios = files.shopping(4, &rows(&["a", "none"]), Take::Shared);
     let arrivals = Arrivals::Open(Profile::constant(1_000.0));
-    let (summary, intervals) = try_run(&Load { arrivals, ..load(&shop, &scenarios, 4, Stop::Count(100)) }).unwrap();
+    let (summary, samples) = try_run(&Load { arrivals, ..load(&shop, &scenarios, 4, Stop::Count(100)) }).unwrap();
     let (open, walked) = (summary.open.as_ref().unwrap(), summary.walked.as_ref().unwrap());
     assert_eq!((open.due, open.unanswered, walked.finished, walked.stopped), (100, 0, 50, 50));
     // Of each iteration that began well, the first answer has a response time; all good answers have a service time.
     assert_eq!((open.response.count(), summary.service.count(), walked.iteration.count()), (50, 150, 50));
     assert!(walked.iteration.max() >= open.response.quantile(0.0));
-    assert_eq!(intervals.iter().map(Interval::arrivals_ended).sum::<u64>(), 100);
+    assert_eq!(samples.iter().map(Sample::arrivals_ended).sum::<u64>(), 100);
     assert_eq!(steps(&summary)[2], ("look", 50, 0, 50, 50));
 }
 

@@ -30,7 +30,7 @@ public class ReadRecording {
     private final Map<Long, Object[]> firstAllocations = new HashMap<>();
     private final Set<Long> startedThreads = new HashSet<>();
     private final Map<List<String>, double[]> locks = new HashMap<>();
-    private final Map<List<String>, double[]> samples = new HashMap<>();
+    private final Map<List<String>, double[]> stackSamples = new HashMap<>();
     private final Map<List<String>, double[]> rubyMethods = new HashMap<>();
     private final Map<List<String>, double[]> packages = new HashMap<>();
     private final Map<List<String>, double[]> collections = new HashMap<>();
@@ -77,7 +77,7 @@ public class ReadRecording {
             }
             case "jdk.ExecutionSample" -> {
                 List<RecordedFrame> frames = frames(event.getStackTrace());
-                add(samples, 0, frames.isEmpty() ? "" : place(frames.get(0)));
+                add(stackSamples, 0, frames.isEmpty() ? "" : place(frames.get(0)));
                 String ruby = ruby(frames);
                 if (!ruby.isEmpty()) {
                     add(rubyMethods, 0, ruby);
@@ -277,7 +277,7 @@ public class ReadRecording {
         list(out, "deoptimizations", deoptimizations, deoptimizations.size());
         list(out, "allocations", allocations, TOLD);
         list(out, "locks", locks, TOLD);
-        list(out, "samples", samples, TOLD);
+        list(out, "stack_samples", stackSamples, TOLD);
         list(out, "ruby_methods", rubyMethods, TOLD);
         list(out, "packages", packages, TOLD);
         list(out, "collections", collections, TOLD);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::evidence::{Recording, Samples, Sum, Sums};
+use model::evidence::{Recording, StackSamples, Sum, Sums};
 use serde::Deserialize;
 
 use crate::proc;
@@ -77,12 +77,12 @@ impl Sampling {
     /// Ends them and adds them up, those of processes forked meanwhile too. The files stay.
     pub(super) fn end(self) -> Recording {
         match self.sums() {
-            Ok((file, samples)) => Recording::Stackprof { file, samples: Box::new(samples) },
+            Ok((file, sums)) => Recording::Stackprof { file, stack_samples: Box::new(sums) },
             Err(reason) => Recording::None { reason },
         }
     }
 
-    fn sums(&self) -> Result<(PathBuf, Samples), String> {
+    fn sums(&self) -> Result<(PathBuf, StackSamples), String> {
         self.stop();
         let mut all = Vec::new();
         for pid in self.sampled() {
@@ -99,7 +99,7 @@ impl Sampling {
         let most = all.iter().max_by_key(|(_, told)| told.methods.values().sum::<u64>()).map(|(pid, _)| *pid);
         let file = self.folder.join(format!("probe.{}.stackprof", most.unwrap_or_default()));
         let sums = |of: fn(&Told) -> &HashMap<String, u64>| added_up(all.iter().map(|(_, told)| of(told)));
-        Ok((file, Samples { methods: sums(|told| &told.methods), ruby_methods: sums(|told| &told.ruby_methods) }))
+        Ok((file, StackSamples { methods: sums(|told| &told.methods), ruby_methods: sums(|told| &told.ruby_methods) }))
     }
 
     /// All processes that have begun, those that came later as well.

@@ -7,7 +7,7 @@ use model::study::{
     Variant, WarmUp, Workload,
 };
 use model::{
-    Cell, CellRecord, FailedTearDowns, Histogram, HostFacts, HostUse, Interval, Metric, Mode, Outcome, Plan, Schedule,
+    Cell, CellRecord, FailedTearDowns, Histogram, HostFacts, HostUse, Metric, Mode, Outcome, Plan, Sample, Schedule,
     Shape, Study, StudyRecord, Tally, TrialKey, TrialRecord, WarmUpRecord,
 };
 
@@ -104,7 +104,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
     for us in 0..10_000 {
         service.record(us * 7 + u64::from(block));
     }
-    let interval = Interval {
+    let sample = Sample {
         start_s: 0.1 + 0.2,
         round: 0,
         length_s: 1.0,
@@ -127,7 +127,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         settings: Vec::new(),
         answers: Vec::new(),
         warm_up: Some(WarmUpRecord {
-            intervals: vec![interval.clone()],
+            samples: vec![sample.clone()],
             rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: None,
@@ -136,7 +136,7 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         cells: vec![CellRecord {
             cell: 0,
             since_ready_s: 12.5,
-            intervals: vec![interval; 3],
+            samples: vec![sample; 3],
             ramp_up: Vec::new(),
             slices: Vec::new(),
             jruby: None,

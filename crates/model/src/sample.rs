@@ -137,7 +137,7 @@ impl Tally {
     }
 }
 
-/// What the server's whole process tree used during an interval.
+/// What the server's whole process tree used during a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUse {
     /// CPU time, user and system, seconds.
@@ -175,7 +175,7 @@ pub struct Switches {
     pub involuntary: u64,
 }
 
-/// What an open loop adds to an interval: its requests are due at times of their own, whatever the server does.
+/// What an open loop adds to a sample: its requests are due at times of their own, whatever the server does.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
     /// Requests, or iterations of scenarios, whose intended start fell in it.
@@ -199,7 +199,7 @@ impl OpenLoop {
     }
 }
 
-/// What scenarios add to an interval.
+/// What scenarios add to a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Walked {
     /// Iterations all of whose steps were answered well.
@@ -213,7 +213,7 @@ pub struct Walked {
     pub steps: IndexMap<String, StepUse>,
 }
 
-/// What came of a step's requests in an interval.
+/// What came of a step's requests in a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepUse {
     /// How its requests ended.
@@ -256,7 +256,7 @@ impl StepUse {
 
 /// The client's, the server's and the host's view of one span of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Sample {
     /// Start, seconds of load since the load began: the time that a launch waits for its turn is not counted.
     pub start_s: f64,
     /// Length, seconds; 1 but for the last of a load or of a slice. There it has the drain, as long as the mean over users of what their last
@@ -267,7 +267,7 @@ pub struct Interval {
     pub round: u32,
     /// How requests that ended in it ended.
     pub tally: Tally,
-    /// Good answers in each tenth of a second of the interval.
+    /// Good answers in each tenth of a second of the sample.
     pub bins: Vec<u32>,
     /// Service time (request sent to last byte) of good answers.
     pub service: Histogram,
@@ -292,7 +292,7 @@ fn is_first(round: &u32) -> bool {
     *round == 0
 }
 
-impl Interval {
+impl Sample {
     /// What a user waits for a good answer: service time in a closed loop, response time in an open one.
     pub fn latency(&self) -> &Histogram {
         self.open.as_ref().map_or(&self.service, |open| &open.response)
@@ -314,49 +314,49 @@ impl Interval {
     }
 }
 
-/// Seconds that these intervals took together.
-pub fn seconds<'a>(intervals: impl IntoIterator<Item = &'a Interval>) -> f64 {
-    intervals.into_iter().map(|interval| interval.length_s).sum()
+/// Seconds that these samples took together.
+pub fn seconds<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> f64 {
+    samples.into_iter().map(|sample| sample.length_s).sum()
 }
 
-/// How the requests of these intervals ended, all together.
-pub fn tally<'a>(intervals: impl IntoIterator<Item = &'a Interval>) -> Tally {
-    intervals.into_iter().fold(Tally::default(), |mut whole, interval| {
-        whole.merge(&interval.tally);
+/// How the requests of these samples ended, all together.
+pub fn tally<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Tally {
+    samples.into_iter().fold(Tally::default(), |mut whole, sample| {
+        whole.merge(&sample.tally);
         whole
     })
 }
 
-/// These intervals, which follow each other, as one; what was seen of server and host is left out. `None` of none.
-pub fn joined(intervals: &[Interval]) -> Option<Interval> {
-    let first = intervals.first()?;
-    Some(Interval {
+/// These samples, which follow each other, as one; what was seen of server and host is left out. `None` of none.
+pub fn joined(samples: &[Sample]) -> Option<Sample> {
+    let first = samples.first()?;
+    Some(Sample {
         start_s: first.start_s,
-        length_s: seconds(intervals),
+        length_s: seconds(samples),
         round: first.round,
-        tally: tally(intervals),
-        bins: intervals.iter().flat_map(|interval| interval.bins.iter().copied()).collect(),
-        service: service(intervals),
-        open: open(intervals),
-        walked: walked(intervals),
-        bytes: intervals.iter().map(|interval| interval.bytes).sum(),
-        client_cpu_s: intervals.iter().map(|interval| interval.client_cpu_s).sum(),
+        tally: tally(samples),
+        bins: samples.iter().flat_map(|sample| sample.bins.iter().copied()).collect(),
+        service: service(samples),
+        open: open(samples),
+        walked: walked(samples),
+        bytes: samples.iter().map(|sample| sample.bytes).sum(),
+        client_cpu_s: samples.iter().map(|sample| sample.client_cpu_s).sum(),
         server: None,
         host: None,
     })
 }
 
-/// Service time of the good answers of all of these intervals.
-pub fn service(intervals: &[Interval]) -> Histogram {
-    intervals.iter().fold(Histogram::new(), |mut whole, interval| {
-        whole.merge(&interval.service);
+/// Service time of the good answers of all of these samples.
+pub fn service(samples: &[Sample]) -> Histogram {
+    samples.iter().fold(Histogram::new(), |mut whole, sample| {
+        whole.merge(&sample.service);
         whole
     })
 }
 
-/// What an open loop adds to all of these intervals, its backlog being that of the end; `None` in a closed loop.
-pub fn open(intervals: &[Interval]) -> Option<OpenLoop> {
-    let mut parts = intervals.iter().filter_map(|interval| interval.open.as_ref());
+/// What an open loop adds to all of these samples, its backlog being that of the end; `None` in a closed loop.
+pub fn open(samples: &[Sample]) -> Option<OpenLoop> {
+    let mut parts = samples.iter().filter_map(|sample| sample.open.as_ref());
     let first = parts.next()?.clone();
     Some(parts.fold(first, |mut whole, part| {
         whole.merge(part);
@@ -364,9 +364,9 @@ pub fn open(intervals: &[Interval]) -> Option<OpenLoop> {
     }))
 }
 
-/// What scenarios add to all of these intervals; `None` without them.
-pub fn walked(intervals: &[Interval]) -> Option<Walked> {
-    let mut parts = intervals.iter().filter_map(|interval| interval.walked.as_ref());
+/// What scenarios add to all of these samples; `None` without them.
+pub fn walked(samples: &[Sample]) -> Option<Walked> {
+    let mut parts = samples.iter().filter_map(|sample| sample.walked.as_ref());
     let first = parts.next()?.clone();
     Some(parts.fold(first, |mut whole, part| {
         whole.merge(part);
@@ -374,7 +374,7 @@ pub fn walked(intervals: &[Interval]) -> Option<Walked> {
     }))
 }
 
-/// Length of one of [`Interval::bins`], seconds.
+/// Length of one of [`Sample::bins`], seconds.
 pub const BIN_S: f64 = 0.1;
 
 #[cfg(test)]
@@ -413,8 +413,8 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_without_an_open_loop_is_stored_as_it_always_was() {
-        let closed = Interval {
+    fn a_sample_without_an_open_loop_is_stored_as_it_always_was() {
+        let closed = Sample {
             start_s: 0.0,
             round: 0,
             length_s: 1.0,
@@ -430,19 +430,19 @@ mod tests {
         };
         let text = serde_json::to_string(&closed).unwrap();
         assert!(!text.contains("\"open\"") && !text.contains("\"walked\""), "{text}");
-        assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), closed);
+        assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), closed);
 
         let mut open = OpenLoop { due: 3, backlog: 1, ..OpenLoop::default() };
         open.response.record(70);
         open.merge(&open.clone());
         assert_eq!((open.due, open.response.count(), open.backlog), (6, 2, 2));
-        let interval = Interval { open: Some(open), ..closed };
-        let text = serde_json::to_string(&interval).unwrap();
-        assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), interval);
+        let sample = Sample { open: Some(open), ..closed };
+        let text = serde_json::to_string(&sample).unwrap();
+        assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), sample);
 
         // The backlog is a length, which does not add up over time.
-        let later = Interval { start_s: 1.0, length_s: 0.5, ..interval.clone() };
-        let joined = joined(&[interval, later]).unwrap();
+        let later = Sample { start_s: 1.0, length_s: 0.5, ..sample.clone() };
+        let joined = joined(&[sample, later]).unwrap();
         assert_eq!((joined.start_s, joined.length_s, joined.bins.len()), (0.0, 1.5, 20));
         assert_eq!(joined.open.map(|open| (open.due, open.backlog)), Some((12, 2)));
     }
