@@ -1,8 +1,8 @@
 //! Launches whose speed changed for good while it was measured, and what else changed at that moment.
 
 use model::{
-    Arrivals, CellIndex, CellRecord, ChangedSeries, Evidence, HostUse, LevelChange, Metric, Outcome, Sample,
-    StudyRecord, TrialRecord,
+    Arrivals, CellIndex, CellRecord, ChangedSeries, Fact, HostUse, LevelChange, Metric, Outcome, Sample, StudyRecord,
+    TrialRecord,
 };
 
 use crate::blocks::{OTHERS_CORES, STEAL_CORES, THROTTLED_SHARE};
@@ -122,22 +122,22 @@ const SUSPECTS: [Suspect; 6] = [
 
 /// What changed with the level at `at_s`: over up to [`SHORTEST`] seconds before and after it, what moved most in units of what
 /// is told first. A process that ended goes before all, then a frequency that moved.
-fn causes(samples: &[Sample], at_s: f64) -> Vec<Evidence> {
+fn causes(samples: &[Sample], at_s: f64) -> Vec<Fact> {
     let middle = samples.partition_point(|sample| sample.start_s < at_s);
     let before = &samples[middle.saturating_sub(SHORTEST)..middle];
     let after = &samples[middle..(middle + SHORTEST).min(samples.len())];
-    let mut moved: Vec<(f64, Evidence)> = SUSPECTS
+    let mut moved: Vec<(f64, Fact)> = SUSPECTS
         .iter()
         .filter_map(|suspect| {
             let [from, to] = [mean(before, suspect.of)?, mean(after, suspect.of)?];
             let size = (to - from).abs() / suspect.least;
             let told = format!("{} → {}", (suspect.write)(from), (suspect.write)(to));
-            (size >= 1.0).then(|| (size, Evidence::new(suspect.name, told)))
+            (size >= 1.0).then(|| (size, Fact::new(suspect.name, told)))
         })
         .collect();
     moved.sort_by(|a, b| b.0.total_cmp(&a.0));
     let causes = ended(samples, at_s).into_iter().chain(frequency(before, after));
-    causes.chain(moved.into_iter().map(|(_, evidence)| evidence)).take(MOST_CAUSES).collect()
+    causes.chain(moved.into_iter().map(|(_, fact)| fact)).take(MOST_CAUSES).collect()
 }
 
 fn mean(samples: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<f64> {
@@ -168,17 +168,17 @@ fn jit(sample: &Sample) -> Option<f64> {
 }
 
 /// Processes of the server that ended near a moment: it, or a part of it, was replaced.
-fn ended(samples: &[Sample], at_s: f64) -> Option<Evidence> {
+fn ended(samples: &[Sample], at_s: f64) -> Option<Fact> {
     let near = samples.iter().filter(|sample| (sample.start_s - at_s).abs() <= NEAR_S);
     let ended: u32 = near.filter_map(|sample| sample.server.as_ref()?.ended).sum();
-    (ended > 0).then(|| Evidence::new("processes of the server that ended", ended.to_string()))
+    (ended > 0).then(|| Fact::new("processes of the server that ended", ended.to_string()))
 }
 
-fn frequency(before: &[Sample], after: &[Sample]) -> Option<Evidence> {
+fn frequency(before: &[Sample], after: &[Sample]) -> Option<Fact> {
     let mhz = |sample: &Sample| sample.host.as_ref()?.mhz;
     let [from, to] = [mean(before, mhz)?, mean(after, mhz)?];
     let has_moved = from > 0.0 && (to / from - 1.0).abs() >= FREQUENCY;
-    has_moved.then(|| Evidence::new("the processor's frequency", format!("{from:.0} → {to:.0} MHz")))
+    has_moved.then(|| Fact::new("the processor's frequency", format!("{from:.0} → {to:.0} MHz")))
 }
 
 fn percent(share: f64) -> String {

@@ -19,7 +19,7 @@ use crate::outlook::outlook;
 use crate::way_out::way_out;
 use crate::{cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
 
-/// Characters of a piece of evidence that a sentence has room for.
+/// Characters of a fact that a sentence has room for.
 const LONGEST_FACT: usize = 60;
 
 /// Analyses a record, finished or not, into everything that a report shows.
@@ -215,9 +215,9 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Opt
     }
 }
 
-/// What a veto rests on, in short: its first piece of evidence, beside the variants' names where each has a value.
+/// What a veto rests on, in short: its first fact, beside the variants' names where each has a value.
 fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
-    let Some(first) = finding.evidence.first() else { return finding.subject.clone() };
+    let Some(first) = finding.facts.first() else { return finding.subject.clone() };
     let short = |value: &str| text::shortened(value, LONGEST_FACT);
     if let Some((of_baseline, of_variant)) = first.value.split_once(" | ") {
         return format!("{}: {baseline} {}, {name} {}", first.name, short(of_baseline), short(of_variant));

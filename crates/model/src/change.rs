@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CellIndex, Evidence, Metric, TrialKey, VariantIndex};
+use crate::{CellIndex, Fact, Metric, TrialKey, VariantIndex};
 
 /// The series of one launch in which the level changed, second by second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct LevelChange {
     /// Median level after, in the metric's unit.
     pub after: f64,
     /// What else changed at that moment, the likeliest cause first: its name, and its value before and after.
-    pub causes: Vec<Evidence>,
+    pub causes: Vec<Fact>,
 }
 
 impl LevelChange {

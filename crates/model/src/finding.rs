@@ -191,7 +191,7 @@ pub struct Finding {
     /// What it is about: a variant, a cell, a block, a setting.
     pub subject: String,
     /// The numbers it rests on.
-    pub evidence: Vec<Evidence>,
+    pub facts: Vec<Fact>,
     /// What it means for the result, one or two sentences.
     pub meaning: String,
     /// What to do about it.
@@ -200,14 +200,14 @@ pub struct Finding {
 
 /// One number or text that a finding rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Evidence {
+pub struct Fact {
     /// What it is.
     pub name: String,
     /// Its value with its unit, as printed.
     pub value: String,
 }
 
-impl Evidence {
+impl Fact {
     /// A named value.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }

@@ -43,7 +43,7 @@ pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
 pub use curve::AgeCurve;
 pub use evidence::{EvidenceRecord, Withheld};
-pub use finding::{Evidence, Finding, FindingId, Severity};
+pub use finding::{Fact, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, Competitor, HostFacts, HostUse};
 pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse};

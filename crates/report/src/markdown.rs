@@ -129,8 +129,8 @@ fn findings(text: &mut String, report: &Report) {
             finding.id.name(),
             escaped(&finding.subject)
         );
-        if !finding.evidence.is_empty() {
-            let _ = writeln!(text, "  - {}", escaped(&words::evidence(finding).join(words::BETWEEN)));
+        if !finding.facts.is_empty() {
+            let _ = writeln!(text, "  - {}", escaped(&words::facts(finding).join(words::BETWEEN)));
         }
         let _ = writeln!(text, "  - {}", escaped(&finding.meaning));
         let _ = writeln!(text, "  - → {} (`bakeoff explain {}`)", escaped(&finding.remedy), finding.id.name());

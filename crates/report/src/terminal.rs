@@ -163,7 +163,7 @@ impl Page {
             let sign = self.painted(&sign, Tone::of_severity(finding.severity), true);
             let title = self.bold(finding.id.name());
             self.wrapped(&format!("  {sign}  {title}  "), 4, &finding.subject);
-            self.evidence(&words::evidence(finding));
+            self.facts(&words::facts(finding));
             self.wrapped("    ", 4, &finding.meaning);
             self.wrapped("    → ", 6, &finding.remedy);
             let explain = self.dim(&format!("bakeoff explain {}", finding.id.name()));
@@ -172,7 +172,7 @@ impl Page {
     }
 
     /// All on one line where it fits, else each piece on its own.
-    fn evidence(&mut self, pieces: &[String]) {
+    fn facts(&mut self, pieces: &[String]) {
         let line = pieces.join(words::BETWEEN);
         if pieces.is_empty() {
             // Nothing to tell.

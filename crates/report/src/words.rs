@@ -390,12 +390,12 @@ pub fn findings(report: &Report) -> Vec<&Finding> {
     findings
 }
 
-/// Between pieces of evidence on one line.
+/// Between facts on one line.
 pub const BETWEEN: &str = " · ";
 
-/// The evidence of a finding, piece by piece.
-pub fn evidence(finding: &Finding) -> Vec<String> {
-    finding.evidence.iter().map(|item| format!("{} {}", item.name, item.value)).collect()
+/// The facts of a finding, one by one.
+pub fn facts(finding: &Finding) -> Vec<String> {
+    finding.facts.iter().map(|item| format!("{} {}", item.name, item.value)).collect()
 }
 
 /// How many launches of a variant became steady, and when.

@@ -48,12 +48,12 @@ fn findings(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
             finding.severity.name().to_owned(),
             finding.id.name().to_owned(),
             finding.subject.clone(),
-            words::evidence(finding).join(words::BETWEEN),
+            words::facts(finding).join(words::BETWEEN),
             finding.meaning.clone(),
             finding.remedy.clone(),
         ]
     };
-    let heads = ["severity", "finding", "about", "evidence", "what it means", "what to do"];
+    let heads = ["severity", "finding", "about", "facts", "what it means", "what to do"];
     in_words(page, "Findings", heads, words::findings(report).into_iter().map(line))
 }
 

@@ -100,7 +100,7 @@ fn tables_say_what_their_numbers_are() {
 }
 
 #[test]
-fn evidence_that_does_not_fit_one_line_has_a_line_for_each_piece() {
+fn facts_that_do_not_fit_one_line_have_a_line_each() {
     let text = report::terminal(&fixture::invalid(), PLAIN);
     let pieces: Vec<&str> = text.lines().filter(|line| line.starts_with("    · ")).collect();
     assert_eq!(

@@ -142,10 +142,10 @@ mod tests {
 
     fn told(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
         let found = rule(record, &crate::assess(record, &Boundaries::standard()));
-        let evidence = |found: &Found| -> Vec<String> {
-            found.finding.evidence.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
+        let facts = |found: &Found| -> Vec<String> {
+            found.finding.facts.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
         };
-        found.iter().map(|found| (found.finding.severity, evidence(found))).collect()
+        found.iter().map(|found| (found.finding.severity, facts(found))).collect()
     }
 
     #[test]
@@ -153,12 +153,12 @@ mod tests {
         assert_eq!(told(&record(Some("30"), &SettingResult::InEffect)), []);
         let mut record = record(Some("12"), &SettingResult::Overridden);
         let launches = record.trials.iter().filter(|trial| trial.variant == 1).count();
-        let evidence = [
+        let facts = [
             "seen 12, expected 30".to_owned(),
             "read from threads named /^w/".to_owned(),
             format!("launches {launches} of {launches}"),
         ];
-        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
+        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
         // One launch is enough, and no other rule tells of it.
         let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
         on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
@@ -181,22 +181,22 @@ mod tests {
             own.for_each(|trial| trial.settings[1].live = Some(value.to_owned()));
         };
         see(&mut record, 1, usize::MAX, "2.2.4");
-        let evidence = ["seen 2.2.4", "seen of off 2.2.22", "read from threads named /^w/"].map(str::to_owned);
-        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
+        let facts = ["seen 2.2.4", "seen of off 2.2.22", "read from threads named /^w/"].map(str::to_owned);
+        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
         // Launches of one variant have to agree, too; with a baseline that does not, nobody can.
         see(&mut record, 1, usize::MAX, "2.2.22");
         see(&mut record, 0, 1, "2.2.4");
-        let evidence = ["seen 2.2.22; 2.2.4", "read from threads named /^w/"].map(str::to_owned);
-        assert_eq!(told(&record), [(Severity::Invalid, evidence.to_vec())]);
+        let facts = ["seen 2.2.22; 2.2.4", "read from threads named /^w/"].map(str::to_owned);
+        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
     }
 
     #[test]
     fn what_no_launch_could_read_is_a_warning() {
         let reason = SettingResult::Unverified { reason: "jcmd did not answer".into() };
         let mut record = record(None, &reason);
-        let (severity, evidence) = told(&record).remove(0);
+        let (severity, facts) = told(&record).remove(0);
         assert_eq!(severity, Severity::Warning);
-        assert_eq!(evidence[..2], ["not read jcmd did not answer", "expected 30"]);
+        assert_eq!(facts[..2], ["not read jcmd did not answer", "expected 30"]);
         assert_eq!(testing::found(setting_unverified::rule, &record), []);
         // A launch that could not be read is covered by the others.
         let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);

@@ -121,10 +121,7 @@ mod tests {
         assert_eq!(of_a_load(&record), None);
         record.samples[20..].iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         let found = of_a_load(&record).unwrap().finding;
-        assert!(
-            found.evidence.iter().any(|evidence| evidence.value == "0.90 cores of 1 a thread, at 500"),
-            "{found:?}"
-        );
+        assert!(found.facts.iter().any(|fact| fact.value == "0.90 cores of 1 a thread, at 500"), "{found:?}");
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn too_many(subject: String, tally: &Tally) -> Option<Found> {
         severity,
         subject,
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
-        "Find out why they fail (the statuses in the evidence, the logs of the server and of its services) and run again.",
+        "Find out why they fail (the statuses among the facts, the logs of the server and of its services) and run again.",
     )
     .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));

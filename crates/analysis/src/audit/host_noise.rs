@@ -18,7 +18,7 @@ const OTHERS: &str = "other processes, median launch";
 const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
-/// spare ones were left; a note when disturbed blocks could be set aside. The evidence is what is beyond its floor.
+/// spare ones were left; a note when disturbed blocks could be set aside. The facts are what is beyond its floor.
 /// And a warning for each variant from which the hypervisor or other processes took more, or less, than from the baseline, block by
 /// block.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
@@ -237,10 +237,10 @@ mod tests {
     use crate::fixture;
 
     /// What the finding tells, if there is one.
-    fn evidence(record: &StudyRecord) -> Vec<(String, String)> {
+    fn facts(record: &StudyRecord) -> Vec<(String, String)> {
         let boundaries = Boundaries::standard();
         let found = rule(record, &crate::assess(record, &boundaries));
-        found.into_iter().flat_map(|found| found.finding.evidence).map(|item| (item.name, item.value)).collect()
+        found.into_iter().flat_map(|found| found.finding.facts).map(|item| (item.name, item.value)).collect()
     }
 
     fn pair(name: &str, value: &str) -> (String, String) {
@@ -252,12 +252,12 @@ mod tests {
         let mut record = fixture::record(6, 0.0);
         record.trials.iter_mut().for_each(|trial| trial.host.steal_cores = 0.1);
         let steal = pair("steal, median launch", "0.10 cores, beyond the floor of 0.03 cores");
-        assert_eq!(evidence(&record), [steal]);
+        assert_eq!(facts(&record), [steal]);
         let mut record = fixture::record(6, 0.0);
         record.trials[9].host.others_cores = 1.0;
         let variant = &record.study.variants[record.trials[9].variant].name;
         let reason = pair("block 3", &format!("{variant}: other processes used 1.00 cores"));
-        assert_eq!(evidence(&record), [pair("blocks set aside", "1"), reason]);
+        assert_eq!(facts(&record), [pair("blocks set aside", "1"), reason]);
     }
 
     fn scattered(number: usize) -> f64 {
@@ -276,15 +276,15 @@ mod tests {
             }
             record
         };
-        let told = evidence(&stolen(8, |variant, number| 0.1 * variant as f64 + scattered(number)));
+        let told = facts(&stolen(8, |variant, number| 0.1 * variant as f64 + scattered(number)));
         let [(what, cores)] = &told[..] else { panic!("{told:?}") };
         assert_eq!(what, "steal while it was measured, difference");
         assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
         // As much from both, however much; too little to matter; too few blocks; one launch of many.
-        assert_eq!(evidence(&stolen(8, |_, number| 0.3 + scattered(number))), []);
-        assert_eq!(evidence(&stolen(8, |variant, _| 0.02 * variant as f64)), []);
-        assert_eq!(evidence(&stolen(2, |variant, _| 0.1 * variant as f64)), []);
-        assert_eq!(evidence(&stolen(8, |_, number| if number == 9 { 0.3 } else { 0.0 })), []);
+        assert_eq!(facts(&stolen(8, |_, number| 0.3 + scattered(number))), []);
+        assert_eq!(facts(&stolen(8, |variant, _| 0.02 * variant as f64)), []);
+        assert_eq!(facts(&stolen(2, |variant, _| 0.1 * variant as f64)), []);
+        assert_eq!(facts(&stolen(8, |_, number| if number == 9 { 0.3 } else { 0.0 })), []);
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
                 sample.host = Some(HostUse { others_cores, ..HostUse::default() });
             }
         }
-        let told = evidence(&record);
+        let told = facts(&record);
         let [(what, cores)] = &told[..] else { panic!("{told:?}") };
         assert_eq!(what, "other processes while it was measured, difference");
         assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
@@ -312,11 +312,11 @@ mod tests {
         }
         let others = pair(OTHERS, "1.00 cores, beyond the floor of 0.25 cores");
         let named = pair("the busiest of them", "cargo, in 13 of 16 launches, 0.75 cores in their median");
-        assert_eq!(evidence(&record), [others, named]);
+        assert_eq!(facts(&record), [others, named]);
         let mut record = fixture::record(6, 0.0);
         record.trials[9].host.others_cores = 1.0;
         record.trials[9].host.competitor = Some(model::Competitor { name: "sh".to_owned(), pid: 7, cores: 0.75 });
-        let told = evidence(&record).pop().unwrap().1;
+        let told = facts(&record).pop().unwrap().1;
         assert!(told.ends_with(": other processes used 1.00 cores, sh 0.75 of them"), "{told}");
     }
 
@@ -326,9 +326,9 @@ mod tests {
         record.trials.iter_mut().for_each(|trial| trial.canary_ns = [1_000_000, 1_100_000]);
         record.trials.truncate(5);
         let scatter = pair("scatter of a fixed computation's time", "7.1 %, beyond the floor of 3.0 %");
-        assert_eq!(evidence(&record), [scatter]);
+        assert_eq!(facts(&record), [scatter]);
         record.trials.truncate(4);
-        assert_eq!(evidence(&record), []);
+        assert_eq!(facts(&record), []);
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
         let samples = record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples);
         samples.for_each(|sample| sample.server.as_mut().unwrap().throttled_s = Some(sample.length_s / 4.0));
         let name = "the server's control group throttled by its CPU quota, median launch";
-        assert_eq!(evidence(&record)[0], pair(name, "25.0 %, beyond the floor of 1.0 %"));
+        assert_eq!(facts(&record)[0], pair(name, "25.0 %, beyond the floor of 1.0 %"));
     }
 
     #[test]
@@ -349,7 +349,7 @@ mod tests {
                     sample.host = Some(HostUse { mhz: Some(mhz(number)), ..HostUse::default() });
                 }
             }
-            evidence(&record)
+            facts(&record)
         };
         assert_eq!(frequency(|_| 3_000.0), []);
         let [(name, value)] = &frequency(|number| 3_000.0 + 300.0 * (number % 2) as f64)[..] else { panic!() };
@@ -373,7 +373,7 @@ mod tests {
                 });
             }
             change(&mut record);
-            evidence(&record)
+            facts(&record)
         };
         let name = "some task waited for a processor though there was room, median launch";
         assert_eq!(waited(2.5, 0.75, |_| ()), [pair(name, "75.0 %, beyond the floor of 50.0 %")]);

@@ -129,7 +129,7 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
-        let values: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();
+        let values: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
         assert_eq!(values, ["0 of 8 | 8 of 8", "0 | 16", "none | 64.0 MiB"]);
         assert!(only.vetoes(1) && only.finding.subject == "on against off");
     }

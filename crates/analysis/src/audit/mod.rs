@@ -38,7 +38,7 @@ pub mod trial_failed;
 use std::cmp::Reverse;
 
 use model::{
-    CellIndex, CellRecord, Evidence, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
+    CellIndex, CellRecord, Fact, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
     VariantIndex, text,
 };
 
@@ -60,7 +60,7 @@ pub struct Found {
 impl Found {
     fn new(id: FindingId, severity: Severity, subject: impl Into<String>, meaning: &str, remedy: &str) -> Self {
         let (subject, meaning, remedy) = (subject.into(), meaning.to_owned(), remedy.to_owned());
-        Self { finding: Finding { id, severity, subject, evidence: Vec::new(), meaning, remedy }, variant: None }
+        Self { finding: Finding { id, severity, subject, facts: Vec::new(), meaning, remedy }, variant: None }
     }
 
     fn about(mut self, variant: VariantIndex) -> Self {
@@ -69,7 +69,7 @@ impl Found {
     }
 
     fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.finding.evidence.push(Evidence::new(name, value));
+        self.finding.facts.push(Fact::new(name, value));
         self
     }
 

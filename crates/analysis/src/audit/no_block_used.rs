@@ -59,13 +59,13 @@ mod tests {
     use crate::audit::testing::gravest;
     use crate::{Boundaries, assess, fixture};
 
-    /// The evidence and the remedy of the only finding.
+    /// The facts and the remedy of the only finding.
     fn find(record: &StudyRecord) -> (Vec<String>, String) {
         let boundaries = Boundaries::standard();
         let found = rule(record, &assess(record, &boundaries));
         let [found] = &found[..] else { panic!("{found:?}") };
-        let evidence = found.finding.evidence.iter().map(|item| format!("{}: {}", item.name, item.value));
-        (evidence.collect(), found.finding.remedy.clone())
+        let facts = found.finding.facts.iter().map(|item| format!("{}: {}", item.name, item.value));
+        (facts.collect(), found.finding.remedy.clone())
     }
 
     #[test]
@@ -81,8 +81,8 @@ mod tests {
     fn pilots_that_took_all_the_time_are_the_cause() {
         let mut record = fixture::record(0, 0.0);
         record.trials[1].warm_up.as_mut().unwrap().steady_at_s = None;
-        let (evidence, remedy) = find(&record);
-        assert_eq!(evidence, ["launches that only warmed up: 4, 4 min in all", "of them not steady within the cap: 1"]);
+        let (facts, remedy) = find(&record);
+        assert_eq!(facts, ["launches that only warmed up: 4, 4 min in all", "of them not steady within the cap: 1"]);
         assert!(remedy.contains("[warmup] fixed") && remedy.contains("--budget"), "{remedy}");
     }
 
@@ -90,8 +90,8 @@ mod tests {
     fn a_block_that_was_not_finished_or_was_lost_is_named() {
         let mut record = fixture::record(1, 0.0);
         record.trials.pop();
-        let (evidence, remedy) = find(&record);
-        assert_eq!(evidence[1], "blocks that were not finished: 1");
+        let (facts, remedy) = find(&record);
+        assert_eq!(facts[1], "blocks that were not finished: 1");
         assert!(remedy.starts_with("Give a new run more time"), "{remedy}");
         // One of three fails in every block; there are no more blocks.
         let mut study = fixture::study();
@@ -100,8 +100,8 @@ mod tests {
         let mut record = fixture::record_of(study, 4, 0.0, 0.01, 3);
         record.plan.blocks.truncate(4);
         record.trials.iter_mut().filter(|trial| trial.variant == 1 && !trial.key.pilot).for_each(fixture::fail);
-        let (evidence, remedy) = find(&record);
-        assert_eq!(evidence[1], "blocks in which a launch failed: 4");
+        let (facts, remedy) = find(&record);
+        assert_eq!(facts[1], "blocks in which a launch failed: 4");
         assert!(remedy.starts_with("Mend what ended the run"), "{remedy}");
     }
 

@@ -81,17 +81,17 @@ mod tests {
         assert_eq!(found(rule, &record), [(Severity::Warning, "on: JAVA_OPTS".to_owned())]);
         let boundaries = Boundaries::standard();
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        let told = |name| &found.finding.evidence.iter().find(|evidence| evidence.name == name).unwrap().value;
+        let told = |name| &found.finding.facts.iter().find(|fact| fact.name == name).unwrap().value;
         assert_eq!(told("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
         assert_eq!(told("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
         assert_eq!(told("launches"), "7 of 7");
         assert!(!found.vetoes(1));
-        assert!(found.finding.evidence.iter().all(|evidence| evidence.name != "part of the treatment"));
+        assert!(found.finding.facts.iter().all(|fact| fact.name != "part of the treatment"));
         let mut record = record;
         let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
         record.study.variants[1].treatment.push(AskedSetting { factor: "options".to_owned(), kind, name, value });
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        assert_eq!(found.finding.evidence.last().unwrap().value, "factor options");
+        assert_eq!(found.finding.facts.last().unwrap().value, "factor options");
     }
 
     #[test]

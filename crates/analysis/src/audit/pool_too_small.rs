@@ -123,8 +123,8 @@ mod tests {
         let finding = &found.finding;
         assert_eq!((finding.severity, finding.subject.as_str()), (Severity::Warning, "off: connections"));
         assert!(finding.meaning.starts_with("The pool of 10 is smaller than 20 concurrent requests:"), "{finding:#?}");
-        let evidence: Vec<&str> = finding.evidence.iter().map(|it| it.value.as_str()).collect();
-        assert_eq!(evidence, ["10", "20", "pages@20"]);
+        let facts: Vec<&str> = finding.facts.iter().map(|it| it.value.as_str()).collect();
+        assert_eq!(facts, ["10", "20", "pages@20"]);
         assert!(!found.vetoes(1));
         let both = record(["10", "10"], true);
         assert_eq!(testing::found(rule, &both), [(Severity::Warning, "all variants: connections".to_owned())]);

@@ -329,8 +329,8 @@ mod tests {
         assert_eq!((of(1, 1), of(2, 0)), (None, None));
         let finding = of(2, 1).unwrap();
         assert_eq!(finding.severity, Severity::Note);
-        assert_eq!(finding.evidence.len(), 3);
-        assert!(finding.evidence[1].value.contains("(−20.0 %) after 31 s"), "{:?}", finding.evidence);
+        assert_eq!(finding.facts.len(), 3);
+        assert!(finding.facts[1].value.contains("(−20.0 %) after 31 s"), "{:?}", finding.facts);
     }
 
     #[test]
@@ -356,10 +356,10 @@ mod tests {
         }
         let boundaries = crate::Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
-        let evidence = &found[0].finding.evidence;
-        assert_eq!(evidence[0].value, "1 of 8");
+        let facts = &found[0].finding.facts;
+        assert_eq!(facts[0].value, "1 of 8");
         assert_eq!(
-            evidence[1].value,
+            facts[1].value,
             "throughput from 1,000/s to 800/s (−20.0 %) after 12 s; steal 0.00 cores → 0.50 cores"
         );
     }

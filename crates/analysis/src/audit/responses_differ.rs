@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::{
-    AnswerSample, BodyLength, CellRecord, Evidence, FindingId, Sample, Severity, StudyRecord, Tally, VariantIndex, text,
+    AnswerSample, BodyLength, CellRecord, Fact, FindingId, Sample, Severity, StudyRecord, Tally, VariantIndex, text,
 };
 
 use super::{Assessment, Found, cell_name, launches, measured, name, percent};
@@ -52,7 +52,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 "Look at both answers. Where the difference is meant, compare each variant with itself; else correct the server.",
             )
             .about(variant);
-            found.finding.evidence = differences.into_iter().map(|(_, evidence)| evidence).collect();
+            found.finding.facts = differences.into_iter().map(|(_, fact)| fact).collect();
             // Those seen by themselves are alike where they differ under load alone, and would tell the contrary.
             for (side, variant) in sides.iter().zip([BASELINE, variant]).filter(|_| !is_of_load_alone) {
                 if let Some(answer) = side.answers.first() {
@@ -93,10 +93,10 @@ fn quoted(excerpt: &str) -> String {
     format!("\"{}\"", text::shortened(&words.join(" "), QUOTED))
 }
 
-type Difference = (Severity, Evidence);
+type Difference = (Severity, Fact);
 
 fn difference(severity: Severity, what: &str, [baseline, variant]: [String; 2]) -> Difference {
-    (severity, Evidence::new(what, format!("{baseline} | {variant}")))
+    (severity, Fact::new(what, format!("{baseline} | {variant}")))
 }
 
 /// The answers of one variant to one workload's request.
@@ -306,7 +306,7 @@ mod tests {
         let quotes = |record: &StudyRecord| {
             let found = rule(record, &crate::assess(record, &Boundaries::standard()));
             assert_eq!(found.len(), 1);
-            found.iter().flat_map(|found| &found.finding.evidence).filter(|it| it.name.ends_with(" begins")).count()
+            found.iter().flat_map(|found| &found.finding.facts).filter(|it| it.name.ends_with(" begins")).count()
         };
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
         for sample in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples) {

@@ -52,6 +52,6 @@ mod tests {
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on: jit.treshold".to_owned())]);
         let boundaries = Boundaries::standard();
         let found: Vec<Found> = rule(&record, &crate::assess(&record, &boundaries));
-        assert!(found[0].finding.evidence.iter().any(|evidence| evidence.value == "jit.threshold"));
+        assert!(found[0].finding.facts.iter().any(|fact| fact.value == "jit.threshold"));
     }
 }

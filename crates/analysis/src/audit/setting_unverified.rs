@@ -114,7 +114,7 @@ mod tests {
         let boundaries = crate::boundaries::Boundaries::standard();
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.finding.subject, "off: compile.invokedynamic, -W0; on: compile.invokedynamic, -W1");
-        assert_eq!(found.finding.evidence[0].value.chars().count(), LONGEST);
+        assert_eq!(found.finding.facts[0].value.chars().count(), LONGEST);
         assert_eq!(found.variant, None);
     }
 }

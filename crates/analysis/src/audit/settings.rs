@@ -67,7 +67,7 @@ pub fn display(name: &str, value: &str) -> String {
     if value.is_empty() { name.to_owned() } else { format!("{name} = {value}") }
 }
 
-/// A live value, as evidence.
+/// A live value, as a fact.
 pub fn live(setting: &Setting) -> String {
     setting.live.clone().unwrap_or_else(|| "absent".to_owned())
 }

@@ -53,7 +53,7 @@ mod tests {
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
         assert_eq!((only.finding.subject.as_str(), only.finding.severity), ("on", Severity::Warning));
-        let told: Vec<&str> = only.finding.evidence.iter().map(|evidence| evidence.value.as_str()).collect();
+        let told: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
         assert_eq!(told, ["40 in 2 of 6 launches", "step `log out` failed"]);
     }
 }

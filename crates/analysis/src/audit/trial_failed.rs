@@ -129,7 +129,7 @@ mod tests {
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [baselines] = &found[..] else { panic!("one side failed: {found:?}") };
         assert_eq!((baselines.variant, baselines.finding.subject.as_str()), (Some(BASELINE), "off, the baseline"));
-        assert_eq!(baselines.finding.evidence[0].value, "2 of 2 launches, 100.0 %");
+        assert_eq!(baselines.finding.facts[0].value, "2 of 2 launches, 100.0 %");
         assert!(baselines.vetoes(1));
     }
 
@@ -139,14 +139,14 @@ mod tests {
         fixture::fail(&mut record.trials[5]);
         let written = [("database", "ready\nFATAL: too many clients\n"), ("cache", "\n")];
         record.trials[5].service_logs = written.map(|(name, log)| (name.to_owned(), log.to_owned())).into();
-        let evidence = |record: &StudyRecord| {
+        let facts = |record: &StudyRecord| {
             let found = rule(record, &crate::assess(record, &Boundaries::standard()));
-            found[0].finding.evidence[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
+            found[0].finding.facts[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
         };
-        assert_eq!(evidence(&record), ["service database's last words: FATAL: too many clients"]);
+        assert_eq!(facts(&record), ["service database's last words: FATAL: too many clients"]);
         let Outcome::Failed(failed) = &mut record.trials[5].outcome else { panic!("it failed") };
         failed.reason = "the database ended: its last words were `FATAL: too many clients`".to_owned();
-        assert_eq!(evidence(&record), [""; 0]);
+        assert_eq!(facts(&record), [""; 0]);
     }
 
     /// The run ends when the first of them has failed twice; that is not to single it out.

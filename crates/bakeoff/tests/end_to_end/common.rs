@@ -330,6 +330,6 @@ pub fn findings(report: &Report, id: FindingId) -> Vec<&Finding> {
 
 /// All that a finding says.
 pub fn told(finding: &Finding) -> String {
-    let evidence = finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.name, evidence.value));
-    std::iter::once(finding.subject.clone()).chain(evidence).collect::<Vec<_>>().join("\n")
+    let facts = finding.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
+    std::iter::once(finding.subject.clone()).chain(facts).collect::<Vec<_>>().join("\n")
 }

@@ -59,7 +59,7 @@ fn a_difference_is_found_told_and_kept() {
     place.run(&["show", &report.run]).ends_with(0).says("block 1, trial 1:").says("page@2");
     place.run(&["report", "no-such-run"]).ends_with(2).complains("no run in the store has a name that begins with");
 
-    // What was exported and imported elsewhere is the same evidence, and gives the same report.
+    // What was exported and imported elsewhere is the same record, and gives the same report.
     place.run(&["export", "--output", "run.json"]).ends_with(0);
     let elsewhere = place.path("elsewhere.db");
     let there = |args: &[&str]| place.start(&mut place.bakeoff_with(&elsewhere, args)).end();
@@ -144,19 +144,19 @@ fn an_error_page_is_no_improvement() {
         ("a status", script("", "status = 500\nbody = { size = 2000 }"), "200 | 500"),
         ("another type", script("", "content-type = \"text/html\"\nbody = { size = 2000 }"), "text/plain | text/html"),
     ];
-    let is_found = |what: &str, script: &str, evidence: &str| {
+    let is_found = |what: &str, script: &str, fact: &str| {
         let place = Place::with_study(&[("right", &page("10ms")), ("wrong", script)]);
         let ran = place.run(&["run", "study.toml"]).ends_with(5);
         ran.says("✗ INVALID wrong against right is no valid comparison").says("responses-differ");
         let report = place.report();
         let differ = findings(&report, FindingId::ResponsesDiffer);
-        assert!(differ.iter().any(|finding| told(finding).contains(evidence)), "{what}: {differ:#?}");
+        assert!(differ.iter().any(|finding| told(finding).contains(fact)), "{what}: {differ:#?}");
         // No further block would change that.
         assert!(place.trials().len() <= 2, "{what}: it went on");
     };
     thread::scope(|scope| {
-        for (what, script, evidence) in &other {
-            scope.spawn(move || is_found(what, script, evidence));
+        for (what, script, fact) in &other {
+            scope.spawn(move || is_found(what, script, fact));
         }
     });
 }

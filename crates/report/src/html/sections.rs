@@ -337,8 +337,8 @@ fn finding(section: &mut Markup, finding: &Finding) {
             heading.text(" ").leaf("span", &[("class", "subject")], &finding.subject);
         });
         article.leaf("p", &[], &finding.meaning);
-        if !finding.evidence.is_empty() {
-            definitions(article, finding.evidence.iter().map(|item| (item.name.as_str(), item.value.clone())));
+        if !finding.facts.is_empty() {
+            definitions(article, finding.facts.iter().map(|item| (item.name.as_str(), item.value.clone())));
         }
         let advice = if finding.severity == Severity::Note { "" } else { "To do: " };
         article.element("p", &[], |p| {
