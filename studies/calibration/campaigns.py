@@ -60,7 +60,7 @@ def run(bakeoff, series, seed, processors):
     report.parent.mkdir(parents=True, exist_ok=True)
     store = report.with_suffix(".db")
     begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
-    command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-evidence",
+    command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-profile",
                "--fail-on", "never", "--store", str(store), "--html", str(report.with_suffix(".html")), *begun]
     began = time.monotonic()
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)

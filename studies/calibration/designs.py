@@ -93,7 +93,7 @@ def conduct(bakeoff, run):
     store.parent.mkdir(parents=True, exist_ok=True)
     is_begun = store.exists()
     begun = ["--resume"] if is_begun else ["--seed", str(run.number)]
-    command = [bakeoff, "run", str(short_study(run)), "--quiet", "--json", "--no-evidence", "--fail-on", "never", "--store", str(store),
+    command = [bakeoff, "run", str(short_study(run)), "--quiet", "--json", "--no-profile", "--fail-on", "never", "--store", str(store),
                "--html", str(run.file("html")), *begun]
     neighbour = None
     try:

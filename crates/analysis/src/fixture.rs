@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use model::evidence::{CpuUse, Recording, Seen, Sum, Sums};
+use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{
     AskedSetting, Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime,
     ServerSpec, SettingKind, Timing, Variant, WarmUp, Workload,
 };
 use model::{
-    AnswerSample, Arrivals, BodyLength, CellRecord, EvidenceRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric,
-    Mode, Outcome, Phase, Profile, Sample, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
+    AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric, Mode, Outcome,
+    Phase, Profile, ProfilingRun, Sample, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
     StudyRecord, Tally, TrialRecord, WarmUpCut, WarmUpRecord,
 };
 use rand::SeedableRng;
@@ -71,7 +71,7 @@ pub fn study() -> Study {
             within: None,
             redeploy_every: None,
         },
-        evidence: None,
+        profiling: None,
         host: Isolation::default(),
     }
 }
@@ -114,8 +114,8 @@ pub fn empty(study: Study, mode: Mode) -> StudyRecord {
         warm_up_cut: None,
         horizon: None,
         trials: Vec::new(),
-        evidence: Vec::new(),
-        withheld: None,
+        profiling_runs: Vec::new(),
+        profiling_skipped: None,
     }
 }
 
@@ -382,10 +382,10 @@ pub fn fail(trial: &mut TrialRecord) {
     trial.cells.clear();
 }
 
-/// An evidence launch of so many requests, each of which takes 1 ms of CPU, and `jit_us` more of compiling.
-pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
+/// A profiling run of so many requests, each of which takes 1 ms of CPU, and `jit_us` more of compiling.
+pub fn profiling_run(variant: usize, requests: u64, jit_us: f64) -> ProfilingRun {
     let compiling_s = requests as f64 * jit_us / 1e6;
-    EvidenceRecord {
+    ProfilingRun {
         variant,
         started: "2026-01-31T11:00:00Z".to_owned(),
         outcome: Outcome::Completed,
@@ -400,7 +400,7 @@ pub fn evidence(variant: usize, requests: u64, jit_us: f64) -> EvidenceRecord {
                 gc_s: 0.0,
                 recorder_s: 0.2,
             }),
-            recording: Recording::Jfr { file: "/run/evidence.jfr".into(), profile: Box::default() },
+            recording: Recording::Jfr { file: "/run/profile.jfr".into(), profile: Box::default() },
         }),
         oom_kills: 0,
         failed_tear_downs: None,

@@ -41,7 +41,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         .collect();
     let mut attribution = factorial::attribution(record, blocks, boundaries);
     if let Some(phase) = &phase {
-        phase.withhold(&mut comparisons, attribution.as_mut());
+        phase.skip_profiling(&mut comparisons, attribution.as_mut());
     }
     let cells = summary::cells(record);
     let launches = summary::launches(record, blocks, &numbers);

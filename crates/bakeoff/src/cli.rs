@@ -117,11 +117,11 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["seed", "quick"])]
     pub resume: bool,
     /// At the end, launch each variant once more to see why they differ [default: in full runs of Java, JRuby and Ruby].
-    #[arg(long, overrides_with = "no_evidence")]
-    pub evidence: bool,
+    #[arg(long, overrides_with = "no_profile")]
+    pub profile: bool,
     /// Do not.
-    #[arg(long, overrides_with = "evidence")]
-    pub no_evidence: bool,
+    #[arg(long, overrides_with = "profile")]
+    pub no_profile: bool,
     /// From which verdict on the run fails; each one includes those before it. A run that compared nothing always fails.
     #[arg(long, value_enum, default_value_t = FailOn::Invalid, value_name = "VERDICT")]
     pub fail_on: FailOn,
@@ -137,9 +137,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether evidence launches are asked for; `None` where nothing is said.
-    pub fn evidence(&self) -> Option<bool> {
-        (self.evidence || self.no_evidence).then_some(self.evidence)
+    /// Whether profiling runs are asked for; `None` where nothing is said.
+    pub fn profile(&self) -> Option<bool> {
+        (self.profile || self.no_profile).then_some(self.profile)
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::evidence::Recording;
+use model::profiling::Recording;
 use model::{
-    Effect, EvidenceRecord, Metric, Outcome, Phase, Polarity, StudyRecord, TrialKey, TrialRecord, VariantIndex, sample,
+    Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex, sample,
     text::{self, minutes},
 };
 
@@ -71,8 +71,8 @@ impl Names {
         format!("{place}, {}", self.variant(variant))
     }
 
-    fn evidence(&self, variant: VariantIndex) -> String {
-        format!("evidence, {}", self.variant(variant))
+    fn profiling_run(&self, variant: VariantIndex) -> String {
+        format!("profiling run, {}", self.variant(variant))
     }
 
     /// The interval so far of one variant.
@@ -160,7 +160,7 @@ impl Watcher for LiveLine {
             Event::Began { left, .. } | Event::TrialEnded { left, .. } => self.left = (left.clone(), Instant::now()),
             Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
             Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
-            Event::EvidenceBegan { variant } => self.trial = self.names.evidence(*variant),
+            Event::ProfilingBegan { variant } => self.trial = self.names.profiling_run(*variant),
             Event::PhaseBegan { phase, cell } => {
                 self.phase = self.names.phase(*phase, *cell);
                 self.draw("");
@@ -223,14 +223,14 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::SetAside { block, reason } => {
             Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
         }
-        Event::EvidenceEnded(evidence) => Some(format!("{}: {}", names.evidence(evidence.variant), watched(evidence))),
-        Event::EvidenceWithheld(why) => Some(format!("no launches to see why: {why}")),
+        Event::ProfilingEnded(run) => Some(format!("{}: {}", names.profiling_run(run.variant), watched(run))),
+        Event::ProfilingSkipped(why) => Some(format!("no launches to see why: {why}")),
         Event::Ended(ending) => Some(match ending {
             Ending::Finished(why) => why.to_string(),
             Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),
             Ending::Interrupted => "interrupted".to_owned(),
         }),
-        Event::TrialBegan(_) | Event::EvidenceBegan { .. } | Event::PhaseBegan { .. } | Event::Progressed { .. } => {
+        Event::TrialBegan(_) | Event::ProfilingBegan { .. } | Event::PhaseBegan { .. } | Event::Progressed { .. } => {
             None
         }
     }
@@ -250,13 +250,13 @@ fn outcome(trial: &TrialRecord) -> String {
     }
 }
 
-/// What came of an evidence launch, in short.
-fn watched(evidence: &EvidenceRecord) -> String {
-    match (&evidence.outcome, &evidence.seen) {
+/// What came of a profiling run, in short.
+fn watched(run: &ProfilingRun) -> String {
+    match (&run.outcome, &run.seen) {
         (Outcome::Failed(failed), _) => format!("FAILED: {}", failed.reason),
         (Outcome::Completed, Some(seen)) => match &seen.recording {
             Recording::None { reason } => format!("no recording: {reason}"),
-            _ => format!("{} requests of {} recorded", text::count(seen.requests), evidence.load),
+            _ => format!("{} requests of {} recorded", text::count(seen.requests), run.load),
         },
         (Outcome::Completed, None) => "nothing seen".to_owned(),
     }

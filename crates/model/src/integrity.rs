@@ -27,7 +27,7 @@ impl StudyRecord {
     }
 
     fn references(&self) -> impl Iterator<Item = Reference> {
-        let Self { study, plan, trials, evidence, .. } = self;
+        let Self { study, plan, trials, profiling_runs, .. } = self;
         let variants = (study.variants.len(), "study.variants");
         let workloads = (study.workloads.len(), "study.workloads");
         let cells = (plan.cells.len(), "plan.cells");
@@ -62,11 +62,11 @@ impl StudyRecord {
             });
             [variant].into_iter().chain(measured).chain(answered)
         });
-        let of_evidence = evidence.iter().enumerate().map(move |(at, launch)| {
-            let place = format!("evidence[{at}].variant");
+        let of_profiling_runs = profiling_runs.iter().enumerate().map(move |(at, launch)| {
+            let place = format!("profiling_runs[{at}].variant");
             Reference { place, index: launch.variant, of: variants }
         });
-        of_cells.chain(of_planned).chain(of_trials).chain(of_evidence)
+        of_cells.chain(of_planned).chain(of_trials).chain(of_profiling_runs)
     }
 
     /// The first trial that the plan does not have so, or that is there twice.

@@ -12,7 +12,6 @@ pub mod assertion;
 pub mod attribution;
 pub mod change;
 pub mod curve;
-pub mod evidence;
 pub mod finding;
 pub mod fitness;
 pub mod histogram;
@@ -24,6 +23,7 @@ pub mod malformed;
 pub mod metric;
 pub mod options;
 pub mod plan;
+pub mod profiling;
 pub mod record;
 pub mod report;
 pub mod ruby;
@@ -42,7 +42,6 @@ pub mod why;
 pub use attribution::Attribution;
 pub use change::{ChangedSeries, LevelChange};
 pub use curve::AgeCurve;
-pub use evidence::{EvidenceRecord, Withheld};
 pub use finding::{Fact, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, Competitor, HostFacts, HostUse};
@@ -52,6 +51,7 @@ pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
 pub use plan::{Block, Cell, CellIndex, Launches, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
+pub use profiling::{ProfilingRun, ProfilingSkipped};
 pub use record::{
     AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
     SettingSource, StudyRecord, TrialRecord, WarmUpRecord,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, EvidenceRecord, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Plan, RubyGc,
-    Sample, Slice, Study, TrialKey, VariantIndex, WarmUpCut, Withheld,
+    CellIndex, ChangedOptions, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Plan, ProfilingRun,
+    ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpCut,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -38,12 +38,12 @@ pub struct StudyRecord {
     pub horizon: Option<u32>,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<TrialRecord>,
-    /// Evidence launches that ended: at most one of each variant, no part of any verdict.
+    /// Profiling runs that ended: at most one of each variant, no part of any verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<EvidenceRecord>,
+    pub profiling_runs: Vec<ProfilingRun>,
     /// Why they were not made although they were wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<Withheld>,
+    pub profiling_skipped: Option<ProfilingSkipped>,
 }
 
 impl StudyRecord {
@@ -152,7 +152,7 @@ pub enum Phase {
     WarmUp,
     /// Measurement.
     Measure,
-    /// Watching, in an evidence launch.
+    /// Watching, in a profiling run.
     Watch,
     /// The end of the server, services and hooks.
     Stop,

@@ -46,7 +46,7 @@ pub struct Study {
     /// Whether each variant is launched once more at the end, to see why they differ: `None` leaves it to the mode and
     /// to what the variants run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<bool>,
+    pub profiling: Option<bool>,
     /// What of the host the processes get.
     #[serde(default, skip_serializing_if = "Isolation::is_none")]
     pub host: Isolation,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::VariantIndex;
 
-/// What the evidence launches say, or why there are none. They explain the verdict; they are no part of it.
+/// What the profiling runs say, or why there are none. They explain the verdict; they are no part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// The launches, in the variants' order.
@@ -18,10 +18,10 @@ pub struct Why {
     pub topics: Vec<Topic>,
     /// Why no launch was made although some were wanted, a sentence; absent where all were made, or none was wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<String>,
+    pub skipped: Option<String>,
 }
 
-/// An evidence launch, in short.
+/// A profiling run, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WatchedLaunch {
     /// What was launched.

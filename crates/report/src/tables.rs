@@ -414,7 +414,7 @@ pub fn differences(report: &Report) -> Table {
     table
 }
 
-/// The evidence launches.
+/// The profiling runs.
 pub fn watched(why: &Why, report: &Report) -> Table {
     let mut table = Table::new("Launches watched")
         .noted(words::WATCHED_NOTE)
@@ -436,7 +436,7 @@ pub fn watched(why: &Why, report: &Report) -> Table {
     table
 }
 
-/// A topic of the evidence: quantities per request.
+/// A topic of the profiling runs: quantities per request.
 pub fn topic(topic: &Topic, report: &Report) -> Table {
     let mut table = Table::new(format!("{}, per request", topic.title)).noted(topic.note.as_str()).names("what");
     for variant in &report.variants {

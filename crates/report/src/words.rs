@@ -266,13 +266,13 @@ pub fn per_request(unit: Unit, value: f64) -> String {
     }
 }
 
-/// What the evidence lacks, or what has to be known of it: a sentence each.
+/// What the profiling runs lack, or what has to be known of them: a sentence each.
 pub fn lacking(report: &Report, why: &Why) -> Vec<String> {
     let of_launch = |launch: &WatchedLaunch| {
         let told = |sentence: &String| format!("{}: {sentence}", variant_name(report, launch.variant));
         launch.missing.iter().chain(&launch.deviations).map(told).collect::<Vec<_>>()
     };
-    why.withheld.iter().cloned().chain(why.launches.iter().flat_map(of_launch)).collect()
+    why.skipped.iter().cloned().chain(why.launches.iter().flat_map(of_launch)).collect()
 }
 
 /// A metric as people read it.

@@ -12,7 +12,6 @@ mod assertion;
 mod attach;
 mod cgroup;
 mod doctor;
-mod evidence;
 mod hash;
 mod http;
 mod isolation;
@@ -21,6 +20,7 @@ mod launch;
 mod library;
 mod probe;
 mod proc;
+mod profiling;
 mod runtime;
 mod serving;
 mod settings;
@@ -29,12 +29,12 @@ mod supervise;
 mod tool;
 
 pub use doctor::examine;
-pub use evidence::{CpuWatch, Recorder};
 pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use probe::{
     HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory, own_cpu_s,
 };
+pub use profiling::{CpuWatch, Recorder};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking, service_lacking};
 pub use site::{Environment, PlaceholderError, Site};
 pub use supervise::{Exit, SuperviseError, supervise};

@@ -12,7 +12,7 @@ use std::process::Command;
 use common::{RUBY_SERVER, asked, command, eventually, launcher, spec, study, tcp, toolbox};
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::assertion::{Assertion, AssertionSource, Expected};
-use model::evidence::Recording;
+use model::profiling::Recording;
 use model::study::{ServerSpec, SettingKind};
 use model::{JvmUse, LaunchFacts, Setting};
 use server::{Running, install};

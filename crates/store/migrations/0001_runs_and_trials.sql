@@ -1,15 +1,19 @@
--- A run: everything of a StudyRecord but its trials. JSON columns hold the words of `model` as they were when written.
+-- A run: everything of a StudyRecord but its launches. JSON columns hold the words of `model` as they were when written.
 CREATE TABLE run (
-    name        TEXT NOT NULL PRIMARY KEY,
-    version     TEXT NOT NULL,
-    started     TEXT NOT NULL,
-    status      TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted', 'stopped')),
-    mode        TEXT NOT NULL CHECK (mode IN ('full', 'quick')),
-    study_name  TEXT NOT NULL,
-    study       TEXT NOT NULL,
-    plan        TEXT NOT NULL,
-    host        TEXT NOT NULL,
-    warm_up_cut TEXT
+    name              TEXT NOT NULL PRIMARY KEY,
+    version           TEXT NOT NULL,
+    started           TEXT NOT NULL,
+    status            TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted', 'stopped')),
+    mode              TEXT NOT NULL CHECK (mode IN ('full', 'quick')),
+    study_name        TEXT NOT NULL,
+    study             TEXT NOT NULL,
+    plan              TEXT NOT NULL,
+    host              TEXT NOT NULL,
+    -- How long every launch is warmed, and how many blocks the run uses at most, once they are fixed.
+    warm_up_cut       TEXT,
+    horizon           TEXT,
+    -- Why there are no profiling runs although they were wanted; `null` where there is no reason.
+    profiling_skipped TEXT
 );
 
 CREATE INDEX run_by_start ON run (started);
@@ -24,4 +28,13 @@ CREATE TABLE trial (
     started  TEXT    NOT NULL,
     record   TEXT    NOT NULL,
     PRIMARY KEY (run, pilot, block, position)
+);
+
+-- A profiling run that ended: at most one of each variant.
+CREATE TABLE profiling_run (
+    run     TEXT    NOT NULL REFERENCES run (name) ON DELETE CASCADE,
+    variant INTEGER NOT NULL,
+    started TEXT    NOT NULL,
+    record  TEXT    NOT NULL,
+    PRIMARY KEY (run, variant)
 );

@@ -1,6 +1,6 @@
 //! Keeps what was measured: runs and their trials in one SQLite file, a transaction a trial.
 //!
-//! What is stored is the evidence, as the words of `model`; conclusions are drawn anew from it each time.
+//! What is stored is the record, in the words of `model`; conclusions are drawn anew from it each time.
 //! Calls block. Several processes may use one store at once.
 
 mod error;
@@ -10,7 +10,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{EvidenceRecord, Mode, Plan, Study, StudyRecord, TrialRecord, WarmUpCut, Withheld};
+use model::{Mode, Plan, ProfilingRun, ProfilingSkipped, Study, StudyRecord, TrialRecord, WarmUpCut};
 use serde::Serialize;
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -147,9 +147,9 @@ impl Store {
         })
     }
 
-    /// Stores an evidence launch that ended; once this returns, it survives a power cut. A variant has at most one.
-    pub fn add_evidence(&self, run: &str, evidence: &EvidenceRecord) -> Result<(), StoreError> {
-        let row = EvidenceRow::of(run, evidence)?;
+    /// Stores a profiling run that ended; once this returns, it survives a power cut. A variant has at most one.
+    pub fn add_profiling_run(&self, run: &str, made: &ProfilingRun) -> Result<(), StoreError> {
+        let row = ProfilingRow::of(run, made)?;
         self.wait(async |connection| row.insert(connection).await).map_err(|cause| {
             if refers_to_nothing(&cause) { StoreError::NoSuchRun { wanted: run.to_owned() } } else { self.told(cause) }
         })
@@ -179,10 +179,10 @@ impl Store {
         self.update(run, "UPDATE run SET horizon = $2 WHERE name = $1", &blocks)
     }
 
-    /// Stores why no evidence launches were made; `None` where none are wanted, or they may be made yet.
-    pub fn set_withheld(&self, run: &str, withheld: Option<&Withheld>) -> Result<(), StoreError> {
-        let withheld = json(&withheld).map_err(unreadable(run))?;
-        self.update(run, "UPDATE run SET withheld = $2 WHERE name = $1", &withheld)
+    /// Stores why no profiling runs were made; `None` where none are wanted, or they may be made yet.
+    pub fn set_profiling_skipped(&self, run: &str, skipped: Option<&ProfilingSkipped>) -> Result<(), StoreError> {
+        let skipped = json(&skipped).map_err(unreadable(run))?;
+        self.update(run, "UPDATE run SET profiling_skipped = $2 WHERE name = $1", &skipped)
     }
 
     /// Stores how far a run has come.
@@ -194,7 +194,7 @@ impl Store {
     pub fn load(&self, wanted: &str) -> Result<StudyRecord, StoreError> {
         let run = self.find(wanted)?;
         // One transaction: no trial can come in between.
-        let (row, trials, evidence) = self
+        let (row, trials, profiling_runs) = self
             .wait(async |connection| {
                 let mut transaction = connection.begin().await?;
                 let row =
@@ -203,15 +203,15 @@ impl Store {
                     .bind(&run)
                     .fetch_all(&mut *transaction)
                     .await?;
-                let evidence: Vec<String> =
-                    sqlx::query_scalar("SELECT record FROM evidence WHERE run = $1 ORDER BY rowid")
+                let profiling_runs: Vec<String> =
+                    sqlx::query_scalar("SELECT record FROM profiling_run WHERE run = $1 ORDER BY rowid")
                         .bind(&run)
                         .fetch_all(&mut *transaction)
                         .await?;
-                Ok((row, trials, evidence))
+                Ok((row, trials, profiling_runs))
             })
             .map_err(|cause| self.told(cause))?;
-        record(&row, &trials, &evidence).map_err(unreadable(&run))
+        record(&row, &trials, &profiling_runs).map_err(unreadable(&run))
     }
 
     /// Every run, the latest first.
@@ -253,18 +253,18 @@ impl Store {
     }
 
     fn insert(&self, record: &StudyRecord, status: Status) -> Result<(), StoreError> {
-        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, horizon, withheld) \
+        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, horizon, profiling_skipped) \
                            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
         let run = &record.run;
         let written = (|| Ok((json(&record.study)?, json(&record.plan)?, json(&record.host)?)))();
         let (study, plan, host) = written.map_err(unreadable(run))?;
         let cut = record.warm_up_cut.map(|cut| json(&cut)).transpose().map_err(unreadable(run))?;
         let horizon = record.horizon.map(|blocks| json(&blocks)).transpose().map_err(unreadable(run))?;
-        let withheld = record.withheld.as_ref().map(json).transpose().map_err(unreadable(run))?;
+        let skipped = record.profiling_skipped.as_ref().map(json).transpose().map_err(unreadable(run))?;
         let trials: Vec<TrialRow> =
             record.trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<_, _>>()?;
-        let evidence: Vec<EvidenceRow> =
-            record.evidence.iter().map(|evidence| EvidenceRow::of(run, evidence)).collect::<Result<_, _>>()?;
+        let profiling_runs: Vec<ProfilingRow> =
+            record.profiling_runs.iter().map(|made| ProfilingRow::of(run, made)).collect::<Result<_, _>>()?;
         self.wait(async |connection| {
             let mut transaction = connection.begin().await?;
             sqlx::query(RUN)
@@ -279,14 +279,14 @@ impl Store {
                 .bind(host)
                 .bind(cut)
                 .bind(horizon)
-                .bind(withheld)
+                .bind(skipped)
                 .execute(&mut *transaction)
                 .await?;
             for trial in &trials {
                 trial.insert(&mut transaction).await?;
             }
-            for evidence in &evidence {
-                evidence.insert(&mut transaction).await?;
+            for made in &profiling_runs {
+                made.insert(&mut transaction).await?;
             }
             transaction.commit().await
         })
@@ -375,23 +375,23 @@ impl<'a> TrialRow<'a> {
     }
 }
 
-/// An evidence launch as its table has it.
-struct EvidenceRow<'a> {
+/// A profiling run as its table has it.
+struct ProfilingRow<'a> {
     run: &'a str,
-    evidence: &'a EvidenceRecord,
+    made: &'a ProfilingRun,
     record: String,
 }
 
-impl<'a> EvidenceRow<'a> {
-    fn of(run: &'a str, evidence: &'a EvidenceRecord) -> Result<Self, StoreError> {
-        Ok(Self { run, evidence, record: json(evidence).map_err(unreadable(run))? })
+impl<'a> ProfilingRow<'a> {
+    fn of(run: &'a str, made: &'a ProfilingRun) -> Result<Self, StoreError> {
+        Ok(Self { run, made, record: json(made).map_err(unreadable(run))? })
     }
 
     async fn insert(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        sqlx::query("INSERT INTO evidence (run, variant, started, record) VALUES ($1, $2, $3, $4)")
+        sqlx::query("INSERT INTO profiling_run (run, variant, started, record) VALUES ($1, $2, $3, $4)")
             .bind(self.run)
-            .bind(self.evidence.variant as u32)
-            .bind(&self.evidence.started)
+            .bind(self.made.variant as u32)
+            .bind(&self.made.started)
             .bind(&self.record)
             .execute(connection)
             .await?;
@@ -399,10 +399,10 @@ impl<'a> EvidenceRow<'a> {
     }
 }
 
-fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<StudyRecord, serde_json::Error> {
+fn record(row: &SqliteRow, trials: &[String], profiling_runs: &[String]) -> Result<StudyRecord, serde_json::Error> {
     let cut: Option<&str> = row.get("warm_up_cut");
     let horizon: Option<&str> = row.get("horizon");
-    let withheld: Option<&str> = row.get("withheld");
+    let skipped: Option<&str> = row.get("profiling_skipped");
     Ok(StudyRecord {
         run: row.get("name"),
         version: row.get("version"),
@@ -413,8 +413,8 @@ fn record(row: &SqliteRow, trials: &[String], evidence: &[String]) -> Result<Stu
         warm_up_cut: cut.map(serde_json::from_str).transpose()?,
         horizon: horizon.map(serde_json::from_str).transpose()?,
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
-        evidence: evidence.iter().map(|evidence| serde_json::from_str(evidence)).collect::<Result<_, _>>()?,
-        withheld: withheld.map(serde_json::from_str).transpose()?.flatten(),
+        profiling_runs: profiling_runs.iter().map(|made| serde_json::from_str(made)).collect::<Result<_, _>>()?,
+        profiling_skipped: skipped.map(serde_json::from_str).transpose()?.flatten(),
     })
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use std::{fs, slice, thread};
 
 use common::{run, trial};
-use model::evidence::{Recording, Seen};
-use model::{EvidenceRecord, Outcome, WarmUpCut, Withheld};
+use model::profiling::{Recording, Seen};
+use model::{Outcome, ProfilingRun, ProfilingSkipped, WarmUpCut};
 use store::{LATEST, Status, Store, StoreError};
 use tempfile::TempDir;
 
@@ -58,7 +58,7 @@ fn a_run_survives_closing() {
         expected.warm_up_cut = Some(cut);
         store.set_horizon(&expected.run, 12).unwrap();
         expected.horizon = Some(12);
-        let evidence = EvidenceRecord {
+        let made = ProfilingRun {
             variant: 1,
             started: "2026-01-31T13:00:00Z".to_owned(),
             outcome: Outcome::Completed,
@@ -68,17 +68,17 @@ fn a_run_survives_closing() {
                 requests: 7,
                 elapsed_s: 0.1 + 0.2,
                 cpu: None,
-                recording: Recording::Jfr { file: "/runs/evidence.jfr".into(), profile: Box::default() },
+                recording: Recording::Jfr { file: "/runs/profile.jfr".into(), profile: Box::default() },
             }),
             oom_kills: 0,
             failed_tear_downs: None,
         };
-        store.add_evidence(&expected.run, &evidence).unwrap();
-        expected.evidence.push(evidence);
-        let withheld = Withheld::NothingToExplain { because: "all is alike".to_owned() };
-        store.set_withheld(&expected.run, Some(&withheld)).unwrap();
-        assert_eq!(store.load(&expected.run).unwrap().withheld, Some(withheld));
-        store.set_withheld(&expected.run, None).unwrap();
+        store.add_profiling_run(&expected.run, &made).unwrap();
+        expected.profiling_runs.push(made);
+        let skipped = ProfilingSkipped::NothingToExplain { because: "all is alike".to_owned() };
+        store.set_profiling_skipped(&expected.run, Some(&skipped)).unwrap();
+        assert_eq!(store.load(&expected.run).unwrap().profiling_skipped, Some(skipped));
+        store.set_profiling_skipped(&expected.run, None).unwrap();
         store.set_status(&expected.run, Status::Finished).unwrap();
     }
     let store = open(&file(&folder));
@@ -331,7 +331,7 @@ fn a_store_of_an_older_form_is_brought_up_to_date_to_be_read() {
     let path = file(&folder);
     drop(open(&path));
     // As far as a store goes that no migration has reached yet.
-    sql(&path, "DROP TABLE evidence");
+    sql(&path, "DROP TABLE profiling_run");
     sql(&path, "DROP TABLE trial");
     sql(&path, "DROP TABLE run");
     sql(&path, "DELETE FROM _sqlx_migrations");

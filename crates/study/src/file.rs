@@ -57,7 +57,7 @@ pub(crate) struct StudyFile {
     pub decide: DecideKeys,
     /// Launches made at the end to see why the variants differ.
     #[serde(default)]
-    pub evidence: EvidenceKeys,
+    pub profiling: ProfilingKeys,
     /// What of the host the processes get, the same for all variants.
     #[serde(default)]
     pub host: HostKeys,
@@ -530,8 +530,8 @@ pub(crate) struct DecideKeys {
 /// One more launch of each variant after the verdict, watched and recorded, no part of it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct EvidenceKeys {
-    /// Whether it is made. Default: in full runs, where a variant runs on Java, JRuby or Ruby. `--evidence` and `--no-evidence` go before it.
+pub(crate) struct ProfilingKeys {
+    /// Whether it is made. Default: in full runs, where a variant runs on Java, JRuby or Ruby. `--profile` and `--no-profile` go before it.
     pub launch: Option<bool>,
 }
 

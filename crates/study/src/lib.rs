@@ -131,7 +131,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         quick: decide::quick(file, timing.bursts, problems),
         timing,
         decide,
-        evidence: file.evidence.launch,
+        profiling: file.profiling.launch,
         host: host::isolation(&file.host, problems),
     }
 }

@@ -58,7 +58,7 @@ impl<'a> Phase<'a> {
     }
 
     /// Takes back what comparisons of requests say of variants whose speed still moved: they read as undecided.
-    pub fn withhold(&self, comparisons: &mut [Comparison], attribution: Option<&mut Attribution>) {
+    pub fn skip_profiling(&self, comparisons: &mut [Comparison], attribution: Option<&mut Attribution>) {
         let moves = |variant: &VariantIndex| self.moved(*variant).is_some();
         for comparison in comparisons.iter_mut().filter(|it| it.metric.is_per_cell() && moves(&it.variant)) {
             comparison.interpretation = Interpretation::Undecided;

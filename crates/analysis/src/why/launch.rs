@@ -3,7 +3,7 @@
 use std::mem;
 use std::path::Path;
 
-use model::evidence::{CpuUse, EvidenceRecord, Recording};
+use model::profiling::{CpuUse, ProfilingRun, Recording};
 use model::why::WatchedLaunch;
 use model::{Outcome, Setting, SettingResult, StudyRecord, VariantIndex, text};
 
@@ -14,7 +14,7 @@ pub(super) const ONLY_SAMPLES: &str =
     "MRI counts no exceptions, allocation or locks: there are samples of its methods.";
 
 /// A launch as it is told, with what there is to say of it.
-pub fn watched(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
+pub fn watched(record: &StudyRecord, made: &ProfilingRun) -> WatchedLaunch {
     let seen = made.seen.as_ref();
     let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
         (Outcome::Failed(failed), recording) => {
@@ -55,7 +55,7 @@ pub fn watched(record: &StudyRecord, made: &EvidenceRecord) -> WatchedLaunch {
 
 /// What to say of a launch whose processes were killed for lack of memory as in none that was measured, or were not as in all of them; only
 /// launches that went well count.
-fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
+fn kills(record: &StudyRecord, made: &ProfilingRun) -> Option<String> {
     let is_whole = |outcome: &Outcome| *outcome == Outcome::Completed;
     let own = record.trials.iter().filter(|trial| trial.variant == made.variant);
     let mut measured = own.filter(|trial| is_whole(&trial.outcome)).peekable();
@@ -73,7 +73,7 @@ fn kills(record: &StudyRecord, made: &EvidenceRecord) -> Option<String> {
 }
 
 /// What to say of users who left something behind as they ended: in `made` as in any other launch, only the progress tells it else.
-fn left_behind(made: &EvidenceRecord) -> Option<String> {
+fn left_behind(made: &ProfilingRun) -> Option<String> {
     let failed = made.failed_tear_downs.as_ref()?;
     Some(format!(
         "{} did not get through the tear-down in this launch; the first: {}.",
@@ -114,26 +114,26 @@ mod tests {
 
     /// Both variants measured and watched.
     fn record() -> StudyRecord {
-        let evidence = [0, 1].map(|variant| fixture::evidence(variant, 10_000, 100.0)).to_vec();
-        StudyRecord { evidence, ..fixture::record(5, 0.0) }
+        let profiling_runs = [0, 1].map(|variant| fixture::profiling_run(variant, 10_000, 100.0)).to_vec();
+        StudyRecord { profiling_runs, ..fixture::record(5, 0.0) }
     }
 
     /// What is said of the second one's launch.
     fn deviations(record: &StudyRecord) -> Vec<String> {
-        watched(record, &record.evidence[1]).deviations
+        watched(record, &record.profiling_runs[1]).deviations
     }
 
     #[test]
     fn a_launch_that_alone_is_killed_or_spared_says_so() {
         let mut record = record();
-        record.evidence[1].oom_kills = 2;
+        record.profiling_runs[1].oom_kills = 2;
         let alone =
             "The kernel killed some of its processes for lack of memory in this launch, and none in those measured: ";
         assert!(deviations(&record)[0].starts_with(alone), "{:?}", deviations(&record));
         let own = record.trials.iter_mut().filter(|trial| trial.variant == 1);
         own.skip(1).for_each(|trial| trial.oom_kills = 1);
         assert_eq!(deviations(&record), [""; 0]);
-        record.evidence[1].oom_kills = 0;
+        record.profiling_runs[1].oom_kills = 0;
         assert_eq!(deviations(&record), [""; 0], "one that was measured was spared, too");
         record.trials.iter_mut().for_each(|trial| trial.oom_kills = 1);
         assert!(deviations(&record)[0].contains("killed none of its processes"), "{:?}", deviations(&record));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_launch_whose_users_leave_something_behind_says_so() {
         let mut record = record();
-        record.evidence[1].failed_tear_downs =
+        record.profiling_runs[1].failed_tear_downs =
             Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() });
         let told = "2 users did not get through the tear-down in this launch; the first: step `log out` failed.";
         assert_eq!(deviations(&record), [told]);
@@ -154,10 +154,10 @@ mod tests {
     fn a_launch_with_another_setting_says_so() {
         let mut record = record();
         assert_eq!(deviations(&record), [""; 0]);
-        let setting = &mut record.evidence[1].settings[0];
+        let setting = &mut record.profiling_runs[1].settings[0];
         setting.result = SettingResult::Unverified { reason: "jcmd did not answer".into() };
         assert_eq!(deviations(&record), [""; 0], "not read is not another value");
-        let setting = &mut record.evidence[1].settings[0];
+        let setting = &mut record.profiling_runs[1].settings[0];
         (setting.live, setting.result) = (Some("false".into()), SettingResult::Overridden);
         assert_eq!(
             deviations(&record),

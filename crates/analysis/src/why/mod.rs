@@ -8,7 +8,7 @@
 mod launch;
 mod topics;
 
-use model::evidence::{CpuUse, EvidenceRecord, Profile, Recording, Seen, Sum, Sums, ThrowableKind};
+use model::profiling::{CpuUse, Profile, ProfilingRun, Recording, Seen, Sum, Sums, ThrowableKind};
 use model::why::{Difference, Explanation, Unit, WatchedLaunch};
 use model::{Comparison, Metric, StudyRecord, VariantIndex, Why, text};
 
@@ -23,14 +23,14 @@ const TOLD_RATIO: f64 = 1.25;
 /// Requests, and samples, below which a launch says little.
 const FEW: u64 = 200;
 
-/// What the evidence launches of a record say, or why there are none; `None` where none was wanted.
+/// What the profiling runs of a record say, or why there are none; `None` where none was wanted.
 pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     let variants = 0..record.study.variants.len();
-    let made = |variant| record.evidence.iter().find(|made| made.variant == variant);
+    let made = |variant| record.profiling_runs.iter().find(|made| made.variant == variant);
     let launches: Vec<WatchedLaunch> =
         variants.clone().filter_map(made).map(|made| launch::watched(record, made)).collect();
-    let withheld = record.withheld.as_ref().map(|why| format!("No launches were made to see why: {why}."));
-    if launches.is_empty() && withheld.is_none() {
+    let skipped = record.profiling_skipped.as_ref().map(|why| format!("No launches were made to see why: {why}."));
+    if launches.is_empty() && skipped.is_none() {
         return None;
     }
     let watched: Vec<Option<Watched>> = variants.clone().map(|variant| Watched::of(made(variant)?)).collect();
@@ -39,7 +39,7 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
         Some(pair.explanation(comparisons))
     };
     let explanations = variants.skip(BASELINE + 1).filter_map(explanation).collect();
-    Some(Why { launches, explanations, topics: topics::topics(&watched), withheld })
+    Some(Why { launches, explanations, topics: topics::topics(&watched), skipped })
 }
 
 /// Who took samples: each calls the same places by other names.
@@ -66,7 +66,7 @@ struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    fn of(made: &'a EvidenceRecord) -> Option<Self> {
+    fn of(made: &'a ProfilingRun) -> Option<Self> {
         made.seen.as_ref().filter(|seen| seen.requests > 0).map(|seen| Self { seen })
     }
 
@@ -372,17 +372,17 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use model::evidence::StackSamples;
-    use model::{Effect, Interpretation, Role, Withheld};
+    use model::profiling::StackSamples;
+    use model::{Effect, Interpretation, ProfilingSkipped, Role};
 
     use super::*;
     use crate::fixture;
 
-    fn record(mut on: EvidenceRecord, change: impl FnOnce(&mut Profile)) -> StudyRecord {
+    fn record(mut on: ProfilingRun, change: impl FnOnce(&mut Profile)) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
         let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.seen else { panic!("a recording") };
         change(profile);
-        record.evidence = vec![fixture::evidence(0, 10_000, 100.0), on];
+        record.profiling_runs = vec![fixture::profiling_run(0, 10_000, 100.0), on];
         record
     }
 
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn what_explains_most_stands_first() {
-        let record = record(fixture::evidence(1, 5_000, 8_400.0), |profile| {
+        let record = record(fixture::profiling_run(1, 5_000, 8_400.0), |profile| {
             profile.failed = fixture::sums(&[(&["call site target change"], 312, 1.9), (&["out of nodes"], 1, 3.0)]);
             profile.throwables = fixture::sums(&[
                 (&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0),
@@ -441,7 +441,7 @@ mod tests {
     /// Only the largest groups are known by their place.
     #[test]
     fn raises_of_all_places_are_summed() {
-        let record = record(fixture::evidence(1, 10_000, 100.0), |profile| {
+        let record = record(fixture::profiling_run(1, 10_000, 100.0), |profile| {
             profile.throwables =
                 fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 5_000, 0.0)]);
             profile.thrown = Some(fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", ""], 20_000, 0.0)]));
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn parts_of_the_cpu_time_add_up() {
-        let mut on = fixture::evidence(1, 10_000, 1_000.0);
+        let mut on = fixture::profiling_run(1, 10_000, 1_000.0);
         on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 30.0, jit_s: 6.0, gc_s: 3.0, recorder_s: 1.0 });
         let why = why(&record(on, |_| {}), &[]).unwrap();
         let explained: Vec<_> =
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn launches_that_disagree_with_the_measured_ones_say_so() {
-        let record = record(fixture::evidence(1, 10_000, 1_100.0), |_| {});
+        let record = record(fixture::profiling_run(1, 10_000, 1_100.0), |_| {});
         // 2.1 ms against 1.1 ms.
         assert_eq!(why(&record, &[measured((2.1_f64 / 1.1).ln())]).unwrap().explanations[0].caution, None);
         let caution = why(&record, &[measured(0.0)]).unwrap().explanations[0].caution.clone().unwrap();
@@ -483,22 +483,22 @@ mod tests {
         );
     }
 
-    fn sampled(mut evidence: EvidenceRecord, spinning: u64) -> EvidenceRecord {
+    fn sampled(mut run: ProfilingRun, spinning: u64) -> ProfilingRun {
         let methods =
             fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0), (&["(marking)"], 1_000 - spinning, 0.0)]);
         let ruby_methods = fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0)]);
         let stack_samples = Box::new(StackSamples { methods, ruby_methods });
-        evidence.seen.as_mut().unwrap().recording =
+        run.seen.as_mut().unwrap().recording =
             Recording::Stackprof { file: "/run/probe.7.stackprof".into(), stack_samples };
-        evidence
+        run
     }
 
     #[test]
     fn samples_of_mri_tell_its_methods_and_nothing_else() {
         let mut record = fixture::record(5, 0.0);
-        let mut on = sampled(fixture::evidence(1, 5_000, 0.0), 900);
+        let mut on = sampled(fixture::profiling_run(1, 5_000, 0.0), 900);
         on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 10.0, ..CpuUse::default() });
-        record.evidence = vec![sampled(fixture::evidence(0, 10_000, 0.0), 500), on];
+        record.profiling_runs = vec![sampled(fixture::profiling_run(0, 10_000, 0.0), 500), on];
         let why = why(&record, &[]).unwrap();
         let [program] = &why.explanations[0].differences[..] else { panic!("{why:#?}") };
         // Of 2 ms 90 %, of 1 ms 50 %.
@@ -516,8 +516,9 @@ mod tests {
     #[test]
     fn a_jvm_and_mri_are_not_compared_by_what_they_recorded() {
         let mut record = fixture::record(5, 0.0);
-        record.evidence = vec![fixture::evidence(0, 10_000, 100.0), sampled(fixture::evidence(1, 5_000, 8_400.0), 900)];
-        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.evidence[0].seen else {
+        record.profiling_runs =
+            vec![fixture::profiling_run(0, 10_000, 100.0), sampled(fixture::profiling_run(1, 5_000, 8_400.0), 900)];
+        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.profiling_runs[0].seen else {
             panic!()
         };
         profile.stack_samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);
@@ -534,8 +535,8 @@ mod tests {
 
     #[test]
     fn a_launch_without_a_recording_says_why() {
-        let mut record = record(fixture::evidence(1, 10_000, 100.0), |_| {});
-        let seen = record.evidence[1].seen.as_mut().unwrap();
+        let mut record = record(fixture::profiling_run(1, 10_000, 100.0), |_| {});
+        let seen = record.profiling_runs[1].seen.as_mut().unwrap();
         seen.recording = Recording::None { reason: "this Ruby keeps no record of itself".into() };
         seen.requests = 50;
         let why = why(&record, &[]).unwrap();
@@ -544,11 +545,12 @@ mod tests {
             Some("There is no recording: this Ruby keeps no record of itself.")
         );
         assert!(why.explanations[0].caution.as_ref().unwrap().contains("50 requests only"));
-        record.evidence.clear();
+        record.profiling_runs.clear();
         assert_eq!(super::why(&record, &[]), None);
-        record.withheld = Some(Withheld::NoRoom { budget: Duration::from_secs(100), time: Duration::from_secs(40) });
+        record.profiling_skipped =
+            Some(ProfilingSkipped::NoRoom { budget: Duration::from_secs(100), time: Duration::from_secs(40) });
         assert_eq!(
-            super::why(&record, &[]).unwrap().withheld.as_deref(),
+            super::why(&record, &[]).unwrap().skipped.as_deref(),
             Some(
                 "No launches were made to see why: they would take about 40 s, more than was left of the budget of 2 min."
             )

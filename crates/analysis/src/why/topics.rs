@@ -1,7 +1,7 @@
 //! The tables: quantities per request of every variant, the largest of each kind.
 
 use indexmap::IndexMap;
-use model::evidence::{CpuUse, Profile, Sum, Sums, ThrowableKind};
+use model::profiling::{CpuUse, Profile, Sum, Sums, ThrowableKind};
 use model::why::{Row, Topic, Unit};
 
 use super::{Sampled, Sampler, Watched, first, last};

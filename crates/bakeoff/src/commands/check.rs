@@ -42,8 +42,8 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         warm_up_cut: None,
         horizon: None,
         trials: Vec::new(),
-        evidence: Vec::new(),
-        withheld: None,
+        profiling_runs: Vec::new(),
+        profiling_skipped: None,
     })
 }
 
@@ -233,8 +233,8 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     writeln!(out, "blocks   {blocks}; a fifth more if the host is disturbed")?;
     writeln!(out, "budget   {}{}", exactly(schedule.within), shortened(record))?;
     writeln!(out, "seed     {}", plan.seed)?;
-    if analysis::wants_evidence(record) {
-        let time = minutes(analysis::evidence_time(&assessment));
+    if analysis::wants_profiling(record) {
+        let time = minutes(analysis::profiling_time(&assessment));
         writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
     }
     let time = range(&analysis::time_left(&assessment));

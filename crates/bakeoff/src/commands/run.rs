@@ -44,7 +44,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         folder: &folder,
         // A run that goes on has its horizon, and as much time as it takes unless somebody says otherwise.
         budget: typed.planned.budget.or_else(|| (!typed.resume).then_some(record.plan.schedule.within)),
-        evidence: typed.evidence(),
+        profile: typed.profile(),
         interrupted: &interrupted,
         watcher: &mut *progress::watcher(cli.quiet),
     }
@@ -56,7 +56,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
 
     let boundaries = Boundaries::for_study(&record);
     let mut made = analysis::analyse(&analysis::assess(&record, &boundaries));
-    made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.evidence())?;
+    made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.profile())?;
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
     // What was found out is told even where the file cannot be written.
     if typed.json {
@@ -131,7 +131,7 @@ pub fn goes_on(
     cli: &Cli,
     record: &StudyRecord,
     file: &Path,
-    evidence: Option<bool>,
+    profile: Option<bool>,
 ) -> Result<Option<String>, StoreError> {
     let is_interrupted = |run: RunSummary| run.run == record.run && run.status == Status::Interrupted;
     if store.latest_unfinished(&record.study)?.as_deref() != Some(&record.run)
@@ -139,10 +139,10 @@ pub fn goes_on(
     {
         return Ok(None);
     }
-    let evidence = match evidence {
-        Some(true) => " --evidence",
-        Some(false) => " --no-evidence",
+    let profile = match profile {
+        Some(true) => " --profile",
+        Some(false) => " --no-profile",
         None => "",
     };
-    Ok(Some(format!("bakeoff run {} --resume{evidence}{}", output::word(file), cli.store_again())))
+    Ok(Some(format!("bakeoff run {} --resume{profile}{}", output::word(file), cli.store_again())))
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use model::plan::Trial;
 use model::{
-    CellIndex, Effect, EvidenceRecord, FailedTearDowns, Outlook, Phase, StudyRecord, TrialRecord, VariantIndex,
-    WarmUpCut, Withheld,
+    CellIndex, Effect, FailedTearDowns, Outlook, Phase, ProfilingRun, ProfilingSkipped, StudyRecord, TrialRecord,
+    VariantIndex, WarmUpCut,
 };
 
 use super::Ending;
@@ -69,14 +69,14 @@ pub enum Event<'a> {
     /// How many blocks are used at most.
     HorizonFixed(u32),
     /// A variant is launched once more, to be watched.
-    EvidenceBegan {
+    ProfilingBegan {
         /// Which.
         variant: VariantIndex,
     },
     /// That launch ended and is stored.
-    EvidenceEnded(&'a EvidenceRecord),
+    ProfilingEnded(&'a ProfilingRun),
     /// Nothing is launched to be watched, although that was wanted.
-    EvidenceWithheld(&'a Withheld),
+    ProfilingSkipped(&'a ProfilingSkipped),
     /// The run ended.
     Ended(&'a Ending),
 }

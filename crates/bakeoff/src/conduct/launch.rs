@@ -80,7 +80,7 @@ pub(super) enum Purpose<'a> {
     /// A trial of the plan.
     Trial(&'a Trial),
     /// To be watched, not measured.
-    Evidence,
+    Profiling,
 }
 
 /// The run that a launch belongs to.
@@ -221,7 +221,7 @@ impl Launch<'_> {
         let installed = &installed[self.variant];
         let launched = match self.purpose {
             Purpose::Trial(_) => launcher.server(installed, site),
-            Purpose::Evidence => launcher.recordable_server(installed, site),
+            Purpose::Profiling => launcher.recordable_server(installed, site),
         };
         let server = match launched {
             Ok(server) => server,

@@ -3,11 +3,11 @@
 mod answers;
 mod asking;
 mod event;
-mod evidence;
 mod launch;
 mod loading;
 mod phases;
 mod prepared;
+mod profiling;
 mod services;
 mod shown;
 mod trial;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::text;
-use model::{Block, Launches, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex, Withheld};
+use model::{Block, Launches, ProfilingSkipped, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
 use store::{Status, Store};
 use thiserror::Error;
@@ -46,7 +46,7 @@ pub struct Conductor<'a> {
     /// End after about this long.
     pub budget: Option<Duration>,
     /// Whether each variant is launched once more at the end; `None` leaves it to the study and its mode.
-    pub evidence: Option<bool>,
+    pub profile: Option<bool>,
     /// Raised by Ctrl-C.
     pub interrupted: &'a AtomicBool,
     /// Who watches.
@@ -197,9 +197,9 @@ impl Conductor<'_> {
 
     fn walk(&mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         let began = Instant::now();
-        if record.withheld.is_some() {
+        if record.profiling_skipped.is_some() {
             // They may be made yet, or are no longer wanted.
-            self.withhold(record, None)?;
+            self.skip_profiling(record, None)?;
         }
         let mut boundaries = Boundaries::for_study(record);
         let mut assessment = analysis::assess(record, &boundaries);
@@ -212,8 +212,8 @@ impl Conductor<'_> {
             }
             match analysis::next_step(&assessment) {
                 Next::Stop(why) => {
-                    let missing = self.evidence_to_gather(&assessment, began, &why);
-                    return self.gather(&prepared, record, missing, why);
+                    let missing = self.profiling_runs_to_make(&assessment, began, &why);
+                    return self.profile(&prepared, record, missing, why);
                 }
                 Next::DecideCut(cut) => {
                     self.store.set_warm_up_cut(&record.run, cut)?;
@@ -236,8 +236,8 @@ impl Conductor<'_> {
                     if key.position == 0
                         && let Some(budget) = self.exceeded(began, room)
                     {
-                        if self.wants_evidence(record) {
-                            self.withhold(record, Some(Withheld::Unsettled { budget }))?;
+                        if self.wants_profiling(record) {
+                            self.skip_profiling(record, Some(ProfilingSkipped::Unsettled { budget }))?;
                         }
                         return Ok(Ending::Budget(budget));
                     }
@@ -263,17 +263,17 @@ impl Conductor<'_> {
     }
 
     /// Launches each variant once more, where that is wanted and has not been done: the question is answered, and this shows why.
-    fn gather(
+    fn profile(
         &mut self,
         prepared: &Prepared,
         record: &mut StudyRecord,
-        missing: Result<Vec<VariantIndex>, Withheld>,
+        missing: Result<Vec<VariantIndex>, ProfilingSkipped>,
         why: analysis::Stop,
     ) -> Result<Ending, ConductError> {
         let missing = match missing {
             Ok(missing) => missing,
-            Err(withheld) => {
-                self.withhold(record, Some(withheld))?;
+            Err(skipped) => {
+                self.skip_profiling(record, Some(skipped))?;
                 return Ok(Ending::Finished(why));
             }
         };
@@ -281,34 +281,34 @@ impl Conductor<'_> {
             if self.is_interrupted() {
                 return Ok(Ending::Interrupted);
             }
-            self.watcher.see(&Event::EvidenceBegan { variant });
+            self.watcher.see(&Event::ProfilingBegan { variant });
             let watcher = Mutex::new(&mut *self.watcher);
             let run = Run { record, interrupted: self.interrupted, watcher: &watcher, seat: None };
-            let Over { record: evidence, end } = prepared.gather(variant, run)?;
-            let Some(evidence) = evidence else { return end.map(|()| Ending::Interrupted) };
-            self.store.add_evidence(&record.run, &evidence)?;
-            self.watcher.see(&Event::EvidenceEnded(&evidence));
-            record.evidence.push(evidence);
+            let Over { record: made, end } = prepared.profile(variant, run)?;
+            let Some(made) = made else { return end.map(|()| Ending::Interrupted) };
+            self.store.add_profiling_run(&record.run, &made)?;
+            self.watcher.see(&Event::ProfilingEnded(&made));
+            record.profiling_runs.push(made);
             end?;
         }
         Ok(Ending::Finished(why))
     }
 
     /// The variants that are to be launched once more, none where that is not wanted; or why none is.
-    fn evidence_to_gather(
+    fn profiling_runs_to_make(
         &self,
         assessment: &Assessment,
         began: Instant,
         why: &analysis::Stop,
-    ) -> Result<Vec<VariantIndex>, Withheld> {
-        if !self.wants_evidence(assessment.record) {
+    ) -> Result<Vec<VariantIndex>, ProfilingSkipped> {
+        if !self.wants_profiling(assessment.record) {
             return Ok(Vec::new());
         }
-        let missing = analysis::missing_evidence(assessment, why)?;
+        let missing = analysis::missing_profiling_runs(assessment, why)?;
         // What only some of the variants show explains nothing.
-        let time = analysis::evidence_time(assessment) * missing.len() as u32;
+        let time = analysis::profiling_time(assessment) * missing.len() as u32;
         match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
-            Some(budget) => Err(Withheld::NoRoom { budget, time }),
+            Some(budget) => Err(ProfilingSkipped::NoRoom { budget, time }),
             None => Ok(missing),
         }
     }
@@ -320,18 +320,22 @@ impl Conductor<'_> {
         Ok(self.store.set_plan(&record.run, &record.plan)?)
     }
 
-    /// Stores and tells why no evidence is gathered; `None` that it may be.
-    fn withhold(&mut self, record: &mut StudyRecord, withheld: Option<Withheld>) -> Result<(), ConductError> {
-        self.store.set_withheld(&record.run, withheld.as_ref())?;
-        if let Some(withheld) = &withheld {
-            self.watcher.see(&Event::EvidenceWithheld(withheld));
+    /// Stores and reports why there is no profiling run; `None` where there may be one.
+    fn skip_profiling(
+        &mut self,
+        record: &mut StudyRecord,
+        skipped: Option<ProfilingSkipped>,
+    ) -> Result<(), ConductError> {
+        self.store.set_profiling_skipped(&record.run, skipped.as_ref())?;
+        if let Some(skipped) = &skipped {
+            self.watcher.see(&Event::ProfilingSkipped(skipped));
         }
-        record.withheld = withheld;
+        record.profiling_skipped = skipped;
         Ok(())
     }
 
-    fn wants_evidence(&self, record: &StudyRecord) -> bool {
-        self.evidence.unwrap_or_else(|| analysis::wants_evidence(record))
+    fn wants_profiling(&self, record: &StudyRecord) -> bool {
+        self.profile.unwrap_or_else(|| analysis::wants_profiling(record))
     }
 
     /// The budget, where it has no room for something that takes so long.
@@ -441,9 +445,9 @@ impl Conductor<'_> {
         let record = assessment.record;
         let left = analysis::time_left(assessment);
         let launches =
-            if self.wants_evidence(record) { record.study.variants.len() - record.evidence.len() } else { 0 };
-        let evidence = analysis::evidence_time(assessment) * launches as u32;
-        let left = left.start + evidence..left.end + evidence;
+            if self.wants_profiling(record) { record.study.variants.len() - record.profiling_runs.len() } else { 0 };
+        let profiling = analysis::profiling_time(assessment) * launches as u32;
+        let left = left.start + profiling..left.end + profiling;
         let allowed = self.budget.map_or(Duration::MAX, |budget| budget.saturating_sub(began.elapsed()));
         left.start.min(allowed)..left.end.min(allowed)
     }

@@ -102,7 +102,7 @@ impl<'l> Launched<'l> {
         Self { live, turn, shown }
     }
 
-    /// All that is done with a server that is ready, in a trial and in an evidence launch alike but for what they are for.
+    /// All that is done with a server that is ready, in a trial and in a profiling run alike but for what they are for.
     pub fn live(self, site: &Site) -> Step<Shown> {
         self.inspect(site)?.warm_up()?.measure()?.inspect()
     }
@@ -191,7 +191,7 @@ impl<'l> Warm<'l> {
     fn measure(self) -> Step<Measured<'l>> {
         let Self(measured) = match self.0.live.launch.purpose {
             Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(trial, *cell))?,
-            Purpose::Evidence => self.watch()?,
+            Purpose::Profiling => self.watch()?,
         };
         Ok(Measured(measured))
     }

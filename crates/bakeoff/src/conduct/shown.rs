@@ -1,7 +1,7 @@
 //! What a launch has shown so far. Each phase hands it on to the next with its own part added; a phase that fails hands it over as it is.
 
 use indexmap::IndexMap;
-use model::evidence::Seen;
+use model::profiling::Seen;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
 
 use super::launch::Broken;

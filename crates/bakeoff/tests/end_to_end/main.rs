@@ -5,7 +5,6 @@
 mod commands;
 mod common;
 mod disturbed;
-mod evidence;
 mod faults;
 mod interrupted;
 mod isolation;
@@ -14,6 +13,7 @@ mod load;
 mod nginx;
 mod options;
 mod probes;
+mod profiling;
 mod run;
 mod services;
 mod settings;

@@ -323,8 +323,8 @@ fn a_budget_ends_a_run_between_blocks() {
     started.signal("INT");
     started.end().ends_with(130);
     let five = ["--resume", "--budget", "5s", "--fail-on", "inconclusive"];
-    let ran = place.run(&[&["run", "study.toml", "--evidence"], &five[..]].concat()).ends_with(4);
-    ran.says("? INCONCLUSIVE slow against fast is undecided").says("study.toml --resume --evidence --store");
+    let ran = place.run(&[&["run", "study.toml", "--profile"], &five[..]].concat()).ends_with(4);
+    ran.says("? INCONCLUSIVE slow against fast is undecided").says("study.toml --resume --profile --store");
     ran.complains("the budget of 5 s does not allow another block");
     let trials = place.trials().len();
     assert!(place.status() == "interrupted" && (2..10).contains(&trials) && trials.is_multiple_of(2), "{trials}");
@@ -336,11 +336,11 @@ fn a_budget_ends_a_run_between_blocks() {
     place.run(&["report"]).ends_with(0).says("o on with this run").says(&again);
     place.run(&["report", "--md"]).says(&again);
 
-    // Why there is no evidence is told until none is asked for.
-    let withheld = || place.report().why.and_then(|why| why.withheld);
-    assert!(withheld().is_some_and(|why| why.contains("the budget of 5 s ended the run before its verdict")));
-    place.run(&["run", "study.toml", "--resume", "--no-evidence"]).ends_with(0).says("▼ WORSE");
-    assert_eq!(withheld(), None);
+    // Why there is no profiling run is shown until none is wanted.
+    let skipped = || place.report().why.and_then(|why| why.skipped);
+    assert!(skipped().is_some_and(|why| why.contains("the budget of 5 s ended the run before its verdict")));
+    place.run(&["run", "study.toml", "--resume", "--no-profile"]).ends_with(0).says("▼ WORSE");
+    assert_eq!(skipped(), None);
 }
 
 /// A value of `{env.NAME}` is used, and seen nowhere: not where the server shows it, and no part of it.

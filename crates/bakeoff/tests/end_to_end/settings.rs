@@ -251,7 +251,7 @@ fn an_assertion_that_fails_vetoes() {
     let assertions = assertion("seven dispatchers", "7", "before")
         + &assertion("a dispatcher", "{ serial = 1, parallel = 1 }", "after");
     place.write("study.toml", &(JAVA.replace("LEVELS", levels) + &assertions));
-    let ran = place.run(&["run", "study.toml", "--evidence"]).ends_with(5);
+    let ran = place.run(&["run", "study.toml", "--profile"]).ends_with(5);
     ran.says("✗ INVALID").says("assertion-failed (serial: seven dispatchers, seen 1, expected 7)");
     ran.says("read from threads named /^HTTP-Dispatcher$/")
         .says("Then mend what sets it, or what the assertion expects");
@@ -272,7 +272,7 @@ fn an_assertion_that_fails_vetoes() {
     // What was asked for and not done is told: as it happens, and in every form of the report.
     let reason = "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: assertion-failed";
     ran.complains(&format!("no launches {reason}")).says(&format!("No launches were made {reason}."));
-    assert_eq!(report.why.unwrap().withheld, Some(format!("No launches were made {reason}.")));
+    assert_eq!(report.why.unwrap().skipped, Some(format!("No launches were made {reason}.")));
     place.run(&["report", "--md"]).says(&format!("No launches were made {reason}."));
 }
 

@@ -196,7 +196,7 @@ fn a_pool_that_is_too_small_is_named() {
         return;
     }
     let place = small_pool(&[]);
-    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--quick", "--no-evidence"]));
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--quick", "--no-profile"]));
     place.wait_for_mid_trial(3);
     started.signal("INT");
     started.end().ends_with(130);
@@ -216,7 +216,7 @@ fn a_token_that_expires_on_one_side_vetoes() {
         ),
         ("small = 2 }", "small = 40 }"),
     ]);
-    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-profile"]).ends_with(5);
     ran.says("INVALID").says("responses-differ").says("200 | 401");
     place.assert_nothing_is_left();
 }
@@ -232,7 +232,7 @@ fn a_database_out_of_connections_has_the_last_word() {
         ("WORKERS = \"2\"", "WORKERS = \"1\""),
         ("small = 2 }", "small = 1 }"),
     ]);
-    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-profile"]).ends_with(5);
     ran.says("trial-failed").says("service database's last words").says("remaining connection slots");
     place.assert_nothing_is_left();
 }
@@ -246,7 +246,7 @@ fn a_database_that_dies_fails_the_launch() {
         ("warmup = \"1s\"", "warmup = \"20s\""),
         ("command = \"", "command = \"timeout --signal=TERM 6 "),
     ]);
-    let ran = place.run(&["run", "study.toml", "--quick", "--no-evidence"]).ends_with(5);
+    let ran = place.run(&["run", "study.toml", "--quick", "--no-profile"]).ends_with(5);
     ran.says("trial-failed").says("service database ended by itself").says("database system is shut down");
     place.assert_nothing_is_left();
 }
@@ -259,7 +259,7 @@ fn the_cloud_controller_answers_the_same_on_mri_and_jruby() {
     let place = Place::new();
     let study = studies().join("cloud-controller");
     place.write("study.toml", &CLOUD_CONTROLLER.replace("STUDY", &study.to_string_lossy()));
-    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--seed", "1", "--no-evidence"]));
+    let started = place.start(&mut place.bakeoff(&["run", "study.toml", "--seed", "1", "--no-profile"]));
     place.wait_for_mid_trial(3);
     started.signal("INT");
     started.end().ends_with(130);

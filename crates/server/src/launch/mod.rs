@@ -17,9 +17,9 @@ use indexmap::IndexMap;
 use model::Setting;
 use model::study::{AskedSetting, ReadySign, Service};
 
-use crate::evidence::STACKPROF_PROBE;
 use crate::isolation::{Group, Pinned};
 use crate::probe::{self, RUBY_GC_PROBE, Watched, gc_log};
+use crate::profiling::STACKPROF_PROBE;
 use crate::runtime::{self, Installed, Toolbox};
 use crate::serving::Inside;
 use crate::settings;

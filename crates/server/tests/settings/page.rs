@@ -38,7 +38,7 @@ folder with a blank in its path, leaves the JVM's properties, and \"in effect\" 
 container it is read through jruby-rack (1.2.6), unless that is given an environment of its own (its parameter `jruby.runtime.env`).
 
 Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
-([evidence.md](evidence.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
+([telemetry](telemetry.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
 
 Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM serves, any variable all of whose words begin
 with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if

@@ -68,7 +68,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
                 within: None,
                 redeploy_every: None,
             },
-            evidence: None,
+            profiling: None,
             host: Isolation::default(),
         },
         plan: Plan {
@@ -93,8 +93,8 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
         warm_up_cut: None,
         horizon: None,
         trials: Vec::new(),
-        evidence: Vec::new(),
-        withheld: None,
+        profiling_runs: Vec::new(),
+        profiling_skipped: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::evidence::{Profile, Recording};
+use model::profiling::{Profile, Recording};
 
 use crate::attach;
 use crate::runtime::base_env;
@@ -64,7 +64,7 @@ impl FlightRecorder {
                 jdk.version
             ));
         }
-        let file = folder.join("evidence.jfr");
+        let file = folder.join("profile.jfr");
         let recorder = Self { jvm, file, folder: folder.to_owned(), interrupted };
         // Kept whole whatever its size: what is dropped is not counted.
         let filename = format!("filename=\"{}\"", recorder.file.display());

@@ -5,7 +5,7 @@ mod jfr;
 mod stackprof;
 mod threads;
 
-use model::evidence::Recording;
+use model::profiling::Recording;
 
 pub(crate) use jfr::FlightRecorder;
 pub(crate) use stackprof::{PROBE as STACKPROF_PROBE, Sampling};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::evidence::{Recording, StackSamples, Sum, Sums};
+use model::profiling::{Recording, StackSamples, Sum, Sums};
 use serde::Deserialize;
 
 use crate::proc;

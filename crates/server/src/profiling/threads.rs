@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use model::evidence::CpuUse;
+use model::profiling::CpuUse;
 
 use crate::probe::ProcessTree;
 use crate::proc;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 
 use common::{get, launcher, packages_of, ruby, skip, spec, study, toolbox};
-use model::evidence::{Recording, ThrowableKind};
+use model::profiling::{Recording, ThrowableKind};
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec};
 use server::{Running, RuntimeError, install};
 

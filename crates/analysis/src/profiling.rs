@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::study::Runtime;
-use model::{Mode, StudyRecord, VariantIndex, Withheld};
+use model::{Mode, ProfilingSkipped, StudyRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::audit;
@@ -13,41 +13,41 @@ use crate::pace;
 /// Least and most time for which a server is watched: enough for rare things to show, and for a recording to stay readable.
 const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
 
-/// Whether evidence launches are made where the command line says nothing: as the study says; else in full runs where a
+/// Whether profiling runs are made where the command line says nothing: as the study says; else in full runs where a
 /// variant runs on something that can tell about itself.
-pub fn wants_evidence(record: &StudyRecord) -> bool {
+pub fn wants_profiling(record: &StudyRecord) -> bool {
     let tells = |runtime: &Runtime| !matches!(runtime, Runtime::Command { .. });
     let can = || record.study.variants.iter().any(|variant| tells(&variant.server.runtime));
-    record.study.evidence.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
+    record.study.profiling.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
 }
 
-/// The variants whose evidence launch has not been made, of a run that ended so; or why none is made of it: what could not
+/// The variants whose profiling run has not been made, of a run that ended so; or why none is made of it: what could not
 /// be compared needs no explanation.
-pub fn missing_evidence(assessment: &Assessment, stop: &Stop) -> Result<Vec<VariantIndex>, Withheld> {
+pub fn missing_profiling_runs(assessment: &Assessment, stop: &Stop) -> Result<Vec<VariantIndex>, ProfilingSkipped> {
     let record = assessment.record;
-    let nothing = |stop: &Stop| Err(Withheld::NothingToExplain { because: stop.to_string() });
+    let nothing = |stop: &Stop| Err(ProfilingSkipped::NothingToExplain { because: stop.to_string() });
     match stop {
         Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
         Stop::Decided | Stop::Exhausted => {
             if let Some(vetoed) = next::veto(record, &audit::audit(assessment)) {
                 return nothing(&vetoed);
             }
-            let is_made = |variant| record.evidence.iter().any(|made| made.variant == variant);
+            let is_made = |variant| record.profiling_runs.iter().any(|made| made.variant == variant);
             Ok((0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect())
         }
     }
 }
 
 /// How long a server is watched: as long as a launch measures.
-pub fn evidence_window(record: &StudyRecord) -> Duration {
+pub fn profiling_window(record: &StudyRecord) -> Duration {
     let measured: Duration = record.plan.cells.iter().map(|cell| cell.length(record.plan.schedule.measure)).sum();
     measured.clamp(WINDOW[0], WINDOW[1])
 }
 
-/// About how long one evidence launch takes, reading what was recorded included.
-pub fn evidence_time(assessment: &Assessment) -> Duration {
+/// About how long one profiling run takes, reading what was recorded included.
+pub fn profiling_time(assessment: &Assessment) -> Duration {
     let record = assessment.record;
-    pace::block_time(assessment) / record.study.variants.len().max(1) as u32 + evidence_window(record)
+    pace::block_time(assessment) / record.study.variants.len().max(1) as u32 + profiling_window(record)
 }
 
 #[cfg(test)]
@@ -58,25 +58,25 @@ mod tests {
     use crate::{Boundaries, assess, fixture};
 
     #[test]
-    fn evidence_is_gathered_where_something_can_tell() {
+    fn profiling_runs_are_made_where_a_runtime_can_be_profiled() {
         let mut record = fixture::record(5, 0.0);
-        assert!(!wants_evidence(&record), "a command tells nothing");
+        assert!(!wants_profiling(&record), "a command tells nothing");
         record.study.variants[1].server.runtime =
             Runtime::Ruby { version: None, options: Vec::new(), script: "x".into() };
-        assert!(wants_evidence(&record));
+        assert!(wants_profiling(&record));
         record.plan.mode = Mode::Quick;
-        assert!(!wants_evidence(&record), "a quick run ends quickly");
-        record.study.evidence = Some(true);
-        assert!(wants_evidence(&record));
+        assert!(!wants_profiling(&record), "a quick run ends quickly");
+        record.study.profiling = Some(true);
+        assert!(wants_profiling(&record));
     }
 
     #[test]
     fn each_variant_is_launched_once() {
         let mut record = fixture::record(5, 0.0);
         let boundaries = Boundaries::standard();
-        assert_eq!(missing_evidence(&assess(&record, &boundaries), &Stop::Decided), Ok(vec![0, 1]));
-        record.evidence = vec![fixture::evidence(0, 100, 0.0)];
-        assert_eq!(missing_evidence(&assess(&record, &boundaries), &Stop::Exhausted), Ok(vec![1]));
+        assert_eq!(missing_profiling_runs(&assess(&record, &boundaries), &Stop::Decided), Ok(vec![0, 1]));
+        record.profiling_runs = vec![fixture::profiling_run(0, 100, 0.0)];
+        assert_eq!(missing_profiling_runs(&assess(&record, &boundaries), &Stop::Exhausted), Ok(vec![1]));
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         let boundaries = Boundaries::standard();
         let told = |record: &StudyRecord, stop: Stop| {
-            missing_evidence(&assess(record, &boundaries), &stop).unwrap_err().to_string()
+            missing_profiling_runs(&assess(record, &boundaries), &stop).unwrap_err().to_string()
         };
         assert_eq!(
             told(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),

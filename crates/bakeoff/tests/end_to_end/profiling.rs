@@ -151,26 +151,26 @@ fn a_full_run_of_ruby_programs_ends_with_samples_of_them() {
 }
 
 #[test]
-fn evidence_is_resumed_and_can_be_declined() {
+fn profiling_runs_are_resumed_and_can_be_declined() {
     let place = Place::with_study(&[("one", &page("1ms")), ("two", &page("2ms"))]);
-    let run = ["run", "study.toml", "--seed", "1", "--evidence"];
+    let run = ["run", "study.toml", "--seed", "1", "--profile"];
     let started = place.start(&mut place.bakeoff(&run));
-    eventually("the first evidence launch's end", Duration::from_secs(120), || started.has_said("evidence, one:"));
+    eventually("the first profiling run's end", Duration::from_secs(120), || started.has_said("profiling run, one:"));
     started.signal("INT");
-    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --evidence");
+    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --profile");
     place.assert_nothing_is_left();
     assert_eq!(place.status(), "interrupted");
 
     // No block is left that a budget could be too small for; what is left is.
     let copy = place.path("copy");
     assert!(Command::new("cp").arg("-r").arg(place.store_folder()).arg(&copy).status().unwrap().success());
-    let small = ["run", "study.toml", "--resume", "--evidence", "--budget", "1s"];
+    let small = ["run", "study.toml", "--resume", "--profile", "--budget", "1s"];
     let ran = place.start(&mut place.bakeoff_with(&copy.join("store.db"), &small)).end().ends_with(0);
     ran.complains("more than was left of the budget of 1 s");
 
-    let resumed = place.run(&["run", "study.toml", "--resume", "--evidence"]).ends_with(0);
-    resumed.complains("evidence, two: no recording: a server without a JVM keeps no record of itself");
-    assert!(!resumed.stderr.contains("evidence, one:"), "{}", resumed.stderr);
+    let resumed = place.run(&["run", "study.toml", "--resume", "--profile"]).ends_with(0);
+    resumed.complains("profiling run, two: no recording: a server without a JVM keeps no record of itself");
+    assert!(!resumed.stderr.contains("profiling run, one:"), "{}", resumed.stderr);
     let why = place.report().why.unwrap();
     assert_eq!(why.launches.iter().map(|launch| launch.variant).collect::<Vec<_>>(), [0, 1]);
     assert!(why.launches.iter().all(|launch| launch.requests > 0 && launch.recording.is_none()), "{why:#?}");
@@ -191,10 +191,10 @@ fn what_was_seen_of_a_server_that_died_while_it_was_watched_is_kept() {
         place.change(&format!("{{dir}}/{level}.toml"), &format!("{{trial_dir}}/{level}.toml"));
     }
     let hook = "prepare = \"cp one.toml two.toml {trial_dir}; \
-                case {trial_dir} in *evidence*) for level in one two; do cp dies.toml {trial_dir}/$level.toml; done;; esac\"";
+                case {trial_dir} in *profiling*) for level in one two; do cp dies.toml {trial_dir}/$level.toml; done;; esac\"";
     place.change("[[workload]]", &format!("[hooks]\n{hook}\n\n[[workload]]"));
-    let ran = place.run(&["run", "study.toml", "--evidence", "--fail-on", "never"]).ends_with(0);
-    ran.complains("evidence, one: FAILED: ");
+    let ran = place.run(&["run", "study.toml", "--profile", "--fail-on", "never"]).ends_with(0);
+    ran.complains("profiling run, one: FAILED: ");
     place.assert_nothing_is_left();
     let why = place.report().why.unwrap();
     assert_eq!(why.launches.len(), 2);

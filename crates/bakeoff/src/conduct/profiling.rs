@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use load::{Load, Stop};
-use model::evidence::{Recording, Seen};
-use model::{Arrivals, CellIndex, EvidenceRecord, Phase, StudyRecord, VariantIndex, sample};
+use model::profiling::{Recording, Seen};
+use model::{Arrivals, CellIndex, Phase, ProfilingRun, StudyRecord, VariantIndex, sample};
 
 use super::ConductError;
 use super::launch::{Broken, Launch, Over, Purpose, Run};
@@ -16,14 +16,14 @@ use super::shown::{Shown, Step};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.
-    pub fn gather<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Over<EvidenceRecord>, ConductError> {
+    pub fn profile<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Over<ProfilingRun>, ConductError> {
         let started = Timestamp::now().to_string();
         let load = load_name(run.record);
-        let folder = self.folder.join(format!("evidence-{}", variant + 1));
-        let launch = Launch { prepared: self, purpose: Purpose::Evidence, variant, run, folder };
+        let folder = self.folder.join(format!("profiling-{}", variant + 1));
+        let launch = Launch { prepared: self, purpose: Purpose::Profiling, variant, run, folder };
         launch.over(|outcome, shown| {
             let Shown { settings, seen, oom_kills, failed_tear_downs, .. } = shown;
-            EvidenceRecord { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
+            ProfilingRun { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
         })
     }
 }
@@ -48,7 +48,7 @@ impl Warm<'_> {
         let record = live.launch.run.record;
         let cell = decisive_cell(record);
         live.launch.enter(Phase::Watch, cell);
-        let window = analysis::evidence_window(record);
+        let window = analysis::profiling_window(record);
         let load = match cell {
             Some(cell) => Ok(live.cell_load(cell, &asks, Stop::Told)),
             None => live.mixed_load(&asks, Stop::Told),

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::record::is_zero;
 use crate::{FailedTearDowns, Outcome, Setting, VariantIndex, text};
 
-/// One evidence launch that ended, well or not.
+/// One profiling run that ended, well or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EvidenceRecord {
+pub struct ProfilingRun {
     /// What was launched.
     pub variant: VariantIndex,
     /// When it began, RFC 3339.
@@ -34,10 +34,10 @@ pub struct EvidenceRecord {
     pub failed_tear_downs: Option<FailedTearDowns>,
 }
 
-/// Why no evidence launch was made although some were wanted.
+/// Why no profiling run was made although some were wanted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Withheld {
+pub enum ProfilingSkipped {
     /// The run ended without anything to explain.
     NothingToExplain {
         /// How it ended.
@@ -57,7 +57,7 @@ pub enum Withheld {
     },
 }
 
-impl fmt::Display for Withheld {
+impl fmt::Display for ProfilingSkipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NothingToExplain { because } => write!(f, "there is nothing to explain: {because}"),

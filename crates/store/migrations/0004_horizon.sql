@@ -1,2 +1,0 @@
--- How many blocks a run uses at most, once that is fixed: JSON of `model`.
-ALTER TABLE run ADD COLUMN horizon TEXT;
