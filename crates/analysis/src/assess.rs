@@ -75,7 +75,7 @@ impl Assessment<'_> {
     pub(crate) fn end(&self) -> Option<&Stop> {
         match self.next() {
             Next::Stop(stop) => Some(stop),
-            Next::Run(_) | Next::DecideCut(_) | Next::FixHorizon(_) => None,
+            Next::Run(_) | Next::FixWarmUpLength(_) | Next::FixHorizon(_) => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::budget::{self, NoRoom};
 
-/// Blocks that find the warm-up cut.
+/// Blocks that find the warm-up length.
 pub(crate) const PILOT_BLOCKS: usize = 2;
 /// Part of the blocks that may be set aside because the host was disturbed.
 pub(crate) const SPARE: f64 = 0.2;

@@ -13,7 +13,7 @@ use model::study::{
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric, Mode, Outcome,
     Phase, Profile, ProfilingRun, Sample, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
-    StudyRecord, Tally, TrialRecord, WarmUpCut, WarmUpRecord,
+    StudyRecord, Tally, TrialRecord, WarmUpLength, WarmUpRecord,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -111,7 +111,7 @@ pub fn empty(study: Study, mode: Mode) -> StudyRecord {
         study,
         plan,
         host: HostFacts::default(),
-        warm_up_cut: None,
+        warm_up_length: None,
         horizon: None,
         trials: Vec::new(),
         profiling_runs: Vec::new(),
@@ -128,7 +128,7 @@ pub fn record(blocks: usize, effect: f64) -> StudyRecord {
 /// normal `noise` of each launch (both log ratios).
 pub fn record_of(study: Study, blocks: usize, effect: f64, noise: f64, seed: u64) -> StudyRecord {
     let mut record = empty(study, Mode::Full);
-    record.warm_up_cut = Some(WarmUpCut { seconds: 50.0, established: true });
+    record.warm_up_length = Some(WarmUpLength { seconds: 50.0, established: true });
     record.horizon = Some(record.plan.schedule.max_blocks);
     let planned = record.plan.pilot.iter().chain(&record.plan.blocks[..blocks]).flat_map(|block| &block.trials);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

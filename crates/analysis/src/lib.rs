@@ -67,5 +67,5 @@ pub use pace::{block_time, time_left};
 pub use profiling::{missing_profiling_runs, profiling_time, profiling_window, wants_profiling};
 pub use reach::smallest;
 pub use scalability::curves;
-pub use steady::{Second, Steadiness, Steady, cut};
+pub use steady::{Second, Steadiness, Steady, warm_up_length};
 pub use verdict::analyse;

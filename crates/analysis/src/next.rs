@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use model::study::WarmUp;
-use model::{Effect, FindingId, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, WarmUpCut};
+use model::{Effect, FindingId, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, WarmUpLength};
 
 use crate::assess::Assessment;
 use crate::audit::{self, Found};
@@ -17,8 +17,8 @@ const HOPELESS: usize = 2;
 /// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Store this as [`StudyRecord::warm_up_cut`].
-    DecideCut(WarmUpCut),
+    /// Store this as [`StudyRecord::warm_up_length`].
+    FixWarmUpLength(WarmUpLength),
     /// Store this as [`StudyRecord::horizon`].
     FixHorizon(u32),
     /// Run this trial of the plan and store its record.
@@ -87,8 +87,8 @@ pub fn decide(assessment: &Assessment) -> Next {
     if let Some(pilot) = next {
         return Next::Run(pilot);
     }
-    if record.warm_up_cut.is_none() && is_warm_up_known(record) {
-        return Next::DecideCut(cut(record));
+    if record.warm_up_length.is_none() && is_warm_up_known(record) {
+        return Next::FixWarmUpLength(warm_up_length(record));
     }
     // After the pilots, or the first block where there are none: before any interval.
     let is_timed = !record.plan.pilot.is_empty() || first_whole(record).is_some();
@@ -142,9 +142,9 @@ pub fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
         || record.trials.iter().filter(of_block).all(|other| other.outcome == Outcome::Completed)
 }
 
-/// The cut that the study fixes or the times of the launches give that were to find it: the pilots', or side by side those of the first whole block. A pilot that failed has no time; one that never became
+/// The warm-up length that the study fixes or the times of the launches give that were to find it: the pilots', or side by side those of the first whole block. A pilot that failed has no time; one that never became
 /// steady has none either, and says so.
-fn cut(record: &StudyRecord) -> WarmUpCut {
+fn warm_up_length(record: &StudyRecord) -> WarmUpLength {
     let pilots = |variant| {
         let is_side_by_side = record.plan.schedule.launches == Launches::SideBySide;
         let finds = move |trial: &&TrialRecord| {
@@ -155,10 +155,10 @@ fn cut(record: &StudyRecord) -> WarmUpCut {
         completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect()
     };
     match record.plan.schedule.warm_up {
-        WarmUp::Fixed(fixed) => WarmUpCut { seconds: fixed.as_secs_f64(), established: false },
+        WarmUp::Fixed(fixed) => WarmUpLength { seconds: fixed.as_secs_f64(), established: false },
         WarmUp::Pilot { cap } => {
             let times: Vec<Vec<Option<f64>>> = (0..record.study.variants.len()).map(pilots).collect();
-            steady::cut(&times, cap)
+            steady::warm_up_length(&times, cap)
         }
     }
 }
@@ -188,10 +188,10 @@ mod tests {
     /// Walks the plan, taking each trial from `source`; what was decided and how many trials ran.
     fn conduct(source: &StudyRecord) -> (StudyRecord, Stop) {
         let boundaries = Boundaries::standard();
-        let mut record = StudyRecord { trials: Vec::new(), warm_up_cut: None, horizon: None, ..source.clone() };
+        let mut record = StudyRecord { trials: Vec::new(), warm_up_length: None, horizon: None, ..source.clone() };
         loop {
             match next_step(&assess(&record, &boundaries)) {
-                Next::DecideCut(cut) => record.warm_up_cut = Some(cut),
+                Next::FixWarmUpLength(length) => record.warm_up_length = Some(length),
                 Next::FixHorizon(blocks) => record.horizon = Some(blocks),
                 Next::Run(key) => record.trials.push(source.trials.iter().find(|t| t.key == key).unwrap().clone()),
                 Next::Stop(stop) => return (record, stop),
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(stop, Stop::Decided);
         // Pilots: 4 trials, then five blocks of two.
         assert_eq!(record.trials.len(), 14);
-        assert_eq!(record.warm_up_cut, Some(WarmUpCut { seconds: 50.0, established: true }));
+        assert_eq!(record.warm_up_length, Some(WarmUpLength { seconds: 50.0, established: true }));
     }
 
     #[test]
@@ -328,9 +328,9 @@ mod tests {
         study.timing.warm_up = WarmUp::Fixed(Duration::from_secs(20));
         let mut record = fixture::empty(study, Mode::Full);
         let boundaries = Boundaries::standard();
-        let cut = WarmUpCut { seconds: 20.0, established: false };
-        assert_eq!(next_step(&assess(&record, &boundaries)), Next::DecideCut(cut));
-        record.warm_up_cut = Some(cut);
+        let length = WarmUpLength { seconds: 20.0, established: false };
+        assert_eq!(next_step(&assess(&record, &boundaries)), Next::FixWarmUpLength(length));
+        record.warm_up_length = Some(length);
         let first = TrialKey { pilot: false, block: 0, position: 0 };
         assert_eq!(next_step(&assess(&record, &boundaries)), Next::Run(first));
     }
@@ -340,6 +340,6 @@ mod tests {
         let mut source = everything(0.10);
         source.trials[2].warm_up.as_mut().unwrap().steady_at_s = None;
         let (record, _) = conduct(&source);
-        assert_eq!(record.warm_up_cut, Some(WarmUpCut { seconds: 300.0, established: false }));
+        assert_eq!(record.warm_up_length, Some(WarmUpLength { seconds: 300.0, established: false }));
     }
 }

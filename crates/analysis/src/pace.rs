@@ -96,10 +96,10 @@ impl Pace {
                 let least = steady::least_seconds(record.plan.mode);
                 let least = schedule.bursts.map_or(least, |bursts| bursts.elapsed_s(least));
                 let least = seen.unwrap_or(least).min(longest);
-                (least..seen.unwrap_or(longest), steady::cut(&[vec![Some(least)]], cap).seconds..longest)
+                (least..seen.unwrap_or(longest), steady::warm_up_length(&[vec![Some(least)]], cap).seconds..longest)
             }
         };
-        let warm_up = record.warm_up_cut.map_or(warm_up, |cut| cut.seconds..cut.seconds);
+        let warm_up = record.warm_up_length.map_or(warm_up, |length| length.seconds..length.seconds);
         let measuring = measuring(record, completed().filter_map(|trial| trial.warm_up.as_ref()));
         let sum = |a: &Range<f64>, b: &Range<f64>| a.start + b.start..a.end + b.end;
         Self { pilot: sum(&overhead, &pilot), trial: sum(&sum(&overhead, &warm_up), &measuring) }
@@ -148,7 +148,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use model::study::Bursts;
-    use model::{Arrivals, Mode, Profile, WarmUpCut};
+    use model::{Arrivals, Mode, Profile, WarmUpLength};
 
     use super::*;
     use crate::{Boundaries, assess, fixture};
@@ -182,7 +182,7 @@ mod tests {
         for planned in next {
             let mut trial = fixture::trial(planned.variant, record.trials.len());
             trial.key = planned.key;
-            let load = if planned.key.pilot { 60.0 } else { record.warm_up_cut.unwrap().seconds };
+            let load = if planned.key.pilot { 60.0 } else { record.warm_up_length.unwrap().seconds };
             let warm_up = &mut trial.warm_up.as_mut().unwrap().samples[0];
             (warm_up.length_s, warm_up.tally.good) = (load, (1_000.0 * load) as u64);
             trial.cells = planned.cells.iter().map(|cell| fixture::cell(*cell, 100.0)).collect();
@@ -234,11 +234,11 @@ mod tests {
     fn what_ran_says_how_long_the_rest_takes() {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         run(&mut record, 2, 5.0);
-        // Pilots take 5 + 60 s, so the cut will be 75 s at least.
+        // Pilots take 5 + 60 s, so the warm-up length will be 75 s at least.
         assert_eq!(seconds(&left(&record)), [130 + 10 * 120, 130 + 72 * 165]);
         assert_eq!(next_block(&record), Duration::from_secs(130));
         run(&mut record, 2, 5.0);
-        record.warm_up_cut = Some(WarmUpCut { seconds: 75.0, established: true });
+        record.warm_up_length = Some(WarmUpLength { seconds: 75.0, established: true });
         assert_eq!(seconds(&left(&record)), [10 * 120, 72 * 120]);
         assert_eq!(next_block(&record), Duration::from_secs(240));
         // One block, and half of the next.
@@ -258,7 +258,7 @@ mod tests {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         run(&mut record, 4, 10.0);
         slow(&mut record);
-        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: true });
+        record.warm_up_length = Some(WarmUpLength { seconds: 60.0, established: true });
         // The pilots' 10/s foretell 2 s before the measurement of the one cell, and none before that of a single user.
         assert_eq!(seconds(&left(&record)), [10 * 112, 72 * 112]);
         assert_eq!(next_block(&record), Duration::from_secs(224));
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_block_that_does_not_count_makes_another_one_needed() {
         let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
-        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
+        record.warm_up_length = Some(WarmUpLength { seconds: 60.0, established: false });
         run(&mut record, 8, 10.0);
         assert_eq!(seconds(&left(&record)), [2 * 110, 64 * 110]);
         record.trials[7].host.steal_cores = 0.5;
@@ -291,7 +291,7 @@ mod tests {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         (record.study.launches, record.plan.schedule.launches) = (Launches::SideBySide, Launches::SideBySide);
         record.plan.pilot.clear();
-        record.warm_up_cut = Some(WarmUpCut { seconds: 75.0, established: true });
+        record.warm_up_length = Some(WarmUpLength { seconds: 75.0, established: true });
         run(&mut record, 2, 5.0);
         for trial in &mut record.trials {
             trial.host.elapsed_s *= 2.0;
@@ -309,9 +309,9 @@ mod tests {
         let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
         (record.study.launches, record.plan.schedule.launches) = (Launches::SideBySide, Launches::SideBySide);
         record.plan.pilot.clear();
-        record.warm_up_cut = Some(WarmUpCut { seconds: 120.0, established: false });
+        record.warm_up_length = Some(WarmUpLength { seconds: 120.0, established: false });
         run(&mut record, 2, 5.0);
-        record.warm_up_cut = None;
+        record.warm_up_length = None;
         fixture::fail(&mut record.trials[1]);
         // As before anything ran: 10 + 120 + 2·20 s for each launch at most, and never less than none.
         assert_eq!(seconds(&left(&record))[0], 10 * 78);
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn nothing_is_left_when_all_blocks_were_used() {
         let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
-        record.warm_up_cut = Some(WarmUpCut { seconds: 60.0, established: false });
+        record.warm_up_length = Some(WarmUpLength { seconds: 60.0, established: false });
         run(&mut record, 60, 10.0);
         assert_eq!(seconds(&left(&record)), [0, 0]);
     }

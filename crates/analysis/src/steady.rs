@@ -1,4 +1,4 @@
-//! When is a server warm? A rule that looks while it warms up, and the cut that it gives a study.
+//! When is a server warm? A rule that looks while it warms up, and the warm-up length that it gives a study.
 //!
 //! At elapsed times t0·1.15^k it looks at a window, the last part of the load so far. The launch is steady when
 //! - its *rate is level*: the second half of the window is as fast as the first, within a tolerance; and
@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use model::sample::BIN_S;
-use model::{Mode, Sample, WarmUpCut};
+use model::{Mode, Sample, WarmUpLength};
 
 use crate::compiling::Compiling;
 use crate::robust;
@@ -181,12 +181,12 @@ fn is_level(window: &[u32]) -> bool {
 ///
 /// `times` holds, for each variant, when each launch that was to find it became steady (seconds; `None`: never). One
 /// launch that never did, or a variant without any, leaves the cap, and no claim of steadiness.
-pub fn cut(times: &[Vec<Option<f64>>], cap: Duration) -> WarmUpCut {
+pub fn warm_up_length(times: &[Vec<Option<f64>>], cap: Duration) -> WarmUpLength {
     let cap = cap.as_secs_f64();
     let slowest = times.iter().map(|times| p90(times)).try_fold(0.0_f64, |longest, time| Some(longest.max(time?)));
     match slowest {
-        Some(seconds) => WarmUpCut { seconds: (1.25 * seconds).min(cap), established: true },
-        None => WarmUpCut { seconds: cap, established: false },
+        Some(seconds) => WarmUpLength { seconds: (1.25 * seconds).min(cap), established: true },
+        None => WarmUpLength { seconds: cap, established: false },
     }
 }
 
@@ -362,14 +362,14 @@ mod tests {
     #[test]
     fn the_cut_is_that_of_the_slowest_variant() {
         let cap = Duration::from_secs(300);
-        let cut_of = |times: &[Vec<Option<f64>>]| cut(times, cap);
+        let length_of = |times: &[Vec<Option<f64>>]| warm_up_length(times, cap);
         assert_eq!(
-            cut_of(&[vec![Some(30.0), Some(40.0)], vec![Some(80.0), Some(60.0)]]),
-            WarmUpCut { seconds: 100.0, established: true }
+            length_of(&[vec![Some(30.0), Some(40.0)], vec![Some(80.0), Some(60.0)]]),
+            WarmUpLength { seconds: 100.0, established: true }
         );
-        assert_eq!(cut_of(&[vec![Some(280.0)]]), WarmUpCut { seconds: 300.0, established: true });
-        let never = WarmUpCut { seconds: 300.0, established: false };
-        assert_eq!(cut_of(&[vec![Some(30.0), None], vec![Some(30.0)]]), never);
-        assert_eq!(cut_of(&[vec![Some(30.0)], vec![]]), never);
+        assert_eq!(length_of(&[vec![Some(280.0)]]), WarmUpLength { seconds: 300.0, established: true });
+        let never = WarmUpLength { seconds: 300.0, established: false };
+        assert_eq!(length_of(&[vec![Some(30.0), None], vec![Some(30.0)]]), never);
+        assert_eq!(length_of(&[vec![Some(30.0)], vec![]]), never);
     }
 }

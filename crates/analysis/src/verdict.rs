@@ -71,7 +71,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         blocks: summary::blocks(record, blocks),
         warm_ups: summary::warm_ups(record),
         warming_up,
-        warm_up_cut: record.warm_up_cut,
+        warm_up_length: record.warm_up_length,
         changed: assessment.changed().to_vec(),
         findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
         host: record.host.clone(),
@@ -276,16 +276,16 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
         ),
         (None, Launches::OneAfterAnother) => {}
     }
-    if let Some(cut) = record.warm_up_cut.filter(|cut| !cut.established) {
+    if let Some(length) = record.warm_up_length.filter(|length| !length.established) {
         limits.push(format!(
             "Speeds are those after {:.0} s of warm-up; that every variant is steady by then was not established.",
-            cut.seconds
+            length.seconds
         ));
     }
     if let Some(bursts) = record.plan.schedule.bursts {
         limits.push(format!(
             "The warm-up's load came in {bursts}, for all variants alike. Its speeds and times are those of the bursts alone; the \
-             rests count in the cut, and in what is served in all."
+             rests count in the warm-up length, and in what is served in all."
         ));
     }
     let shown = |metric| comparisons.iter().any(|comparison| comparison.metric == metric);

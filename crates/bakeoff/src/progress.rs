@@ -202,10 +202,10 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::TearDownsFailed(failed) => {
             Some(format!("{} failed, the first: {}", text::plural(failed.users, "tear-down"), failed.first))
         }
-        Event::CutDecided(cut) => Some(format!(
+        Event::WarmUpLengthFixed(length) => Some(format!(
             "warm-up: {} for every launch{}",
-            exactly(Duration::from_secs_f64(cut.seconds)),
-            if cut.established {
+            exactly(Duration::from_secs_f64(length.seconds)),
+            if length.established {
                 ", by when all were steady"
             } else {
                 "; that all are steady by then is not established"

@@ -240,15 +240,15 @@ fn welch(a: &[f64], b: &[f64]) -> f64 {
 /// How often variants that run at one speed once warm, of which B takes half as long again to get there, are called different.
 ///
 /// A launch runs at 1 − ½·e^(−t/τ) of its speed, τ = 10 s for A and 15 s for B, times e^(0.2·z) of each launch. It is measured
-/// for 60 s: from its start, or from the common cut, 1.25 × the longest time in which one of two pilots of each variant
+/// for 60 s: from its start, or from the common warm-up length, 1.25 × the longest time in which one of two pilots of each variant
 /// comes within 1 %.
-pub fn slower_warm_up(cut: bool, study: &Study, noise: &Noise, boundaries: &Boundaries, studies: Studies) -> Rate {
+pub fn slower_warm_up(warmed: bool, study: &Study, noise: &Noise, boundaries: &Boundaries, studies: Studies) -> Rate {
     const TAU_S: [f64; 2] = [10.0, 15.0];
     const COLD: f64 = 0.5;
     const LENGTH_S: f64 = MEASURED_S as f64;
     count(studies, |rng| {
         let tau = |variant: usize, rng: &mut ChaCha8Rng| TAU_S[variant] * (0.2 * normal(rng)).exp();
-        let start = if cut {
+        let start = if warmed {
             let pilots = [0, 0, 1, 1].map(|variant| tau(variant, rng) * (COLD / 0.01).ln());
             1.25 * pilots.into_iter().fold(0.0, f64::max)
         } else {

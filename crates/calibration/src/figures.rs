@@ -303,7 +303,7 @@ impl Figures {
         let asked = [
             of_method(Method::WithoutBlocks),
             of_method(Method::WithoutTable),
-            of_replicates(WITHOUT_CUT),
+            of_replicates(WITHOUT_LENGTH),
             of_replicates(REQUESTS),
         ];
         let hosts = Disturbance::ALL.map(|host| host.to_string());
@@ -335,9 +335,9 @@ impl Figures {
         let of = |kind: u64, rate: &(dyn Fn(&Noise, Studies) -> Rate + Sync)| {
             in_parallel(&noises, |index, noise| rate(noise, self.studies.of_kind(kind + index as u64)))
         };
-        let warm_up = |cut: bool| {
+        let warm_up = |warmed: bool| {
             move |noise: &Noise, studies: Studies| {
-                ablation::slower_warm_up(cut, &self.study, noise, &self.boundaries, studies)
+                ablation::slower_warm_up(warmed, &self.study, noise, &self.boundaries, studies)
             }
         };
         let seconds = |launches: usize| {
@@ -348,8 +348,8 @@ impl Figures {
         };
         let row = |name: &str, rates: Vec<Rate>| (name.to_owned(), rates);
         vec![
-            row("with the warm-up cut: B warms slower", of(2_100, &warm_up(true))),
-            row(&format!("{WITHOUT_CUT}: B warms slower"), of(2_110, &warm_up(false))),
+            row("with a common warm-up length: B warms slower", of(2_100, &warm_up(true))),
+            row(&format!("{WITHOUT_LENGTH}: B warms slower"), of(2_110, &warm_up(false))),
             row(&format!("{REQUESTS}, one launch a side"), of(2_150, &requests(1))),
             row(&format!("{REQUESTS}, five launches a side"), of(2_160, &requests(5))),
             row(&format!("{REQUESTS}, thirty launches a side"), of(2_170, &requests(30))),
@@ -385,7 +385,7 @@ impl Figures {
 }
 
 /// How rows of ablations begin.
-const WITHOUT_CUT: &str = "without the warm-up cut";
+const WITHOUT_LENGTH: &str = "without a common warm-up length";
 const REQUESTS: &str = "requests as replicates";
 
 /// As many as there are processors.

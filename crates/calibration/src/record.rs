@@ -103,7 +103,7 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
     stored(json!({
         "run": "run", "version": "0.1.0", "started": "2026-01-31T10:00:00Z", "study": study, "plan": plan,
         "host": { "os": "Debian", "kernel": "6.12", "cpu_model": "", "cpus": 2, "memory_bytes": 8_u64 << 30 },
-        "warm_up_cut": { "seconds": 50.0, "established": true }, "horizon": study.timing.max_blocks, "trials": trials,
+        "warm_up_length": { "seconds": 50.0, "established": true }, "horizon": study.timing.max_blocks, "trials": trials,
     }))
 }
 

@@ -42,8 +42,8 @@ const PILOTS: [usize; 2] = [2, 2];
 /// When the measurement begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The study's cut: the warm-up's rule on four pilots of the same server, whose compilers are not seen.
-    Cut,
+    /// The study's warm-up length: the warm-up's rule on four pilots of the same server, whose compilers are not seen.
+    Common,
     /// The warm-up's rule on the launch itself, whose compilers are not seen.
     Blind,
     /// The warm-up's rule on the launch itself, whose compilers are seen.
@@ -56,12 +56,12 @@ pub enum Rule {
 
 impl Rule {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Cut, Self::Blind, Self::Seeing, Self::Fixed, Self::Variation];
+    pub const ALL: [Self; 5] = [Self::Common, Self::Blind, Self::Seeing, Self::Fixed, Self::Variation];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Cut => "the rule on the pilots, the study's cut",
+            Self::Common => "the rule on the pilots, the study's warm-up length",
             Self::Blind => "the rule on the launch itself",
             Self::Seeing => "the same, its compilers seen",
             Self::Fixed => "fixed, 30 s",
@@ -169,12 +169,12 @@ pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
     let mut stops: [Vec<Option<(f64, bool)>>; Rule::ALL.len()] = Default::default();
     for mut rng in servers.generators() {
         let server = Curve::of_server(&mut rng);
-        let cut = cut(server, noise, &mut rng);
+        let length = length(server, noise, &mut rng);
         let launch = server.of_launch(&mut rng);
         let bins = launch.bins(noise, &mut rng);
         for (stops, rule) in stops.iter_mut().zip(Rule::ALL) {
             let at = match rule {
-                Rule::Cut => cut,
+                Rule::Common => length,
                 Rule::Blind => steady_at(&bins, |_| None),
                 Rule::Seeing => steady_at(&bins, |second| Some(launch.compiling(second as f64))),
                 Rule::Fixed => Some(FIXED_S),
@@ -198,11 +198,11 @@ pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
 }
 
 /// When studies of this server begin to measure, by pilots; `None` where some pilot was never steady.
-fn cut(server: Curve, noise: Roughness, rng: &mut ChaCha8Rng) -> Option<f64> {
+fn length(server: Curve, noise: Roughness, rng: &mut ChaCha8Rng) -> Option<f64> {
     let mut pilot = || steady_at(&server.of_launch(rng).bins(noise, rng), |_| None);
     let times = PILOTS.map(|pilots| (0..pilots).map(|_| pilot()).collect::<Vec<_>>());
-    let cut = analysis::cut(&times, Duration::from_secs(CAP_S as u64));
-    cut.established.then_some(cut.seconds)
+    let length = analysis::warm_up_length(&times, Duration::from_secs(CAP_S as u64));
+    length.established.then_some(length.seconds)
 }
 
 /// When the warm-up's rule holds, seconds; `compiling` says what compilers did in each second, where they are seen.

@@ -132,7 +132,7 @@ fn what_is_left_out_is_missed() {
     let errs = |method, noise| ablation::false_differences(method, &study, noise, &boundaries, STUDIES).share();
     assert!(errs(Method::WithoutBlocks, &drift) > 0.5);
     assert!(errs(Method::WithoutTable, &noisy) > 0.15);
-    let warm_up = |cut| ablation::slower_warm_up(cut, &study, &quiet, &boundaries, STUDIES);
+    let warm_up = |warmed| ablation::slower_warm_up(warmed, &study, &quiet, &boundaries, STUDIES);
     assert!(warm_up(false).share() > 0.5 && is_within(warm_up(true), 0.05), "{}, {}", warm_up(false), warm_up(true));
     assert!(ablation::seconds_as_replicates(5, &noisy, STUDIES).share() > 0.5);
     assert!(ablation::requests_as_replicates(5, &noisy, STUDIES).share() > 0.5);
@@ -160,12 +160,12 @@ fn steps_are_found_and_steady_launches_stay_quiet() {
 #[test]
 fn fewer_launches_are_cold_than_after_thirty_seconds() {
     for noise in Roughness::ALL {
-        let [cut, own, seeing, fixed, _] = warming::simulate(noise, Studies { count: 300, ..STUDIES });
+        let [common, own, seeing, fixed, _] = warming::simulate(noise, Studies { count: 300, ..STUDIES });
         for told in [&own, &seeing] {
             assert!(told.early.share() < fixed.early.share() / 2.0, "{}: {told:?}, {fixed:?}", noise.name);
             assert!(told.stopped.share() > 0.95, "{}: {told:?}", noise.name);
         }
-        assert!(cut.early.share() < own.early.share(), "{}: {cut:?}, {own:?}", noise.name);
+        assert!(common.early.share() < own.early.share(), "{}: {common:?}, {own:?}", noise.name);
     }
 }
 

@@ -50,7 +50,7 @@ pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
-pub use plan::{Block, Cell, CellIndex, Launches, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpCut};
+pub use plan::{Block, Cell, CellIndex, Launches, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
 pub use profiling::{ProfilingRun, ProfilingSkipped};
 pub use record::{
     AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,

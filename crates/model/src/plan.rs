@@ -22,7 +22,7 @@ pub struct Plan {
     pub mode: Mode,
     /// The cells measured in every trial.
     pub cells: Vec<Cell>,
-    /// Blocks that only warm up, to find the cut; empty when the cut is fixed, and side by side, where the first block finds it.
+    /// Blocks that only warm up, to find the warm-up length; empty when the warm-up length is fixed, and side by side, where the first block finds it.
     pub pilot: Vec<Block>,
     /// Blocks that measure: as many as may be used, and spare ones for those that are set aside.
     pub blocks: Vec<Block>,
@@ -136,9 +136,9 @@ impl Cell {
     }
 }
 
-/// The warm-up cut in force, decided by the pilot or fixed by the study; the same for every variant.
+/// The warm-up length in force, decided by the pilot or fixed by the study; the same for every variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WarmUpCut {
+pub struct WarmUpLength {
     /// Warm-up before measuring, seconds, those of rests too.
     pub seconds: f64,
     /// Whether a pilot saw every variant steady within it.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::study::SettingKind;
 use crate::{
     CellIndex, ChangedOptions, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Plan, ProfilingRun,
-    ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpCut,
+    ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpLength,
 };
 
 /// From one try whether a server is ready to the next: its start-up is told no more finely.
@@ -31,8 +31,8 @@ pub struct StudyRecord {
     pub plan: Plan,
     /// The machine.
     pub host: HostFacts,
-    /// The cut in force once known.
-    pub warm_up_cut: Option<WarmUpCut>,
+    /// The warm-up length in force once known.
+    pub warm_up_length: Option<WarmUpLength>,
     /// How many blocks are used at most (spare ones apart): fixed once the time of a block is known, before any difference is looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u32>,

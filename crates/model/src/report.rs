@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::warm_up::Spread;
 use crate::{
     AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability,
-    Setting, TrialKey, VariantIndex, Verdict, WarmUpCut, WarmingUp, Why,
+    Setting, TrialKey, VariantIndex, Verdict, WarmUpLength, WarmingUp, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -79,8 +79,8 @@ pub struct Report {
     /// What warming up costs, and when it has paid; absent where no warm-up was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warming_up: Option<WarmingUp>,
-    /// The cut in force.
-    pub warm_up_cut: Option<WarmUpCut>,
+    /// The warm-up length in force.
+    pub warm_up_length: Option<WarmUpLength>,
     /// Launches whose speed changed while it was measured, as series with their changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<ChangedSeries>,

@@ -426,11 +426,11 @@ pub struct Timing {
     pub max_blocks: u32,
 }
 
-/// How the warm-up cut is found; it is the same for all variants.
+/// How the warm-up length is found; it is the same for all variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUp {
-    /// Pilot blocks warm up until steady, or for at most this long; they decide the cut.
+    /// Pilot blocks warm up until steady, or for at most this long; they decide the warm-up length.
     Pilot {
         /// Longest warm-up of one launch.
         cap: Duration,

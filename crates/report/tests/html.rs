@@ -28,7 +28,7 @@ fn charts() {
 #[test]
 fn the_warm_up_axis_has_round_even_ticks() {
     let mut report = fixture::inconclusive();
-    report.warm_up_cut = None;
+    report.warm_up_length = None;
     let points = report.warm_ups.iter_mut().flat_map(|series| &mut series.points);
     points.for_each(|point| point[0] /= 89.0);
     let page = report::html(&report);

@@ -10,7 +10,7 @@ CREATE TABLE run (
     plan              TEXT NOT NULL,
     host              TEXT NOT NULL,
     -- How long every launch is warmed, and how many blocks the run uses at most, once they are fixed.
-    warm_up_cut       TEXT,
+    warm_up_length    TEXT,
     horizon           TEXT,
     -- Why there are no profiling runs although they were wanted; `null` where there is no reason.
     profiling_skipped TEXT

@@ -10,7 +10,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{Mode, Plan, ProfilingRun, ProfilingSkipped, Study, StudyRecord, TrialRecord, WarmUpCut};
+use model::{Mode, Plan, ProfilingRun, ProfilingSkipped, Study, StudyRecord, TrialRecord, WarmUpLength};
 use serde::Serialize;
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -161,10 +161,10 @@ impl Store {
         self.rows(FORGET, &[run]).map(drop)
     }
 
-    /// Stores the warm-up cut in force from now on.
-    pub fn set_warm_up_cut(&self, run: &str, cut: WarmUpCut) -> Result<(), StoreError> {
-        let cut = json(&cut).map_err(unreadable(run))?;
-        self.update(run, "UPDATE run SET warm_up_cut = $2 WHERE name = $1", &cut)
+    /// Stores the warm-up length in force from now on.
+    pub fn set_warm_up_length(&self, run: &str, length: WarmUpLength) -> Result<(), StoreError> {
+        let length = json(&length).map_err(unreadable(run))?;
+        self.update(run, "UPDATE run SET warm_up_length = $2 WHERE name = $1", &length)
     }
 
     /// Stores another plan in place of a run's.
@@ -253,12 +253,12 @@ impl Store {
     }
 
     fn insert(&self, record: &StudyRecord, status: Status) -> Result<(), StoreError> {
-        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_cut, horizon, profiling_skipped) \
+        const RUN: &str = "INSERT INTO run (name, version, started, status, mode, study_name, study, plan, host, warm_up_length, horizon, profiling_skipped) \
                            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
         let run = &record.run;
         let written = (|| Ok((json(&record.study)?, json(&record.plan)?, json(&record.host)?)))();
         let (study, plan, host) = written.map_err(unreadable(run))?;
-        let cut = record.warm_up_cut.map(|cut| json(&cut)).transpose().map_err(unreadable(run))?;
+        let length = record.warm_up_length.map(|length| json(&length)).transpose().map_err(unreadable(run))?;
         let horizon = record.horizon.map(|blocks| json(&blocks)).transpose().map_err(unreadable(run))?;
         let skipped = record.profiling_skipped.as_ref().map(json).transpose().map_err(unreadable(run))?;
         let trials: Vec<TrialRow> =
@@ -277,7 +277,7 @@ impl Store {
                 .bind(study)
                 .bind(plan)
                 .bind(host)
-                .bind(cut)
+                .bind(length)
                 .bind(horizon)
                 .bind(skipped)
                 .execute(&mut *transaction)
@@ -400,7 +400,7 @@ impl<'a> ProfilingRow<'a> {
 }
 
 fn record(row: &SqliteRow, trials: &[String], profiling_runs: &[String]) -> Result<StudyRecord, serde_json::Error> {
-    let cut: Option<&str> = row.get("warm_up_cut");
+    let length: Option<&str> = row.get("warm_up_length");
     let horizon: Option<&str> = row.get("horizon");
     let skipped: Option<&str> = row.get("profiling_skipped");
     Ok(StudyRecord {
@@ -410,7 +410,7 @@ fn record(row: &SqliteRow, trials: &[String], profiling_runs: &[String]) -> Resu
         study: serde_json::from_str(row.get("study"))?,
         plan: serde_json::from_str(row.get("plan"))?,
         host: serde_json::from_str(row.get("host"))?,
-        warm_up_cut: cut.map(serde_json::from_str).transpose()?,
+        warm_up_length: length.map(serde_json::from_str).transpose()?,
         horizon: horizon.map(serde_json::from_str).transpose()?,
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
         profiling_runs: profiling_runs.iter().map(|made| serde_json::from_str(made)).collect::<Result<_, _>>()?,

@@ -10,7 +10,7 @@ use std::{fs, slice, thread};
 
 use common::{run, trial};
 use model::profiling::{Recording, Seen};
-use model::{Outcome, ProfilingRun, ProfilingSkipped, WarmUpCut};
+use model::{Outcome, ProfilingRun, ProfilingSkipped, WarmUpLength};
 use store::{LATEST, Status, Store, StoreError};
 use tempfile::TempDir;
 
@@ -53,9 +53,9 @@ fn a_run_survives_closing() {
         pilot.key.pilot = true;
         store.add_trials(&expected.run, slice::from_ref(&pilot)).unwrap();
         expected.trials.push(pilot);
-        let cut = WarmUpCut { seconds: 41.3, established: true };
-        store.set_warm_up_cut(&expected.run, cut).unwrap();
-        expected.warm_up_cut = Some(cut);
+        let length = WarmUpLength { seconds: 41.3, established: true };
+        store.set_warm_up_length(&expected.run, length).unwrap();
+        expected.warm_up_length = Some(length);
         store.set_horizon(&expected.run, 12).unwrap();
         expected.horizon = Some(12);
         let made = ProfilingRun {

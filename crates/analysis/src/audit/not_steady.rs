@@ -17,7 +17,7 @@ const FEWEST_LAUNCHES: usize = 3;
 const NEGLIGIBLE: f64 = 0.1;
 
 /// A warning for each variant of which some launch was never steady where the warm-up's length was to be found (in a pilot, or side by side in
-/// any block; the cut is the cap then), and for each whose
+/// any block; the warm-up length is the cap then), and for each whose
 /// measured part still trends: in the median launch its speed changes by more than 5 % from the first to the second half
 /// of the measurements, so at least half of the launches change that much in the same direction.
 /// Also for each whose compilers still took more than a tenth of what the server used, in the median launch of a full run.
@@ -50,15 +50,15 @@ fn never_warm(record: &StudyRecord, variant: usize) -> Option<Found> {
         let found = found
             .about(variant)
             .with("launches never warm", format!("{never} of {} ({})", own().count(), percent(share)));
-        match record.warm_up_cut {
-            Some(cut) => found.with("their warm-up lasted", format!("{:.0} s", cut.seconds)),
+        match record.warm_up_length {
+            Some(length) => found.with("their warm-up lasted", format!("{:.0} s", length.seconds)),
             None => found,
         }
     })
 }
 
 fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
-    let cut = record.warm_up_cut.filter(|cut| !cut.established)?;
+    let length = record.warm_up_length.filter(|length| !length.established)?;
     if !matches!(record.plan.schedule.warm_up, WarmUp::Pilot { .. }) {
         return None;
     }
@@ -78,7 +78,7 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
         )
         .about(variant)
         .with("launches never steady", format!("{never} of {}", times.len()))
-        .with("measured after", format!("{:.0} s", cut.seconds))
+        .with("measured after", format!("{:.0} s", length.seconds))
     })
 }
 
@@ -159,7 +159,7 @@ fn cell_trend(arrivals: &Arrivals, samples: &[Sample]) -> Option<f64> {
 mod tests {
     use std::time::Duration;
 
-    use model::{Histogram, JvmCounters, JvmUse, Metric, Profile, ServerUse, Spacing, WarmUpCut};
+    use model::{Histogram, JvmCounters, JvmUse, Metric, Profile, ServerUse, Spacing, WarmUpLength};
 
     use super::*;
     use crate::audit::testing::found;
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(found(rule, &record), []);
         let on = record.trials.iter_mut().find(|trial| trial.variant == 1).unwrap();
         on.warm_up.as_mut().unwrap().steady_at_s = None;
-        record.warm_up_cut = Some(WarmUpCut { seconds: 300.0, established: false });
+        record.warm_up_length = Some(WarmUpLength { seconds: 300.0, established: false });
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
     }
 

@@ -1,5 +1,5 @@
 use model::Interpretation::{self, Better, Equivalent, Undecided, Worse};
-use model::{Mode, WarmUpCut};
+use model::{Mode, WarmUpLength};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -199,7 +199,7 @@ fn quick(rate: impl Fn(usize, f64) -> f64) -> StudyRecord {
     }
     record.plan.mode = Mode::Quick;
     (record.plan.schedule.max_blocks, record.plan.schedule.min_blocks) = (5, 5);
-    record.warm_up_cut = Some(WarmUpCut { seconds: 12.0, established: false });
+    record.warm_up_length = Some(WarmUpLength { seconds: 12.0, established: false });
     record.trials.retain(|trial| !trial.key.pilot);
     record
 }

@@ -39,7 +39,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         host: HostFacts { engine: Some(load::engine()), ..server::host_facts() },
         study,
         plan,
-        warm_up_cut: None,
+        warm_up_length: None,
         horizon: None,
         trials: Vec::new(),
         profiling_runs: Vec::new(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::plan::Trial;
 use model::{
     CellIndex, Effect, FailedTearDowns, Outlook, Phase, ProfilingRun, ProfilingSkipped, StudyRecord, TrialRecord,
-    VariantIndex, WarmUpCut,
+    VariantIndex, WarmUpLength,
 };
 
 use super::Ending;
@@ -53,8 +53,8 @@ pub enum Event<'a> {
         /// Least and most time that is left by the plan, at the pace so far.
         left: Range<Duration>,
     },
-    /// The pilot has decided the warm-up cut.
-    CutDecided(WarmUpCut),
+    /// The pilot has decided the warm-up length.
+    WarmUpLengthFixed(WarmUpLength),
     /// A block is complete and the interval was looked at, for each variant but the baseline.
     Looked(&'a [Option<Effect>]),
     /// What it will take to see what the study cares about, as far as is known by now.

@@ -36,7 +36,7 @@ impl Extent {
     fn in_round(self, round: Round) -> Duration {
         match (self, round.steady_at) {
             (Self::UntilSteady(cap), Some(steady_at)) => {
-                Duration::from_secs_f64(analysis::cut(&[vec![Some(steady_at)]], cap).seconds)
+                Duration::from_secs_f64(analysis::warm_up_length(&[vec![Some(steady_at)]], cap).seconds)
             }
             (Self::Fixed(length) | Self::UntilSteady(length), _) => length,
         }

@@ -215,11 +215,11 @@ impl Conductor<'_> {
                     let missing = self.profiling_runs_to_make(&assessment, began, &why);
                     return self.profile(&prepared, record, missing, why);
                 }
-                Next::DecideCut(cut) => {
-                    self.store.set_warm_up_cut(&record.run, cut)?;
-                    record.warm_up_cut = Some(cut);
+                Next::FixWarmUpLength(length) => {
+                    self.store.set_warm_up_length(&record.run, length)?;
+                    record.warm_up_length = Some(length);
                     assessment = analysis::assess(record, &boundaries);
-                    self.watcher.see(&Event::CutDecided(cut));
+                    self.watcher.see(&Event::WarmUpLengthFixed(length));
                     self.foresee(&assessment);
                 }
                 Next::FixHorizon(blocks) => {

@@ -138,7 +138,7 @@ impl<'l> Launched<'l> {
 }
 
 impl<'l> Inspected<'l> {
-    /// Loads with all workloads mixed until the cut or, in a pilot, until steady: by users who ask at once, in bursts where the
+    /// Loads with all workloads mixed until the warm-up length or, in a pilot, until steady: by users who ask at once, in bursts where the
     /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
     /// when the server is.
     fn warm_up(self) -> Step<Warm<'l>> {
@@ -147,8 +147,8 @@ impl<'l> Inspected<'l> {
         let record = live.launch.run.record;
         let plan = &record.plan;
         let pilot = matches!(live.launch.purpose, Purpose::Trial(trial) if trial.key.pilot);
-        let longest = match (record.warm_up_cut, plan.schedule.warm_up) {
-            (Some(cut), _) if !pilot => Duration::from_secs_f64(cut.seconds),
+        let longest = match (record.warm_up_length, plan.schedule.warm_up) {
+            (Some(length), _) if !pilot => Duration::from_secs_f64(length.seconds),
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
@@ -159,7 +159,7 @@ impl<'l> Inspected<'l> {
         }
         let is_rest = |sample: &Sample| bursts.is_some_and(|bursts| bursts.is_rest(sample.start_s));
         // Side by side the block without a warm-up length finds it.
-        let finds = record.warm_up_cut.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
+        let finds = record.warm_up_length.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
         let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
         let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |sample| {

@@ -80,10 +80,10 @@ impl Lane {
     fn draw(&self, report: &Report) -> Option<Plot> {
         let points = || report.warm_ups.iter().flat_map(self.of);
         points().next()?;
-        let cut = report.warm_up_cut.map(|cut| cut.seconds);
+        let length = report.warm_up_length.map(|length| length.seconds);
         // Of all lanes, so that they stand one above the other.
         let times = report.warm_ups.iter().flat_map(|series| &series.points).map(|point| point[0]);
-        let x = Scale::linear(times.chain(cut).chain([0.0]));
+        let x = Scale::linear(times.chain(length).chain([0.0]));
         let y = Scale::linear(points().map(|point| point[1]).chain([0.0])).padded(0.0).rounded(self.ticks);
 
         let y_ticks = labelled(y, self.ticks, self.write);
@@ -96,13 +96,13 @@ impl Lane {
             left: axis_room(&y_ticks).max(ROOM),
         };
         let mut plot = Plot::new(WIDE, margins.top + self.height + margins.bottom, margins, x, y);
-        if let Some(cut) = cut {
-            plot.band(0.0, cut);
+        if let Some(length) = length {
+            plot.band(0.0, length);
         }
         plot.y_axis(&y_ticks, self.label);
         plot.x_axis(&x_ticks, "since the load began");
-        if let Some(cut) = cut {
-            plot.rule(cut);
+        if let Some(length) = length {
+            plot.rule(length);
         }
         plot.legend(&names);
         for series in &report.warm_ups {

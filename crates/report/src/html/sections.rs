@@ -219,17 +219,17 @@ fn warm_up_caption(report: &Report) -> String {
     let lines = format!(
         "A thin line is one launch, a thick one the mean of a variant; a marker shows when a launch was found steady.{hollow}"
     );
-    match report.warm_up_cut {
+    match report.warm_up_length {
         None => lines,
-        Some(cut) => {
-            let origin = if cut.established {
+        Some(length) => {
+            let origin = if length.established {
                 "by when every variant was seen steady"
             } else {
                 "that every variant is steady by then was not established"
             };
             format!(
                 "{lines} Shaded: the warm-up of {}, {origin}. It is the same for all.",
-                number::round(&number::seconds(cut.seconds))
+                number::round(&number::seconds(length.seconds))
             )
         }
     }

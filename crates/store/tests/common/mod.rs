@@ -90,7 +90,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             },
         },
         host: HostFacts::default(),
-        warm_up_cut: None,
+        warm_up_length: None,
         horizon: None,
         trials: Vec::new(),
         profiling_runs: Vec::new(),
