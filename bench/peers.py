@@ -31,7 +31,7 @@ class Result:
     whole: bool = False  # whether heads are among them
     bytes_within: float = 0.01  # how exactly the tool prints them
     times: dict = field(default_factory=dict)  # {"p50": µs, …}
-    lateness: dict = field(default_factory=dict)
+    send_delay: dict = field(default_factory=dict)
     note: str = ""
     cpu_s: float = 0.0
     seconds: float = 0.0
@@ -131,11 +131,11 @@ class Ours(Peer):
 
     def parse(self, output, load):
         told = json.loads(output)
-        times, lateness = told["service_us"], {}
+        times, send_delay = told["service_us"], {}
         if load.rate:
-            times, lateness = told["open"]["response_us"], told["open"]["lateness_us"]
+            times, send_delay = told["open"]["response_us"], told["open"]["send_delay_us"]
         engine = "" if told["engine"] in self.name else f"by {told['engine']}"
-        result = Result(int(told["good"]), int(told["failed"]), int(told["bytes"]), True, 0.0, times, lateness, engine)
+        result = Result(int(told["good"]), int(told["failed"]), int(told["bytes"]), True, 0.0, times, send_delay, engine)
         if told["statuses"] != {"200": result.good}:
             raise host.Failed(f"statuses {told['statuses']}")
         return result

@@ -8,7 +8,7 @@ from servers import Nginx
 RATE, CONNECTIONS, ROUNDS = 20_000, 64, 3
 LATE_US = 60
 
-TEXT = """{rate:,} requests/s, evenly spaced, over {connections} connections to nginx (20 B). Lateness goes from when a request
+TEXT = """{rate:,} requests/s, evenly spaced, over {connections} connections to nginx (20 B). The send delay goes from when a request
 was due to when it was sent, where a connection was free. Medians of {rounds} runs, beside the CPU that the client took
 for it."""
 
@@ -20,12 +20,12 @@ def measure():
     rows, bars = [], []
     for name, runs in found.items():
         runs = [run for run in runs if run]
-        late = {p: [run.lateness[p] for run in runs] for p in ("p50", "p99")}
+        late = {p: [run.send_delay[p] for run in runs] for p in ("p50", "p99")}
         if name == OURS[0].name:
-            bars.append(most("lateness, p50", median(late["p50"]), LATE_US, "{:.0f} µs", late["p50"]))
+            bars.append(most("send delay, p50", median(late["p50"]), LATE_US, "{:.0f} µs", late["p50"]))
         if runs:
             cores = median(run.cpu_s / run.seconds for run in runs)
             rows.append([name, *(shown(median(late[p]), "{:.0f}") for p in late), f"{cores:.2f}"])
     text = TEXT.format(rate=RATE, connections=CONNECTIONS, rounds=ROUNDS)
-    header = ["client", "lateness p50, µs", "p99, µs", "cores"]
+    header = ["client", "send delay p50, µs", "p99, µs", "cores"]
     return Section("Pacing", "\n\n".join([text, table(header, rows), notes(missing(ENGINES) | complaints)]), bars)

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(first.busy[1][..4], [1.0, 1.0, 0.5, 0.5]);
         assert!((first.from_s[0] - 50.0).abs() < 1e-9, "{:?}", first.from_s);
 
-        // A lead-in is seen, too.
+        // A ramp-up is seen, too.
         for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
             cell.ramp_up = cell.samples.drain(..1).collect();
         }

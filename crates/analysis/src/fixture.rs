@@ -160,7 +160,7 @@ pub fn open(blocks: usize, effect: f64) -> StudyRecord {
             for sample in &mut measured.samples {
                 let mut open = OpenLoop { due: rate as u64, ..OpenLoop::default() };
                 (0..open.due).for_each(|i| open.response.record(((20_000 + 10 * (i % 100)) as f64 / faster) as u64));
-                (0..open.due).for_each(|i| open.lateness.record(20 + i % 20));
+                (0..open.due).for_each(|i| open.send_delay.record(20 + i % 20));
                 sample.open = Some(open);
             }
         }

@@ -9,7 +9,7 @@ use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecor
 use crate::assess::Assessment;
 use crate::blocks::Fate;
 use crate::design::spare;
-use crate::{lead_in, next, steady};
+use crate::{next, ramp_up, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
@@ -106,7 +106,7 @@ impl Pace {
     }
 }
 
-/// Least and most seconds that a trial measures: its cells, each after a lead-in, whose length the warm-ups that were `seen` tell.
+/// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length the warm-ups that were `seen` tell.
 fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
     let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
     if record.plan.schedule.launches == Launches::SideBySide {
@@ -114,12 +114,12 @@ fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpReco
         let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
         return length..length;
     }
-    let lead_ins = |warm_up: &WarmUpRecord| -> f64 {
-        cells().map(|(cell, length)| lead_in(cell, &warm_up.samples, length) as f64).sum()
+    let ramp_ups = |warm_up: &WarmUpRecord| -> f64 {
+        cells().map(|(cell, length)| ramp_up(cell, &warm_up.samples, length) as f64).sum()
     };
-    let longest: f64 = cells().filter(|(cell, _)| lead_in::has_one(cell)).map(|(_, length)| length.as_secs_f64()).sum();
+    let longest: f64 = cells().filter(|(cell, _)| ramp_up::has_one(cell)).map(|(_, length)| length.as_secs_f64()).sum();
     let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
-    mean(seen.map(lead_ins)).map_or(length..length + longest, |lead_ins| length + lead_ins..length + lead_ins)
+    mean(seen.map(ramp_ups)).map_or(length..length + longest, |ramp_ups| length + ramp_ups..length + ramp_ups)
 }
 
 /// Seconds of a trial; side by side its part of its block's.
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_fixed_warm_up_before_anything_ran() {
         let record = planned(WarmUp::Fixed(Duration::from_secs(60)));
-        // Launches of 0.5 to 10 + 60 + 2·20 s, or 4·20 s with the longest lead-ins: 5 blocks of two, or 36.
+        // Launches of 0.5 to 10 + 60 + 2·20 s, or 4·20 s with the longest ramp-ups: 5 blocks of two, or 36.
         assert_eq!(seconds(&left(&record)), [1_005, 72 * 150]);
         assert_eq!(next_block(&record), Duration::from_secs(201));
     }
@@ -248,7 +248,7 @@ mod tests {
 
     /// Of the 20 users of one cell ten are answered in a second.
     #[test]
-    fn a_lead_in_takes_its_time() {
+    fn a_ramp_up_takes_its_time() {
         let slow = |record: &mut StudyRecord| {
             for trial in &mut record.trials {
                 let warm_up = &mut trial.warm_up.as_mut().unwrap().samples[0];

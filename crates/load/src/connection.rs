@@ -128,7 +128,7 @@ impl Connection {
 
     /// How late the request in hand was sent by the client's own doing: where this connection was free for it when
     /// it was due.
-    pub fn lateness(&self) -> Option<Duration> {
+    pub fn send_delay(&self) -> Option<Duration> {
         let intended = self.task.intended.filter(|intended| self.free_since <= *intended)?;
         Some(self.sent_at.saturating_sub(intended))
     }
@@ -384,15 +384,15 @@ mod tests {
         let mut connection = Connection::new();
         connection.connect_for(due(10), 0, Duration::MAX);
         connection.start(due(10), 12 * MS, Duration::MAX);
-        assert_eq!(connection.lateness(), None);
+        assert_eq!(connection.send_delay(), None);
         assert_eq!(connection.finish(20 * MS), Took { service: 8 * MS, response: Some(10 * MS) });
         connection.start(due(19), 21 * MS, Duration::MAX);
-        assert_eq!(connection.lateness(), None);
+        assert_eq!(connection.send_delay(), None);
         connection.start(due(20), 21 * MS, Duration::MAX);
-        assert_eq!(connection.lateness(), Some(MS));
+        assert_eq!(connection.send_delay(), Some(MS));
         // An end told by another clock.
         assert_eq!(connection.finish(15 * MS), Took { service: Duration::ZERO, response: Some(MS) });
         connection.start(Task::default(), 30 * MS, Duration::MAX);
-        assert_eq!((connection.lateness(), connection.finish(33 * MS).response), (None, None));
+        assert_eq!((connection.send_delay(), connection.finish(33 * MS).response), (None, None));
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn run<B: Backend>(
     work: &mut impl Work,
     emit: impl FnMut(Sample),
 ) -> Result<Finished, LoadError> {
-    // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as lateness.
+    // Without it a sleep may last 50 µs longer than asked for (prctl(2)); that would show as send delay.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let kernel = job.target.addresses.iter().map(Address::to_kernel).collect::<Result<Vec<_>, _>>();
     let addresses = kernel.map_err(LoadError::system("use the address of a Unix socket"))?;
@@ -453,8 +453,8 @@ impl<B: Backend, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
     fn start(&mut self, index: usize, task: Task, now: Duration) -> Result<(), LoadError> {
         let connection = &mut self.connections[index];
         connection.start(task, now, now + self.job.time_limit);
-        if let Some(lateness) = connection.lateness() {
-            self.recorder.late(lateness);
+        if let Some(send_delay) = connection.send_delay() {
+            self.recorder.send_delay(send_delay);
         }
         match connection.send(self.work.ask(index, task.ask)) {
             Ok(bytes) => self.backend.send(index, bytes),

@@ -53,9 +53,9 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
     }
 
     /// Records how late the client sent a request by its own doing.
-    pub fn late(&mut self, lateness: Duration) {
+    pub fn send_delay(&mut self, send_delay: Duration) {
         if let Some(open) = &mut self.current.open {
-            open.lateness.record(lateness.as_micros() as u64);
+            open.send_delay.record(send_delay.as_micros() as u64);
         }
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let mut samples = Vec::new();
         let mut recorder = Recorder::new(true, &[], |sample| samples.push(sample));
         recorder.due(ms(0));
-        recorder.late(ms(2));
+        recorder.send_delay(ms(2));
         recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());
         recorder.waiting(1);
         for intended in [999, 1_000, 1_001, 3_100] {
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(open.iter().map(|open| open.due).collect::<Vec<_>>(), [2, 2, 0, 1]);
         assert_eq!(open.iter().map(|open| open.backlog).collect::<Vec<_>>(), [1, 1, 1, 4]);
         assert_eq!(open.iter().map(|open| open.response.count()).collect::<Vec<_>>(), [1, 0, 0, 0]);
-        assert_eq!((open[0].lateness.count(), open[0].response.quantile(1.0) / 100), (1, 90));
+        assert_eq!((open[0].send_delay.count(), open[0].response.quantile(1.0) / 100), (1, 90));
         assert!(record(&[(1, good())], 500)[0].open.is_none());
     }
 

@@ -183,9 +183,9 @@ pub struct OpenSummary {
     pub due: u64,
     /// Response time (intended start to last byte) of good answers.
     pub response: Histogram,
-    /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
+    /// The client's own send delay (intended start to sending) of requests for which a connection was free when they
     /// were due.
-    pub lateness: Histogram,
+    pub send_delay: Histogram,
     /// Requests, or iterations, that were due and had not ended, well or not, when the load was over.
     pub unanswered: u64,
 }
@@ -202,7 +202,7 @@ impl Summary {
         if let (Some(sum), Some(open)) = (&mut self.open, &sample.open) {
             sum.due += open.due;
             sum.response.merge(&open.response);
-            sum.lateness.merge(&open.lateness);
+            sum.send_delay.merge(&open.send_delay);
             sum.unanswered = sum.due - arrivals_ended;
         }
         self.bytes += sample.bytes;

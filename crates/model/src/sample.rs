@@ -182,9 +182,9 @@ pub struct OpenLoop {
     pub due: u64,
     /// Response time (intended start to last byte) of good answers; of scenarios, those to their first steps.
     pub response: Histogram,
-    /// The client's own lateness (intended start to sending) of requests for which a connection was free when they
+    /// The client's own send delay (intended start to sending) of requests for which a connection was free when they
     /// were due.
-    pub lateness: Histogram,
+    pub send_delay: Histogram,
     /// Requests that waited for a connection at its end.
     pub backlog: u64,
 }
@@ -194,7 +194,7 @@ impl OpenLoop {
     pub fn merge(&mut self, other: &Self) {
         self.due += other.due;
         self.response.merge(&other.response);
-        self.lateness.merge(&other.lateness);
+        self.send_delay.merge(&other.send_delay);
         self.backlog += other.backlog;
     }
 }
@@ -300,7 +300,7 @@ impl Sample {
 
     /// Takes less memory from now on ([`Histogram::pack`]).
     pub fn pack(&mut self) {
-        let open = self.open.iter_mut().flat_map(|open| [&mut open.response, &mut open.lateness]);
+        let open = self.open.iter_mut().flat_map(|open| [&mut open.response, &mut open.send_delay]);
         let walked = self
             .walked
             .iter_mut()

@@ -86,11 +86,11 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
             text::count(record.unanswered()),
             text::count(open.backlog)
         ));
-        page.heading("Lateness: the client's own, where a connection was free");
-        page.line(&if open.lateness.count() == 0 {
+        page.heading("Send delay: the client's own, where a connection was free");
+        page.line(&if open.send_delay.count() == 0 {
             "  none was free when a request was due".to_owned()
         } else {
-            times(&open.lateness)
+            times(&open.send_delay)
         });
     }
     let parts = record.parts();
@@ -135,7 +135,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
             unanswered: record.unanswered(),
             unsent: open.backlog,
             response_us: Times::of(&open.response),
-            lateness_us: Times::of(&open.lateness),
+            send_delay_us: Times::of(&open.send_delay),
         }),
         parts: record.parts().iter().map(|(load, whole)| Part::of(load, whole)).collect(),
         samples: record.samples.iter().map(Span::of).collect(),
@@ -149,7 +149,7 @@ pub fn load_csv(record: &LoadRecord) -> String {
     let has_steps = record.scenario.is_some();
     let mut rows = String::from(
         "load,start_s,length_s,good,failed,bytes,client_cpu_s,service_p50_us,service_p99_us,service_max_us,due,backlog,\
-         response_p50_us,response_p99_us,response_max_us,lateness_p50_us,lateness_p99_us,lateness_max_us,malformed",
+         response_p50_us,response_p99_us,response_max_us,send_delay_p50_us,send_delay_p99_us,send_delay_max_us,malformed",
     );
     rows += if has_steps { ",step,skipped\n" } else { "\n" };
     let mut row = |load: &str, sample: &Sample| {
@@ -187,8 +187,8 @@ fn malformed_field(tally: &Tally) -> String {
 }
 
 fn open_fields(open: &OpenLoop) -> String {
-    let [response, lateness] = [&open.response, &open.lateness].map(|times| Times::of(times).fields());
-    format!("{},{},{response},{lateness}", open.due, open.backlog)
+    let [response, send_delay] = [&open.response, &open.send_delay].map(|times| Times::of(times).fields());
+    format!("{},{},{response},{send_delay}", open.due, open.backlog)
 }
 
 /// The service times, in an open loop the response times, as HdrHistogram's tools read them (`.hgrm`), values in ms.
@@ -385,7 +385,7 @@ struct Open {
     unanswered: u64,
     unsent: u64,
     response_us: Times,
-    lateness_us: Times,
+    send_delay_us: Times,
 }
 
 /// A step or a stage.

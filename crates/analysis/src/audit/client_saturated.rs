@@ -7,7 +7,7 @@ use crate::{metrics, robust};
 
 /// Cores used by the client's one thread from which on it may be what limits the load.
 const CLIENT_CORES: f64 = 0.7;
-/// Lateness of the client that is too much: so many µs, and such a share of the median response time.
+/// Send delay of the client that is too much: so many µs, and such a share of the median response time.
 const LATE_US: f64 = 1_000.0;
 const LATE_SHARE: f64 = 0.05;
 /// Share of launches with a busy client that is worth a warning.
@@ -42,27 +42,27 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             .about(variant)
             .with("client CPU, median launch", format!("{typical:.2} cores of 1"))
             .with("launches above 0.7", format!("{busy} of {}", cores.len()));
-            all.push(with_lateness(found, late));
+            all.push(with_send_delay(found, late));
         }
     }
     all
 }
 
-/// The 99th percentile of an open loop's own lateness, µs, where it is too much: above 1 ms, and above a twentieth of the
+/// The 99th percentile of an open loop's own send delay, µs, where it is too much: above 1 ms, and above a twentieth of the
 /// median response time.
 fn late<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<u64> {
-    let (mut lateness, mut response) = (Histogram::new(), Histogram::new());
+    let (mut send_delay, mut response) = (Histogram::new(), Histogram::new());
     for open in samples.filter_map(|sample| sample.open.as_ref()) {
-        lateness.merge(&open.lateness);
+        send_delay.merge(&open.send_delay);
         response.merge(&open.response);
     }
-    let late = lateness.supported_quantile(0.99)?;
+    let late = send_delay.supported_quantile(0.99)?;
     (late as f64 > LATE_US.max(LATE_SHARE * response.quantile(0.5) as f64)).then_some(late)
 }
 
-fn with_lateness(found: Found, late: Option<u64>) -> Found {
+fn with_send_delay(found: Found, late: Option<u64>) -> Found {
     match late {
-        Some(late) => found.with("its own lateness, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
+        Some(late) => found.with("its own send delay, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
         None => found,
     }
 }
@@ -87,7 +87,7 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
         "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
     )
     .with("client CPU", if parts.len() > 1 { format!("{shown}, at {name}") } else { shown });
-    Some(with_lateness(found, late))
+    Some(with_send_delay(found, late))
 }
 
 #[cfg(test)]
@@ -103,13 +103,13 @@ mod tests {
         for sample in &mut late.samples {
             let mut open = model::sample::OpenLoop { due: 100, ..Default::default() };
             (0..100).for_each(|_| open.response.record(30_000));
-            (0..100).for_each(|number| open.lateness.record(if number < 90 { 50 } else { 1_400 }));
+            (0..100).for_each(|number| open.send_delay.record(if number < 90 { 50 } else { 1_400 }));
             sample.open = Some(open);
         }
         // A twentieth of 30 ms is 1.5 ms.
         assert_eq!(of_a_load(&late), None);
-        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().lateness.record(1_600));
-        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().lateness.record(1_600));
+        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().send_delay.record(1_600));
+        late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().send_delay.record(1_600));
         assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let ons = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
         let slow = ons.filter(|cell| cell.cell == 0).flat_map(|cell| &mut cell.samples);
         slow.filter_map(|sample| sample.open.as_mut())
-            .for_each(|open| (0..20).for_each(|_| open.lateness.record(1_600)));
+            .for_each(|open| (0..20).for_each(|_| open.send_delay.record(1_600)));
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on, pages@1000/s".to_owned())]);
     }
 

@@ -27,7 +27,7 @@ const ALWAYS: usize = 2;
 /// variant and the baseline differ by a percentage point or more and the repeated confidence interval of the within-block
 /// differences excludes zero (launches are the unit, as for every other number). A tenth of the study's α is shared out
 /// over variants and cells for that: a false veto takes a good result away, whatever the numbers say. Invalid for a variant whose answers,
-/// looked at closely, mostly lack what the study expects. What fails in a lead-in, where all users ask at once, has failed, too.
+/// looked at closely, mostly lack what the study expects. What fails in a ramp-up, where all users ask at once, has failed, too.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let mut all = Vec::new();
     // Simulated, so only where there is something to compare.

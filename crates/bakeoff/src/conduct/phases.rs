@@ -204,14 +204,14 @@ impl<'l> Warm<'l> {
         let length = planned.length(plan.schedule.measure);
         // A slice's answers are those of whole requests, from its beginning on.
         let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
-        let lead_in = if turn.is_some() { 0 } else { analysis::lead_in(planned, warm_up, length) };
-        let stop = Stop::After(Duration::from_secs(lead_in) + length);
+        let ramp_up_s = if turn.is_some() { 0 } else { analysis::ramp_up(planned, warm_up, length) };
+        let stop = Stop::After(Duration::from_secs(ramp_up_s) + length);
         // All variants of a block meet the same random times.
         let load = Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &asks, stop) };
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::GoOn);
         let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;
-        let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < lead_in as f64);
+        let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));

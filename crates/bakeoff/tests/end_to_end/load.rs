@@ -54,7 +54,7 @@ fn at_a_rate_requests_are_due_whatever_the_server_does() {
     }
     let table = place.run(&["load", &url, "-n", "250", "-R", "500", "--csv"]).ends_with(0).stdout;
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
-    let late = rows[0].iter().position(|head| *head == "lateness_max_us").unwrap();
+    let late = rows[0].iter().position(|head| *head == "send_delay_max_us").unwrap();
     assert!(rows[1..].iter().all(|row| row.len() == rows[0].len() && row[late].parse::<u64>().is_ok()), "{table}");
     let shown = place.run(&["load", &url, "-n", "250", "-R", "500"]).ends_with(0);
     shown.says("open loop at 500/s").says("Response time").says("due 250, unanswered at the end 0");

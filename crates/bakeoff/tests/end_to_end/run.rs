@@ -182,7 +182,7 @@ fn what_users_do_to_set_up_is_in_no_figure() {
 
 /// Two users of a server that takes 300 ms for an answer: until each has one, a second of its own passes that is not counted.
 #[test]
-fn a_lead_in_comes_on_top_of_what_is_measured() {
+fn a_ramp_up_comes_on_top_of_what_is_measured() {
     let place = Place::with_study(&[("one", &page("300ms")), ("two", &page("300ms"))]);
     place.one_after_another();
     place.change("fixed = \"200ms\"", "fixed = \"3s\"").change("duration = \"1s\"", "duration = \"2s\"");

@@ -371,7 +371,7 @@ fn an_open_loop_agrees_with_the_server_to_the_request() {
         let open = open(&summary);
         assert_eq!((open.due, open.unanswered), (count, 0));
         assert_eq!((summary.service.count(), open.response.count()), (count, count));
-        assert!(open.lateness.count() <= count);
+        assert!(open.send_delay.count() <= count);
         assert!([0.0, 0.5, 1.0].iter().all(|q| open.response.quantile(*q) >= summary.service.quantile(*q)));
         assert_eq!(server.record().received - before.received, count);
         assert_eq!(server.record().connections - before.connections, summary.connections_opened);

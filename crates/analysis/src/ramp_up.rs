@@ -20,7 +20,7 @@ const SHARE: f64 = 0.01;
 /// It is a response time, users / throughput (Little 1961), the throughput being that of the second half of the launch's
 /// `warm_up`; at most the measurement's length: who hardly answers is measured as well. The warm-up mixes all workloads, with the users
 /// of the largest cell: a dearer workload, or fewer users of a server that serves many at once, take longer than this to flow.
-pub fn lead_in(cell: &Cell, warm_up: &[Sample], length: Duration) -> u64 {
+pub fn ramp_up(cell: &Cell, warm_up: &[Sample], length: Duration) -> u64 {
     if !has_one(cell) {
         return 0;
     }
@@ -28,7 +28,7 @@ pub fn lead_in(cell: &Cell, warm_up: &[Sample], length: Duration) -> u64 {
     if response_s > SHARE * length.as_secs_f64() { length.as_secs().min(response_s.ceil() as u64) } else { 0 }
 }
 
-/// Whether a load may have a lead-in: a closed loop of always as many users.
+/// Whether a load may have a ramp-up: a closed loop of always as many users.
 pub(crate) fn has_one(cell: &Cell) -> bool {
     let arrivals = &cell.shape.arrivals;
     !arrivals.is_open() && arrivals.is_constant()
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn it_is_a_response_time_in_whole_seconds() {
         let length = Duration::from_millis(5_500);
-        let of = |connections, rate| lead_in(&users(connections), &fixture::cell(0, rate).samples, length);
+        let of = |connections, rate| ramp_up(&users(connections), &fixture::cell(0, rate).samples, length);
         assert_eq!(of(100, 60.0), 2);
         assert_eq!(of(60, 60.0), 1);
         assert_eq!(of(50, 60.0), 1);
@@ -58,12 +58,12 @@ mod tests {
         assert_eq!((of(100, 2_000.0), of(120, 2_000.0)), (0, 1));
         assert_eq!(of(1_000, 10.0), 5);
         // Nobody was answered, or nobody asked.
-        assert_eq!(lead_in(&users(10), &fixture::series(0, &[0; 4]).samples, length), 5);
-        assert_eq!(lead_in(&users(10), &[], length), 0);
+        assert_eq!(ramp_up(&users(10), &fixture::series(0, &[0; 4]).samples, length), 5);
+        assert_eq!(ramp_up(&users(10), &[], length), 0);
         // A cold beginning does not count.
         let mut warm_up = fixture::cell(0, 100.0).samples;
         warm_up[0].tally.good = 0;
-        assert_eq!(lead_in(&users(150), &warm_up, length), 2);
+        assert_eq!(ramp_up(&users(150), &warm_up, length), 2);
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
         let steps = vec![model::shape::Step { users: 100, length: Duration::from_secs(9) }];
         let mut cell = users(100);
         cell.shape.arrivals = Arrivals::Closed { think: None, steps };
-        assert_eq!(lead_in(&cell, &warm_up, Duration::from_secs(5)), 0);
+        assert_eq!(ramp_up(&cell, &warm_up, Duration::from_secs(5)), 0);
     }
 
     #[test]
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_a_whole_load_has_its_lead_in_in_it() {
+    fn what_is_of_a_whole_load_has_its_ramp_up_in_it() {
         let mut record = fixture::crowd(1);
         let trial = record.trials.last_mut().unwrap();
-        // 260 answers, 80 of which are the lead-in's.
+        // 260 answers, 80 of which are the ramp-up's.
         let cell = &mut trial.cells[0];
         cell.jruby = Some(model::JrubyCounts { exceptions: 520, compiled: Some(7) });
         cell.ruby_gc = Some(model::RubyGc { collections: 26, ..model::RubyGc::default() });
