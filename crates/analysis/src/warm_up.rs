@@ -1,4 +1,4 @@
-//! The warm-up as a result: how long it takes and what it costs. From when on it has paid: [`total_work`].
+//! The warm-up as a result: how long it takes and what it costs. From when on it has paid: [`cumulative_responses`].
 //!
 //! *Warm* is told looking back, from the steady rate of the launch itself (its mean rate over the window that was
 //! found steady, and all after): the launch is warm from the end of the last time that its running median over
@@ -10,8 +10,8 @@ use model::{Outcome, Sample, StudyRecord, TrialRecord, VariantIndex, WarmUpRecor
 use crate::blocks::BlockState;
 use crate::boundaries::Boundaries;
 use crate::compare::BASELINE;
+use crate::cumulative_responses::cumulative_responses;
 use crate::robust::{self, spread};
-use crate::total_work::total_work;
 
 /// Seconds of the running median, an odd number.
 const WINDOW: usize = 11;
@@ -99,8 +99,8 @@ pub fn warming_up(record: &StudyRecord, blocks: &[BlockState], boundaries: &Boun
     let variants: Vec<WarmUpCost> = (0..record.study.variants.len()).map(|variant| cost(record, variant)).collect();
     variants.iter().any(|cost| cost.settled[1] > 0).then(|| WarmingUp {
         variants,
-        work: (BASELINE + 1..record.study.variants.len())
-            .filter_map(|variant| total_work(record, blocks, boundaries, variant))
+        cumulative_responses: (BASELINE + 1..record.study.variants.len())
+            .filter_map(|variant| cumulative_responses(record, blocks, boundaries, variant))
             .collect(),
     })
 }

@@ -11,7 +11,7 @@ pub struct WarmingUp {
     /// Of each variant, baseline first.
     pub variants: Vec<WarmUpCost>,
     /// Of each variant against the baseline.
-    pub work: Vec<TotalWork>,
+    pub cumulative_responses: Vec<CumulativeResponses>,
 }
 
 /// How one variant warms up.
@@ -52,7 +52,7 @@ pub struct Spread {
 /// All that a launch of a variant has answered well since it was launched, start-up included, against one of the baseline
 /// in the same block; after the warm-up it goes on at its steady rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TotalWork {
+pub struct CumulativeResponses {
     /// The variant.
     pub variant: VariantIndex,
     /// Seconds since launch up to which all of it was seen; beyond, it is extrapolated.
@@ -64,7 +64,7 @@ pub struct TotalWork {
     /// Which serves more in its whole life, for services that are redeployed every so often.
     pub lifetimes: Vec<Lifetime>,
     /// Over the time since launch.
-    pub curve: Vec<WorkRatio>,
+    pub curve: Vec<ResponsesRatio>,
 }
 
 /// From when on one variant has served more in all than the other.
@@ -121,7 +121,7 @@ pub struct Lifetime {
 
 /// How much more or less a variant has served than the baseline some time after launch, as log ratios.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkRatio {
+pub struct ResponsesRatio {
     /// Seconds since launch.
     pub seconds: f64,
     /// Estimate.

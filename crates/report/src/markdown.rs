@@ -29,8 +29,8 @@ pub fn markdown(report: &Report) -> String {
     table(&mut text, &tables::cores::at_most_answers(report));
     table(&mut text, &tables::variants(report));
     table(&mut text, &tables::warm_ups(report, Detail::Full));
-    for work in words::total_works(report) {
-        let _ = writeln!(text, "{}.\n", escaped(&work.sentence));
+    for responses in words::cumulative_responses(report) {
+        let _ = writeln!(text, "{}.\n", escaped(&responses.sentence));
     }
     table(&mut text, &tables::lives(report));
     table(&mut text, &tables::changes(report));

@@ -6,7 +6,7 @@ use model::attribution::{Contribution, ContributionKind};
 use model::curve::CurvePoint;
 use model::report::{CoreSeries, CoreUse, LaunchNumbers, Measurement, VariantSummary};
 use model::scalability::{Bounds, Curve, Scalability};
-use model::warm_up::{Lifetime, Overtaking, TotalWork, WarmUpCost};
+use model::warm_up::{CumulativeResponses, Lifetime, Overtaking, WarmUpCost};
 use model::{AgeCurve, Comparison, Effect, Metric, Report};
 
 use crate::{tables, words};
@@ -139,7 +139,7 @@ pub fn rows(report: &Report) -> Vec<Row<'_>> {
     rows.extend(report.core_use.iter().flat_map(|used| use_of_cores(report, used)));
     rows.extend(report.variants.iter().flat_map(launched));
     rows.extend(costs.flat_map(|cost| warming_up(report, cost)));
-    rows.extend(words::total_works(report).flat_map(|work| paid(report, work)));
+    rows.extend(words::cumulative_responses(report).flat_map(|responses| paid(report, responses)));
     rows.extend(words::curves(report).flat_map(|curve| lived_through(report, curve)));
     rows.extend(report.scalability.iter().flat_map(|scaling| scaled(report, scaling)));
     rows.extend(blocks(report));
@@ -350,9 +350,9 @@ fn warming_up<'a>(report: &'a Report, cost: &WarmUpCost) -> impl Iterator<Item =
 }
 
 /// When a warm-up has paid (0: at once; no number: not within thirty days), and who serves more in a life.
-fn paid<'a>(report: &'a Report, work: &'a TotalWork) -> Vec<Row<'a>> {
+fn paid<'a>(report: &'a Report, responses: &'a CumulativeResponses) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
-    if let Some(even) = &work.break_even {
+    if let Some(even) = &responses.break_even {
         type Taken = fn(&Overtaking) -> Option<f64>;
         let seconds: Taken = |when| match when {
             Overtaking::AtOnce => Some(0.0),
@@ -368,7 +368,7 @@ fn paid<'a>(report: &'a Report, work: &'a TotalWork) -> Vec<Row<'a>> {
         let when = if even.estimate == Overtaking::Never { " after thirty days or more" } else { "" };
         rows.extend([("seconds", seconds, "s"), ("requests", requests, "requests")].map(|(metric, taken, unit)| Row {
             of: "break-even",
-            variant: words::variant_name(report, work.variant),
+            variant: words::variant_name(report, responses.variant),
             metric: metric.into(),
             value: taken(&even.estimate),
             low: taken(&even.low),
@@ -380,11 +380,11 @@ fn paid<'a>(report: &'a Report, work: &'a TotalWork) -> Vec<Row<'a>> {
             ..Row::default()
         }));
     }
-    rows.extend(work.lifetimes.iter().flat_map(|life| lived(report, work, life)));
+    rows.extend(responses.lifetimes.iter().flat_map(|life| lived(report, responses, life)));
     rows
 }
 
-fn lived<'a>(report: &'a Report, work: &TotalWork, life: &Lifetime) -> [Row<'a>; 3] {
+fn lived<'a>(report: &'a Report, responses: &CumulativeResponses, life: &Lifetime) -> [Row<'a>; 3] {
     let name: Cow<str> = words::life(life.seconds).into();
     let row = |variant, metric: &'static str, value, unit, reading: Cow<'a, str>| Row {
         of: "lifetime",
@@ -398,11 +398,11 @@ fn lived<'a>(report: &'a Report, work: &TotalWork, life: &Lifetime) -> [Row<'a>;
     };
     let seen = if life.extrapolated { EXTRAPOLATED } else { "" };
     let [baseline, variant] = life.served;
-    let (reading, _) = words::life_reading(report, work.variant, life);
+    let (reading, _) = words::life_reading(report, responses.variant, life);
     [
         row(0, "served", Some(baseline), "requests", seen.into()),
-        row(work.variant, "served", Some(variant), "requests", seen.into()),
-        row(work.variant, "served-change", None, FRACTION, without_sign(&reading).to_owned().into())
+        row(responses.variant, "served", Some(variant), "requests", seen.into()),
+        row(responses.variant, "served-change", None, FRACTION, without_sign(&reading).to_owned().into())
             .changed(life.effect.as_ref()),
     ]
 }

@@ -317,15 +317,15 @@ pub fn lives(report: &Report) -> Table {
         .numbers(if several { "variant" } else { words::variant_name(report, 1) })
         .numbers("change [interval]")
         .names("reading");
-    for work in words::total_works(report) {
+    for responses in words::cumulative_responses(report) {
         let row = |life: &Lifetime| {
-            let (text, tone) = words::life_reading(report, work.variant, life);
+            let (text, tone) = words::life_reading(report, responses.variant, life);
             let [baseline, variant] = life.served.map(|served| number::count(served.round() as u64).into());
             let effect = or_none(life.effect.as_ref(), number::effect);
             vec![words::life(life.seconds).into(), baseline, variant, effect, Cell { text, tone }]
         };
-        let head = several.then(|| words::variant_name(report, work.variant).to_owned());
-        table.groups.push(Group { head, rows: work.lifetimes.iter().map(row).collect() });
+        let head = several.then(|| words::variant_name(report, responses.variant).to_owned());
+        table.groups.push(Group { head, rows: responses.lifetimes.iter().map(row).collect() });
     }
     table
 }

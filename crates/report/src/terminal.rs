@@ -104,15 +104,15 @@ impl Page {
     fn warming_up(&mut self, report: &Report) {
         let costs = tables::warm_ups(report, Detail::Brief);
         self.table(&costs);
-        let lives = words::total_works(report).filter(|_| !costs.is_empty());
-        for work in lives {
-            self.wrapped("  ", 2, &work.sentence);
+        let lives = words::cumulative_responses(report).filter(|_| !costs.is_empty());
+        for responses in lives {
+            self.wrapped("  ", 2, &responses.sentence);
             let told = |life: &Lifetime| {
                 let change = life.effect.as_ref().map_or_else(|| number::NONE.into(), number::effect);
-                let (reading, _) = words::life_reading(report, work.variant, life);
+                let (reading, _) = words::life_reading(report, responses.variant, life);
                 format!("every {}: {reading} ({change})", words::life(life.seconds))
             };
-            let all: Vec<_> = work.lifetimes.iter().map(told).collect();
+            let all: Vec<_> = responses.lifetimes.iter().map(told).collect();
             self.wrapped("  Redeployed ", 4, &all.join("; "));
         }
     }

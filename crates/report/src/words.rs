@@ -5,7 +5,7 @@ use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::scalability::{Crossing, Scalability};
 use model::verdict::FEWEST_BLOCKS;
-use model::warm_up::{Lifetime, Spread, TotalWork};
+use model::warm_up::{CumulativeResponses, Lifetime, Spread};
 use model::why::{Unit, WatchedLaunch};
 use model::{
     AgeCurve, CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting,
@@ -126,9 +126,9 @@ pub fn is_vetoed(report: &Report, variant: VariantIndex) -> bool {
 }
 
 /// What was served in all, of every variant that is not vetoed.
-pub fn total_works(report: &Report) -> impl Iterator<Item = &TotalWork> {
-    let works = report.warming_up.iter().flat_map(|warming_up| &warming_up.work);
-    works.filter(|work| !is_vetoed(report, work.variant))
+pub fn cumulative_responses(report: &Report) -> impl Iterator<Item = &CumulativeResponses> {
+    let all = report.warming_up.iter().flat_map(|warming_up| &warming_up.cumulative_responses);
+    all.filter(|responses| !is_vetoed(report, responses.variant))
 }
 
 /// The curves over a server's life, but for those of variants that are vetoed.

@@ -62,8 +62,10 @@ pub fn curves(
                 movement: pairs.movement(seen_s, margin),
                 sentence: String::new(),
             };
-            let work = warming_up.and_then(|it| it.work.iter().find(|work| work.variant == variant));
-            curve.sentence = words::sentence(record, &curve, work.and_then(|work| work.break_even.as_ref()));
+            let responses =
+                warming_up.and_then(|it| it.cumulative_responses.iter().find(|responses| responses.variant == variant));
+            curve.sentence =
+                words::sentence(record, &curve, responses.and_then(|responses| responses.break_even.as_ref()));
             curve
         })
         .collect()

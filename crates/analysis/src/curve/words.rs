@@ -34,9 +34,9 @@ pub fn sentence(record: &StudyRecord, curve: &AgeCurve, break_even: Option<&Brea
     if curve.movement.is_some_and(|movement| movement.still_moving) {
         sentence.push_str("; the speeds still moved when the warm-up ended");
     } else if record.plan.mode == Mode::Full
-        && let Some(work) = break_even.and_then(|even| served(even, curve, baseline))
+        && let Some(as_much) = break_even.and_then(|even| served(even, curve, baseline))
     {
-        sentence.push_str(&work);
+        sentence.push_str(&as_much);
     }
     sentence
 }

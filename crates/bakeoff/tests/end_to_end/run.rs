@@ -33,10 +33,10 @@ fn a_difference_is_found_told_and_kept() {
     let told: Vec<_> = secondary.map(|one| (one.metric, one.interpretation)).collect();
     assert_eq!(told[0], (Metric::P50, Interpretation::Worse));
     assert_eq!((told.len(), told[1].0), (2, Metric::Memory));
-    let work = &report.warming_up.as_ref().unwrap().work[0];
-    let break_even = work.break_even.unwrap();
-    assert_eq!((break_even.leader, break_even.estimate), (0, Overtaking::AtOnce), "{work:#?}");
-    assert!(work.lifetimes.iter().all(|life| life.reading == Interpretation::Worse), "{work:#?}");
+    let responses = &report.warming_up.as_ref().unwrap().cumulative_responses[0];
+    let break_even = responses.break_even.unwrap();
+    assert_eq!((break_even.leader, break_even.estimate), (0, Overtaking::AtOnce), "{responses:#?}");
+    assert!(responses.lifetimes.iter().all(|life| life.reading == Interpretation::Worse), "{responses:#?}");
     assert_eq!(report.variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>(), ["fast", "slow"]);
 
     let sentence = &report.judgements[0].sentence;
@@ -105,15 +105,18 @@ fn who_starts_later_and_runs_faster_overtakes() {
     place.change("fixed = \"200ms\"", "fixed = \"1s\"");
     place.run(&["run", "study.toml"]).ends_with(0);
     let report = place.report();
-    let work = &report.warming_up.as_ref().unwrap().work[0];
-    let break_even = work.break_even.unwrap();
-    assert_eq!(break_even.leader, 1, "{work:#?}");
+    let responses = &report.warming_up.as_ref().unwrap().cumulative_responses[0];
+    let break_even = responses.break_even.unwrap();
+    assert_eq!(break_even.leader, 1, "{responses:#?}");
     for moment in [break_even.low, break_even.estimate, break_even.high] {
-        assert!(matches!(moment, Overtaking::After { .. }), "{work:#?}");
+        assert!(matches!(moment, Overtaking::After { .. }), "{responses:#?}");
     }
-    assert!(work.curve[0].high < 0.0, "behind at first: {work:#?}");
-    assert!(work.lifetimes.iter().all(|life| life.extrapolated && life.reading == Interpretation::Better), "{work:#?}");
-    assert!(work.sentence.contains("not steady when their warm-up ended"), "{}", work.sentence);
+    assert!(responses.curve[0].high < 0.0, "behind at first: {responses:#?}");
+    assert!(
+        responses.lifetimes.iter().all(|life| life.extrapolated && life.reading == Interpretation::Better),
+        "{responses:#?}"
+    );
+    assert!(responses.sentence.contains("not steady when their warm-up ended"), "{}", responses.sentence);
 }
 
 /// Two runs at once with one store: they do not hinder each other.

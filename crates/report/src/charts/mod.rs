@@ -4,23 +4,23 @@
 mod blocks;
 mod changes;
 mod concurrency;
+mod cumulative_responses;
 mod curve;
 mod forest;
 mod latency;
 mod per_core;
 mod plot;
 mod scale;
-mod total_work;
 mod warm_up;
 
 pub use blocks::blocks;
 pub use changes::changes;
 pub use concurrency::concurrency;
+pub use cumulative_responses::cumulative_responses;
 pub use curve::curve;
 pub use forest::forest;
 pub use latency::latency;
 pub use per_core::per_core;
-pub use total_work::total_work;
 pub use warm_up::{warm_up, warm_up_lanes};
 
 use crate::markup::Markup;

@@ -198,10 +198,10 @@ fn warming_up(section: &mut Markup, report: &Report) {
         return;
     }
     section.leaf("h3", &[], "When it has paid");
-    for work in words::total_works(report) {
-        section.leaf("p", &[], &format!("{}.", work.sentence));
+    for responses in words::cumulative_responses(report) {
+        section.leaf("p", &[], &format!("{}.", responses.sentence));
     }
-    if let Some(chart) = charts::total_work(report) {
+    if let Some(chart) = charts::cumulative_responses(report) {
         wide(
             section,
             chart,

@@ -1,7 +1,7 @@
 //! From when on a variant that warms up more slowly but runs faster has served more in all, and who serves more in a life of
 //! so many minutes.
 //!
-//! *Total work* W(t) is what a launch has answered well t seconds after it was launched: nothing until it is ready, then what
+//! *Cumulative responses* W(t) is what a launch has answered well t seconds after it was launched: nothing until it is ready, then what
 //! was counted, then the steady rate. Within each block ln W of the variant − ln W of the baseline is one more difference
 //! of two launches, so that the repeated confidence intervals of every other number hold for it ([`sequential`]). The
 //! break-even is where the estimate goes through zero for the last time, and its interval are the times at which the
@@ -9,7 +9,7 @@
 //! it like others.
 
 use model::verdict::FEWEST_BLOCKS;
-use model::warm_up::{BreakEven, HORIZON_S, Lifetime, Overtaking, TotalWork, WorkRatio};
+use model::warm_up::{BreakEven, CumulativeResponses, HORIZON_S, Lifetime, Overtaking, ResponsesRatio};
 use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, sample, text};
 
 use crate::blocks::{self, BlockState, Trials};
@@ -32,7 +32,7 @@ const CURVE: usize = 80;
 const ALWAYS_ALONE: usize = 5;
 
 /// What one launch has answered well, over the time since it was launched.
-struct Work {
+struct Responses {
     /// Seconds since launch and good answers up to then, rising; from the moment it was ready.
     seen: Vec<(f64, f64)>,
     /// Good answers per second after that.
@@ -43,7 +43,7 @@ struct Work {
     is_settled: bool,
 }
 
-impl Work {
+impl Responses {
     fn of(trial: &TrialRecord) -> Option<Self> {
         let ready_s = trial.launch.as_ref()?.ready_s;
         let warm_up = trial.warm_up.as_ref()?;
@@ -86,7 +86,7 @@ impl Work {
 
 /// The launches of a variant and of the baseline, block by block.
 struct Pairs<'a> {
-    pairs: Vec<[Work; 2]>,
+    pairs: Vec<[Responses; 2]>,
     boundaries: &'a Boundaries,
 }
 
@@ -94,7 +94,7 @@ impl Pairs<'_> {
     /// How much more the variant has served `t` seconds after launch; `None` where a launch has not served at all, or there
     /// are too few.
     fn effect(&self, t: f64) -> Option<Effect> {
-        let difference = |pair: &[Work; 2]| {
+        let difference = |pair: &[Responses; 2]| {
             let [baseline, variant] = [pair[0].reading(t), pair[1].reading(t)];
             (baseline.value > 0.0 && variant.value > 0.0).then(|| variant.against(baseline))
         };
@@ -107,18 +107,18 @@ impl Pairs<'_> {
         robust::median(&self.pairs.iter().map(|pair| pair[side].at(t)).collect::<Vec<_>>()).unwrap_or_default()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Work> {
+    fn all(&self) -> impl Iterator<Item = &Responses> {
         self.pairs.iter().flatten()
     }
 
     /// From when on each launch has served at all.
     fn first(&self) -> f64 {
-        self.all().map(Work::first).fold(0.0, f64::max)
+        self.all().map(Responses::first).fold(0.0, f64::max)
     }
 
     /// Up to when each launch was seen.
     fn seen(&self) -> f64 {
-        self.all().map(Work::end).fold(f64::INFINITY, f64::min)
+        self.all().map(Responses::end).fold(f64::INFINITY, f64::min)
     }
 
     /// When one side has overtaken the other for good.
@@ -150,19 +150,19 @@ impl Pairs<'_> {
 
     /// The times looked at: even while something is seen, then ever further apart.
     fn times(&self) -> Vec<f64> {
-        let (first, end) = (self.first(), self.all().map(Work::end).fold(0.0, f64::max));
+        let (first, end) = (self.first(), self.all().map(Responses::end).fold(0.0, f64::max));
         let step = ((end - first) / LOOKS).max(1.0);
         let seen = (0..).map(|look| first + step * f64::from(look)).take_while(|t| *t < end);
         let beyond = std::iter::successors(Some(end.max(first)), |t| Some(t * GROWTH)).take_while(|t| *t <= HORIZON_S);
         seen.chain(beyond).collect()
     }
 
-    fn curve(&self) -> Vec<WorkRatio> {
+    fn curve(&self) -> Vec<ResponsesRatio> {
         let (first, day) = (self.first(), 86_400.0_f64);
         let at = |point: usize| {
             let seconds = first * (day / first).powf(point as f64 / (CURVE - 1) as f64);
             let Effect { estimate, low, high, .. } = self.effect(seconds)?;
-            Some(WorkRatio { seconds, estimate, low, high })
+            Some(ResponsesRatio { seconds, estimate, low, high })
         };
         if first > 0.0 && first < day { (0..CURVE).filter_map(at).collect() } else { Vec::new() }
     }
@@ -173,7 +173,7 @@ impl Pairs<'_> {
         let effect = self.effect(seconds);
         let decided = effect.as_ref().map(|effect| (effect, sequential::decide(effect, margin)));
         let alone = |side: usize| {
-            let is_alone = |pair: &[Work; 2]| pair[side].at(seconds) > 0.0 && pair[1 - side].at(seconds) == 0.0;
+            let is_alone = |pair: &[Responses; 2]| pair[side].at(seconds) > 0.0 && pair[1 - side].at(seconds) == 0.0;
             self.pairs.len() >= ALWAYS_ALONE && self.pairs.iter().all(is_alone)
         };
         let reading = match [alone(0), alone(1)] {
@@ -194,18 +194,18 @@ fn bisect(mut behind: f64, mut ahead: f64, is_ahead: impl Fn(f64) -> bool) -> f6
     ahead
 }
 
-/// The total work of a variant against the baseline's; `None` where in no block both are known.
-pub fn total_work(
+/// The cumulative responses of a variant against the baseline's; `None` where in no block both are known.
+pub fn cumulative_responses(
     record: &StudyRecord,
     blocks: &[BlockState],
     boundaries: &Boundaries,
     variant: VariantIndex,
-) -> Option<TotalWork> {
+) -> Option<CumulativeResponses> {
     let trials = Trials::of(record);
-    let work = |block: u32, variant: VariantIndex| Work::of(trials.get(block, variant)?);
+    let responses = |block: u32, variant: VariantIndex| Responses::of(trials.get(block, variant)?);
     let used = blocks::used(blocks).take(record.most_blocks() as usize);
-    let pairs: Vec<[Work; 2]> =
-        used.filter_map(|block| Some([work(block, BASELINE)?, work(block, variant)?])).collect();
+    let pairs: Vec<[Responses; 2]> =
+        used.filter_map(|block| Some([responses(block, BASELINE)?, responses(block, variant)?])).collect();
     if pairs.is_empty() {
         return None;
     }
@@ -213,7 +213,7 @@ pub fn total_work(
     let margin = Primary::of(record).margin;
     let names = [BASELINE, variant].map(|index| record.study.variants[index].name.as_str());
     let by_side = pairs.break_even();
-    Some(TotalWork {
+    Some(CumulativeResponses {
         variant,
         seen_s: pairs.seen(),
         sentence: by_side.as_ref().map_or_else(
@@ -281,7 +281,7 @@ fn count(requests: f64) -> String {
 
 /// What an extrapolation must not be read without.
 fn guess(record: &StudyRecord, pairs: &Pairs) -> String {
-    let (unsettled, all) = (pairs.all().filter(|work| !work.is_settled).count(), pairs.all().count());
+    let (unsettled, all) = (pairs.all().filter(|responses| !responses.is_settled).count(), pairs.all().count());
     if unsettled > 0 {
         format!("; {unsettled} of {all} launches were not steady when their warm-up ended: how they go on is a guess")
     } else if record.plan.mode == Mode::Quick {
@@ -311,8 +311,8 @@ mod tests {
     use crate::boundaries::normal;
     use crate::fixture::{step, warming};
 
-    fn result(record: &StudyRecord) -> TotalWork {
-        total_work(record, &blocks::blocks(record), &Boundaries::standard(), 1).unwrap()
+    fn result(record: &StudyRecord) -> CumulativeResponses {
+        cumulative_responses(record, &blocks::blocks(record), &Boundaries::standard(), 1).unwrap()
     }
 
     fn seconds(moment: Overtaking) -> f64 {
@@ -327,8 +327,8 @@ mod tests {
     fn a_break_even_by_hand() {
         // 100 (t − 8) = 2,000 + 120 (t − 48): at 148 s, when both have served 14,000.
         let record = warming(6, |variant, _| if variant == 0 { vec![100; 100] } else { step(40, 50, 120) });
-        let work = result(&record);
-        let found = work.break_even.unwrap();
+        let responses = result(&record);
+        let found = responses.break_even.unwrap();
         assert_eq!((found.leader, found.blocks), (1, 6));
         assert!((seconds(found.estimate) - 148.0).abs() < 1e-3, "{found:?}");
         // An answer more or less of what was seen, and 40/55 of one of what the rate of 55 s foretells for 40 s: so much of 14,000,
@@ -339,15 +339,15 @@ mod tests {
         let Overtaking::After { requests, .. } = found.estimate else { panic!("{found:?}") };
         assert!((requests - 14_000.0).abs() < 0.1, "{requests}");
         assert_eq!(
-            work.sentence,
+            responses.sentence,
             "on has served more in all than off from 2 min 28 s after launch on [2 min 28 s, 2 min 28 s], after 14,000 \
              requests [13,990, 14,010], 6 blocks"
         );
-        assert!((work.seen_s - 108.0).abs() < 1e-9);
+        assert!((responses.seen_s - 108.0).abs() < 1e-9);
 
         // Five minutes: 29,200 against 2,000 + 120 · 252.
-        let five = work.lifetimes[0];
-        assert_eq!((five.seconds, five.extrapolated, work.lifetimes.len()), (300.0, true, 4));
+        let five = responses.lifetimes[0];
+        assert_eq!((five.seconds, five.extrapolated, responses.lifetimes.len()), (300.0, true, 4));
         assert!((five.served[0] - 29_200.0).abs() < 1e-6 && (five.served[1] - 32_240.0).abs() < 1e-6, "{five:?}");
         assert!((five.effect.unwrap().estimate - (32_240.0_f64 / 29_200.0).ln()).abs() < 1e-9);
         assert_eq!(five.reading, Interpretation::Better);
@@ -368,7 +368,7 @@ mod tests {
         record.study.decide.redeploy_every = Some(Duration::from_secs(900));
         assert_eq!(result(&record).lifetimes.len(), 4);
         // Half as much while cold, and a fifth more in the long run.
-        let curve = &work.curve;
+        let curve = &responses.curve;
         assert!((curve[0].estimate - 0.5_f64.ln()).abs() < 1e-9 && (curve[0].seconds - 9.0).abs() < 1e-9);
         assert!((curve[CURVE - 1].estimate - 1.2_f64.ln()).abs() < 2e-3, "{:?}", curve[CURVE - 1]);
     }
@@ -389,9 +389,9 @@ mod tests {
         use Overtaking::{AtOnce, Never};
         let of = |rates: [u64; 2]| {
             let record = warming(6, |variant, _| vec![rates[variant]; 100]);
-            let work = result(&record);
-            let found = work.break_even.unwrap();
-            (found.leader, found.low, found.estimate, found.high, work.sentence.clone())
+            let responses = result(&record);
+            let found = responses.break_even.unwrap();
+            (found.leader, found.low, found.estimate, found.high, responses.sentence.clone())
         };
         let sentence =
             |lead, other| format!("{lead} has served more in all than {other} from the first requests on, 6 blocks");
@@ -408,10 +408,10 @@ mod tests {
     #[test]
     fn too_few_blocks_tell_no_break_even() {
         let record = warming(2, |variant, _| vec![[100, 120][variant]; 100]);
-        let work = result(&record);
-        assert_eq!((work.break_even, work.lifetimes[0].effect, work.curve.len()), (None, None, 0));
-        assert_eq!(work.lifetimes[0].reading, Interpretation::Undecided);
-        assert!(work.sentence.contains("fewer than 3 blocks"), "{}", work.sentence);
+        let responses = result(&record);
+        assert_eq!((responses.break_even, responses.lifetimes[0].effect, responses.curve.len()), (None, None, 0));
+        assert_eq!(responses.lifetimes[0].reading, Interpretation::Undecided);
+        assert!(responses.sentence.contains("fewer than 3 blocks"), "{}", responses.sentence);
         // What goes on after a warm-up that was too short is a guess, and said to be.
         let mut record = warming(6, |variant, _| vec![[100, 120][variant]; 100]);
         record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady_at_s = None;
@@ -422,7 +422,7 @@ mod tests {
             "{sentence}"
         );
         record.trials.iter_mut().for_each(|trial| trial.warm_up = None);
-        assert_eq!(total_work(&record, &blocks::blocks(&record), &Boundaries::standard(), 1), None);
+        assert_eq!(cumulative_responses(&record, &blocks::blocks(&record), &Boundaries::standard(), 1), None);
     }
 
     /// Launches differ from each other: the true break-even lies in the interval as often as is promised.
@@ -439,7 +439,7 @@ mod tests {
                 (8.0 + seconds, cold * seconds * faster),
                 (108.0, (cold * seconds + full * (100.0 - seconds)) * faster),
             ];
-            Work { seen, rate: full * faster, steady: full * 50.0, is_settled: true }
+            Responses { seen, rate: full * faster, steady: full * 50.0, is_settled: true }
         };
         // 1,000 (t − 8) = 500 · 60 + 1,200 (t − 68).
         let truth = (1_200.0 * 68.0 - 30_000.0 - 8_000.0) / 200.0;

@@ -1,6 +1,6 @@
 //! Who has served more in all, over the time since launch.
 
-use model::warm_up::{Overtaking, TotalWork, WorkRatio};
+use model::warm_up::{CumulativeResponses, Overtaking, ResponsesRatio};
 use model::{Effect, Report};
 
 use super::plot::{Margins, Plot, axis_room, legend_height, legend_names};
@@ -25,9 +25,9 @@ const TIMES: [(f64, &str); 9] = [
 
 /// A chart for all variants against the baseline: above zero a variant has served more than it up to then; `None` without
 /// intervals.
-pub fn total_work(report: &Report) -> Option<Chart> {
-    let work = &report.warming_up.as_ref()?.work;
-    let points = || work.iter().flat_map(|work| &work.curve);
+pub fn cumulative_responses(report: &Report) -> Option<Chart> {
+    let responses = &report.warming_up.as_ref()?.cumulative_responses;
+    let points = || responses.iter().flat_map(|responses| &responses.curve);
     points().next()?;
     let x = Scale::log(points().map(|point| point.seconds));
     let near = |ratio: f64| ratio.clamp(-FURTHEST, FURTHEST);
@@ -52,29 +52,29 @@ pub fn total_work(report: &Report) -> Option<Chart> {
     plot.x_axis(&x_ticks, "since launch, log scale");
     plot.legend(&names);
     plot.join((x.low(), 0.0), (x.high(), 0.0));
-    for work in work {
-        draw(&mut plot, report, work);
+    for responses in responses {
+        draw(&mut plot, report, responses);
     }
-    let description: Vec<_> = work.iter().map(|work| work.sentence.as_str()).collect();
-    Some(plot.finish("Total work since launch", &description.join("; ")))
+    let description: Vec<_> = responses.iter().map(|responses| responses.sentence.as_str()).collect();
+    Some(plot.finish("Cumulative responses since launch", &description.join("; ")))
 }
 
-fn draw(plot: &mut Plot, report: &Report, work: &TotalWork) {
+fn draw(plot: &mut Plot, report: &Report, responses: &CumulativeResponses) {
     // What lies too far out is left out: a line ends where it leaves the picture.
-    let line = |of: fn(&WorkRatio) -> f64| -> Vec<(f64, f64)> {
-        let at = |point: &WorkRatio| {
+    let line = |of: fn(&ResponsesRatio) -> f64| -> Vec<(f64, f64)> {
+        let at = |point: &ResponsesRatio| {
             let ratio = of(point);
             (point.seconds, if ratio.abs() <= FURTHEST { ratio } else { f64::NAN })
         };
-        work.curve.iter().map(at).collect()
+        responses.curve.iter().map(at).collect()
     };
-    plot.line(&line(|point| point.low), work.variant, 1.0, "0.45");
-    plot.line(&line(|point| point.high), work.variant, 1.0, "0.45");
-    plot.line(&line(|point| point.estimate), work.variant, 2.0, "1");
-    if let Some(Overtaking::After { seconds, .. }) = work.break_even.map(|break_even| break_even.estimate)
-        && work.curve.last().is_some_and(|last| seconds <= last.seconds)
+    plot.line(&line(|point| point.low), responses.variant, 1.0, "0.45");
+    plot.line(&line(|point| point.high), responses.variant, 1.0, "0.45");
+    plot.line(&line(|point| point.estimate), responses.variant, 2.0, "1");
+    if let Some(Overtaking::After { seconds, .. }) = responses.break_even.map(|break_even| break_even.estimate)
+        && responses.curve.last().is_some_and(|last| seconds <= last.seconds)
     {
-        let title = format!("{}: {}", words::variant_name(report, work.variant), work.sentence);
-        plot.dot((seconds, 0.0), work.variant, false, &title);
+        let title = format!("{}: {}", words::variant_name(report, responses.variant), responses.sentence);
+        plot.dot((seconds, 0.0), responses.variant, false, &title);
     }
 }
