@@ -128,7 +128,7 @@ def table(bakeoff=None):
         if not reports:
             continue
         kinds = [report["judgements"][0]["verdict"]["kind"] for report in reports]
-        used = [sum(1 for block in report["blocks"] if not block["set_aside"] and None not in block["values"]) for report in reports]
+        used = [sum(1 for block in report["blocks"] if not block["excluded"] and None not in block["values"]) for report in reports]
         minutes = [path.with_suffix(".minutes") for path in done(series)]
         minutes = [float(path.read_text()) for path in minutes if path.exists()]
         took = f"{sum(minutes) / len(minutes):.1f} ({min(minutes):.1f}–{max(minutes):.1f})" if minutes else "–"
@@ -155,7 +155,7 @@ def differences(report, trials):
             continue
         one, other = (logs(launches[block["block"], variant]) for variant in (0, 1))
         throughput = math.log(block["values"][1] / block["values"][0])
-        yield block["set_aside"] is None, throughput, other[0] - one[0], other[1] - one[1]
+        yield block["excluded"] is None, throughput, other[0] - one[0], other[1] - one[1]
 
 
 def explained(pairs):
@@ -171,7 +171,7 @@ def covariates(bakeoff):
     campaigns = [list(differences(read(bakeoff, "report", path), read(bakeoff, "show", path))) for path in done("same-twice")]
     print("| blocks | how many | what may explain ln throughput | slope | R² [95 %] | variance that is left |")
     print("|---|---|---|---|---|---|")
-    for name, all_blocks in ("used", False), ("those set aside, too", True):
+    for name, all_blocks in ("used", False), ("those excluded, too", True):
         for what, column in ("canary", 2), ("CPU per request", 3):
             pairs = [[(block[column], block[1]) for block in campaign if all_blocks or block[0]] for campaign in campaigns]
             flat = [pair for campaign in pairs for pair in campaign]

@@ -135,7 +135,7 @@ def blocks_of(bakeoff, run):
         # Side by side the launches of a block share its time.
         seconds = max(lengths) if in_turns else sum(lengths)
         difference = math.log(block["values"][1] / block["values"][0])
-        blocks.append({"difference": difference, "used": block["set_aside"] is None, "minutes": seconds / 60})
+        blocks.append({"difference": difference, "used": block["excluded"] is None, "minutes": seconds / 60})
     return blocks
 
 

@@ -1,6 +1,6 @@
 //! Which blocks count.
 //!
-//! A block counts when all its trials completed. It is set aside, whole, when the host was disturbed during it; at most
+//! A block counts when all its trials completed. It is excluded, whole, when the host was disturbed during it; at most
 //! a fifth of the blocks that have run are, rounded up, and [`model::Schedule::spare_blocks`] in all. Further disturbed ones
 //! count all the same: where the host is disturbed as often as that, it is what this run is like.
 //!
@@ -18,7 +18,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Competitor, HostUse, Launches, Outcome, Sample, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{HostUse, Launches, NoisyNeighbour, Outcome, Sample, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::design::spare;
@@ -46,7 +46,7 @@ pub enum Fate {
     /// It counts.
     Used,
     /// The host was disturbed; another block takes its place.
-    SetAside,
+    Excluded,
     /// A trial failed: it cannot be compared, and is not repeated.
     Failed,
     /// Not all its trials have run.
@@ -67,7 +67,7 @@ pub struct BlockState {
 /// The measured blocks of a run in the plan's order, used or not.
 pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
     let mut usual = Usual::default();
-    let mut aside = 0;
+    let mut excluded = 0;
     let mut seen: HashMap<TrialKey, (&TrialRecord, Vec<String>)> = HashMap::new();
     let mut states = BTreeMap::new();
     for trial in &record.trials {
@@ -82,20 +82,22 @@ pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
             Fate::Incomplete
         } else if members.iter().any(|(trial, _)| trial.outcome != Outcome::Completed) {
             Fate::Failed
-        } else if disturbances.is_empty() || aside >= most_aside(record, trial.key.block) || usual.is_disturbed_mostly()
+        } else if disturbances.is_empty()
+            || excluded >= most_excluded(record, trial.key.block)
+            || usual.is_disturbed_mostly()
         {
             Fate::Used
         } else {
-            aside += 1;
-            Fate::SetAside
+            excluded += 1;
+            Fate::Excluded
         };
         states.insert(trial.key.block, BlockState { index: trial.key.block, fate, disturbances });
     }
     states.into_values().collect()
 }
 
-/// How many blocks may be set aside up to this one.
-fn most_aside(record: &StudyRecord, block: u32) -> u32 {
+/// How many blocks may be excluded up to this one.
+fn most_excluded(record: &StudyRecord, block: u32) -> u32 {
     spare(block + 1).min(record.plan.schedule.spare_blocks)
 }
 
@@ -104,10 +106,10 @@ pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
     blocks.iter().filter(|block| block.fate == Fate::Used).map(|block| block.index)
 }
 
-/// The blocks that were set aside so far: their indices in the plan, and what disturbed each.
-pub fn set_aside(assessment: &Assessment) -> Vec<(u32, String)> {
-    let aside = assessment.blocks.iter().filter(|block| block.fate == Fate::SetAside);
-    aside.map(|block| (block.index, block.disturbances.join("; "))).collect()
+/// The blocks that were excluded so far: their indices in the plan, and what disturbed each.
+pub fn excluded(assessment: &Assessment) -> Vec<(u32, String)> {
+    let excluded = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded);
+    excluded.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }
 
 /// The recorded trials of a run, found by block and variant.
@@ -182,9 +184,9 @@ impl Level {
         match self {
             Self::Steal => format!("{level:.2} cores were stolen by the hypervisor"),
             Self::Others => {
-                let of = |most: &Competitor| format!(", {} {:.2} of them", most.name, most.cores);
-                let competitor = host.competitor.as_ref().map_or_else(String::new, of);
-                format!("other processes used {level:.2} cores{competitor}")
+                let of = |most: &NoisyNeighbour| format!(", {} {:.2} of them", most.name, most.cores);
+                let neighbour = host.noisy_neighbour.as_ref().map_or_else(String::new, of);
+                format!("other processes used {level:.2} cores{neighbour}")
             }
             Self::Throttled => {
                 format!("a CPU quota throttled bakeoff's control group for {:.0} % of the time", level * 100.0)
@@ -305,8 +307,8 @@ mod tests {
     use super::*;
     use crate::{Boundaries, assess, fixture};
 
-    fn aside(record: &StudyRecord) -> Vec<(u32, String)> {
-        set_aside(&assess(record, &Boundaries::standard()))
+    fn excluded_of(record: &StudyRecord) -> Vec<(u32, String)> {
+        excluded(&assess(record, &Boundaries::standard()))
     }
 
     /// Trials of measured block `block` start at this index of a record with two pilot blocks of two trials.
@@ -329,15 +331,15 @@ mod tests {
         record.trials[first_trial(2)].host.steal_cores = 0.3;
         record.trials[first_trial(6) + 1].canary_ns[1] = 1_100_000;
         let states = blocks(&record);
-        assert_eq!(states[2].fate, Fate::SetAside);
+        assert_eq!(states[2].fate, Fate::Excluded);
         assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
-        assert_eq!(states[6].fate, Fate::SetAside);
+        assert_eq!(states[6].fate, Fate::Excluded);
         let [told] = &states[6].disturbances[..] else { panic!("{:?}", states[6]) };
         let variant = &record.study.variants[record.trials[first_trial(6) + 1].variant].name;
         assert!(told.starts_with(&format!("{variant}: a fixed computation took ")), "{told}");
         assert!(told.ends_with("% more time than usual: the processor's speed changed"), "{told}");
         assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 7]);
-        assert_eq!(aside(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
+        assert_eq!(excluded_of(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
     }
 
     /// Side by side what happens to the host happens to all launches of a block, turn by turn.
@@ -349,7 +351,7 @@ mod tests {
         assert_eq!(fates(&record), [Fate::Used; 8]);
         let sample = &mut record.trials[12].cells[0].samples[0];
         sample.host = Some(HostUse { elapsed_s: sample.length_s + 3.0, ..HostUse::default() });
-        assert_eq!(fates(&record)[6], Fate::SetAside);
+        assert_eq!(fates(&record)[6], Fate::Excluded);
     }
 
     #[test]
@@ -358,7 +360,7 @@ mod tests {
         for block in [1, 3, 5, 7] {
             record.trials[first_trial(block)].host.steal_cores = 0.3;
         }
-        let indices: Vec<u32> = aside(&record).into_iter().map(|(block, _)| block).collect();
+        let indices: Vec<u32> = excluded_of(&record).into_iter().map(|(block, _)| block).collect();
         // The first of two blocks, the second of six; a third would be allowed from the eleventh on.
         assert_eq!(indices, [1, 5]);
     }
@@ -374,10 +376,10 @@ mod tests {
             let cell = &mut record.trials[first_trial(3)].cells[0];
             let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.samples);
             seconds.nth(sample).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
-            let told: Vec<u32> = aside(&record).into_iter().map(|(block, _)| block).collect();
+            let told: Vec<u32> = excluded_of(&record).into_iter().map(|(block, _)| block).collect();
             let report = crate::analyse(&assess(&record, &Boundaries::standard()));
             let counted: Vec<u32> =
-                report.blocks.iter().filter(|block| block.set_aside.is_some()).map(|block| block.block).collect();
+                report.blocks.iter().filter(|block| block.excluded.is_some()).map(|block| block.block).collect();
             assert_eq!(told, counted, "what is announced is what the report counts");
             (told, crate::time_left(&assess(&record, &Boundaries::standard())).start.is_zero())
         };
@@ -423,7 +425,7 @@ mod tests {
             record.trials[first_trial(block)].host.others_cores = 1.0;
         }
         let states = blocks(&record);
-        assert_eq!(states[3].fate, Fate::SetAside);
+        assert_eq!(states[3].fate, Fate::Excluded);
         assert_eq!(states[8].fate, Fate::Used);
         assert_eq!(states[8].disturbances.len(), 1);
     }
@@ -463,7 +465,7 @@ mod tests {
             trial.canary_ns[0] += (i as u64 * 7_919) % 90_000;
         }
         let fates = fates(&whole);
-        assert!(fates.contains(&Fate::SetAside));
+        assert!(fates.contains(&Fate::Excluded));
         for stop in 0..12 {
             let mut part = whole.clone();
             part.trials.truncate(first_trial(stop));

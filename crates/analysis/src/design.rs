@@ -13,10 +13,10 @@ use crate::budget::{self, NoRoom};
 
 /// Blocks that find the warm-up length.
 pub(crate) const PILOT_BLOCKS: usize = 2;
-/// Part of the blocks that may be set aside because the host was disturbed.
+/// Part of the blocks that may be excluded because the host was disturbed.
 pub(crate) const SPARE: f64 = 0.2;
 
-/// How many of so many blocks, and one at least, may be set aside.
+/// How many of so many blocks, and one at least, may be excluded.
 pub(crate) fn spare(blocks: u32) -> u32 {
     (f64::from(blocks) * SPARE).ceil() as u32
 }

@@ -52,7 +52,7 @@ mod fixture;
 
 pub use assess::{Assessment, assess};
 pub use audit::{audit_load, explain};
-pub use blocks::set_aside;
+pub use blocks::excluded;
 pub use boundaries::Boundaries;
 pub use budget::NoRoom;
 pub use changepoint::{Shift, shifts};

@@ -204,7 +204,7 @@ pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> 
             block: block.index,
             order: record.plan.blocks[block.index as usize].trials.iter().map(|trial| trial.variant).collect(),
             values: (0..record.study.variants.len()).map(|variant| value(block.index, variant)).collect(),
-            set_aside: (block.fate == Fate::SetAside).then(|| block.disturbances.join("; ")),
+            excluded: (block.fate == Fate::Excluded).then(|| block.disturbances.join("; ")),
         })
         .collect()
 }

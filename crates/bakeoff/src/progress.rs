@@ -220,8 +220,8 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             (!lines.is_empty()).then(|| lines.join("; "))
         }
         Event::Foreseen(outlook) => Some(text::outlook(outlook)),
-        Event::SetAside { block, reason } => {
-            Some(format!("block {} is set aside, another takes its place: {reason}", block + 1))
+        Event::Excluded { block, reason } => {
+            Some(format!("block {} is excluded, another takes its place: {reason}", block + 1))
         }
         Event::ProfilingEnded(run) => Some(format!("{}: {}", names.profiling_run(run.variant), watched(run))),
         Event::ProfilingSkipped(why) => Some(format!("no launches to see why: {why}")),

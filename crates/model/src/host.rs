@@ -113,7 +113,7 @@ pub struct ClientFloor {
 
 /// Somebody else's program that used the host's processors, with all that it had started and all that had started it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Competitor {
+pub struct NoisyNeighbour {
     /// The program's name as the kernel has it, at most 15 bytes.
     pub name: String,
     /// The process id that it had.
@@ -135,7 +135,7 @@ pub struct HostUse {
     pub others_cores: f64,
     /// The busiest of them; of whole launches only, and absent where none is worth a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub competitor: Option<Competitor>,
+    pub noisy_neighbour: Option<NoisyNeighbour>,
     /// Cores used by the study's services; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub services_cores: Option<f64>,

@@ -44,7 +44,7 @@ pub use change::{ChangedSeries, LevelChange};
 pub use curve::AgeCurve;
 pub use finding::{Fact, Finding, FindingId, Severity};
 pub use histogram::Histogram;
-pub use host::{ClientFloor, Competitor, HostFacts, HostUse};
+pub use host::{ClientFloor, HostFacts, HostUse, NoisyNeighbour};
 pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse};
 pub use load::{Engine, LoadRecord};
 pub use malformed::Malformed;

@@ -24,7 +24,7 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// Blocks that only warm up, to find the warm-up length; empty when the warm-up length is fixed, and side by side, where the first block finds it.
     pub pilot: Vec<Block>,
-    /// Blocks that measure: as many as may be used, and spare ones for those that are set aside.
+    /// Blocks that measure: as many as may be used, and spare ones for those that are excluded.
     pub blocks: Vec<Block>,
     /// Lengths and limits.
     pub schedule: Schedule,
@@ -70,7 +70,7 @@ pub struct Schedule {
     pub min_blocks: u32,
     /// Blocks that are used at most (spare blocks apart).
     pub max_blocks: u32,
-    /// Blocks that may be set aside because the host was disturbed.
+    /// Blocks that may be excluded because the host was disturbed.
     pub spare_blocks: u32,
     /// The time that the run may take, from its first launch on: it says how many of the blocks are used at most.
     pub within: Duration,

@@ -305,8 +305,8 @@ pub struct BlockSummary {
     pub order: Vec<VariantIndex>,
     /// The primary metric by variant, in its unit; absent where a trial failed or is missing.
     pub values: Vec<Option<f64>>,
-    /// Why the block was set aside, if it was.
-    pub set_aside: Option<String>,
+    /// Why the block was excluded, if it was.
+    pub excluded: Option<String>,
 }
 
 /// The warm-up of one launch as a series.

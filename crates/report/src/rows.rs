@@ -27,7 +27,7 @@ pub const COLUMNS: [&str; 15] = [
     "blocks",
     "unit",
     "reading",
-    "set_aside",
+    "excluded",
 ];
 
 /// What is in one column of a row.
@@ -73,8 +73,8 @@ pub struct Row<'a> {
     pub unit: &'static str,
     /// How it reads.
     pub reading: Cow<'a, str>,
-    /// Why the block was set aside.
-    pub set_aside: &'a str,
+    /// Why the block was excluded.
+    pub excluded: &'a str,
 }
 
 impl Row<'_> {
@@ -98,7 +98,7 @@ impl Row<'_> {
             whole(self.blocks),
             text(self.unit),
             text(&self.reading),
-            text(self.set_aside),
+            text(self.excluded),
         ]
     }
 
@@ -261,7 +261,7 @@ fn use_of_cores<'a>(report: &'a Report, used: &CoreUse) -> impl Iterator<Item = 
 fn measured_once<'a>(report: &'a Report, launch: &LaunchNumbers) -> impl Iterator<Item = Row<'a>> {
     let (variant, cell) = (words::variant_name(report, launch.variant), words::cell_name(report, launch.cell));
     let block = report.blocks.iter().find(|block| block.block == launch.key.block);
-    let set_aside = block.and_then(|block| block.set_aside.as_deref()).unwrap_or("");
+    let excluded = block.and_then(|block| block.excluded.as_deref()).unwrap_or("");
     let number = launch.key.block + 1;
     let values: Vec<_> = launch.values.iter().map(|(metric, value)| (*metric, *value)).collect();
     values.into_iter().map(move |(metric, value)| Row {
@@ -272,7 +272,7 @@ fn measured_once<'a>(report: &'a Report, launch: &LaunchNumbers) -> impl Iterato
         metric: metric.name().into(),
         value: Some(value),
         unit: metric.unit(),
-        set_aside,
+        excluded,
         ..Row::default()
     })
 }
@@ -503,7 +503,7 @@ fn blocks(report: &Report) -> impl Iterator<Item = Row<'_>> {
             metric: report.primary.name().into(),
             value: *value,
             unit: report.primary.unit(),
-            set_aside: block.set_aside.as_deref().unwrap_or(""),
+            excluded: block.excluded.as_deref().unwrap_or(""),
             ..Row::default()
         })
     })

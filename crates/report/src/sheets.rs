@@ -114,7 +114,7 @@ fn grid<'a>(rows: &[&'a Row<'a>]) -> Laid<'a> {
         .filter_map(|name| COLUMNS.iter().position(|column| *column == name))
         .filter(|column| rows.iter().any(|row| row.fields()[*column] != Field::Empty))
         .collect();
-    let beside: Vec<usize> = ["blocks", "reading", "set_aside"]
+    let beside: Vec<usize> = ["blocks", "reading", "excluded"]
         .into_iter()
         .filter_map(|name| COLUMNS.iter().position(|column| *column == name))
         .filter(|column| rows.iter().any(|row| row.fields()[*column] != Field::Empty))

@@ -349,10 +349,10 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
             text::outlook,
         ));
     }
-    let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
-    if aside > 0 {
-        let verb = if aside == 1 { "was" } else { "were" };
-        facts.push(format!("{} {verb} set aside and not used", plural(aside as u64, "block")));
+    let excluded = report.blocks.iter().filter(|block| block.excluded.is_some()).count();
+    if excluded > 0 {
+        let verb = if excluded == 1 { "was" } else { "were" };
+        facts.push(format!("{} {verb} excluded", plural(excluded as u64, "block")));
     }
     // Without an interval there is nothing to be valid.
     if effect.is_some() {

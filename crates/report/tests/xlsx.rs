@@ -64,9 +64,9 @@ fn cells_and_verdicts_are_the_reports() {
         assert!((told - log_ratio.exp_m1()).abs() < 1e-12, "{change:?}");
     }
     let blocks = rows(&mut book, "Blocks");
-    let aside: Vec<_> = blocks.iter().filter(|row| row["set_aside"] != Data::Empty).collect();
+    let excluded: Vec<_> = blocks.iter().filter(|row| row["excluded"] != Data::Empty).collect();
     assert_eq!(blocks.len(), 20);
-    assert!(aside.iter().all(|row| row["block"] == Data::Float(7.0)) && aside.len() == 2, "{aside:?}");
+    assert!(excluded.iter().all(|row| row["block"] == Data::Float(7.0)) && excluded.len() == 2, "{excluded:?}");
     assert_eq!(rows(&mut book, "Findings").len(), report.findings.len());
 }
 

@@ -6,7 +6,7 @@ use super::{Assessment, Found, name};
 use crate::blocks::{self, PAUSED_S};
 
 /// A warning for the whole run when bakeoff stood still under load for more than half a second in a launch that counts.
-/// Launches of blocks that were set aside for it are no longer in the way.
+/// Launches of blocks that were excluded for it are no longer in the way.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let all = record.trials.iter().filter(|trial| !trial.key.pilot);
@@ -58,6 +58,6 @@ mod tests {
         for sample in [0, 2] {
             assert_eq!(gravest(rule, &late(sample, 3.0, 0)), Some(Severity::Warning), "{sample}");
         }
-        assert_eq!(gravest(rule, &late(2, 3.0, 2)), Some(Severity::Note), "its block was set aside");
+        assert_eq!(gravest(rule, &late(2, 3.0, 2)), Some(Severity::Note), "its block was excluded");
     }
 }

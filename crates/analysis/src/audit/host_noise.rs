@@ -18,7 +18,7 @@ const OTHERS: &str = "other processes, median launch";
 const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
-/// spare ones were left; a note when disturbed blocks could be set aside. The facts are what is beyond its floor.
+/// spare ones were left; a note when disturbed blocks could be excluded. The facts are what is beyond its floor.
 /// And a warning for each variant from which the hypervisor or other processes took more, or less, than from the baseline, block by
 /// block.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
@@ -90,10 +90,10 @@ impl Taker {
 
 fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
-    let aside: Vec<_> = assessment.blocks.iter().filter(|block| block.fate == Fate::SetAside).collect();
+    let excluded: Vec<_> = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded).collect();
     let kept =
         assessment.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
-    if beyond.is_empty() && kept == 0 && aside.is_empty() {
+    if beyond.is_empty() && kept == 0 && excluded.is_empty() {
         return None;
     }
     let (severity, meaning) = if !beyond.is_empty() || kept > 0 {
@@ -105,7 +105,7 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
     } else {
         (
             Severity::Note,
-            "The host was disturbed now and then; those blocks were set aside, all variants of each, and repeated.",
+            "The host was disturbed now and then; those blocks were excluded, all variants of each, and repeated.",
         )
     };
     let found = Found::new(
@@ -117,21 +117,21 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
     );
     let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
     let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
-    let found = match competitor(record).filter(|_| is_others) {
-        Some(competitor) => found.with("the busiest of them", competitor),
+    let found = match noisy_neighbour(record).filter(|_| is_others) {
+        Some(neighbour) => found.with("the busiest of them", neighbour),
         None => found,
     };
-    let counts = [("blocks set aside", aside.len()), ("disturbed blocks that count all the same", kept)];
+    let counts = [("blocks excluded", excluded.len()), ("disturbed blocks that count all the same", kept)];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
-    let reasons = aside.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
+    let reasons = excluded.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
     Some(reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason)))
 }
 
 /// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
-fn competitor(record: &StudyRecord) -> Option<String> {
+fn noisy_neighbour(record: &StudyRecord) -> Option<String> {
     let mut programs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for most in record.trials.iter().filter_map(|trial| trial.host.competitor.as_ref()) {
+    for most in record.trials.iter().filter_map(|trial| trial.host.noisy_neighbour.as_ref()) {
         programs.entry(&most.name).or_default().push(most.cores);
     }
     let (name, used) = programs
@@ -257,7 +257,7 @@ mod tests {
         record.trials[9].host.others_cores = 1.0;
         let variant = &record.study.variants[record.trials[9].variant].name;
         let reason = pair("block 3", &format!("{variant}: other processes used 1.00 cores"));
-        assert_eq!(facts(&record), [pair("blocks set aside", "1"), reason]);
+        assert_eq!(facts(&record), [pair("blocks excluded", "1"), reason]);
     }
 
     fn scattered(number: usize) -> f64 {
@@ -308,14 +308,15 @@ mod tests {
         for (number, trial) in record.trials.iter_mut().enumerate() {
             let name = if number < 3 { "sh" } else { "cargo" };
             trial.host.others_cores = 1.0;
-            trial.host.competitor = Some(model::Competitor { name: name.to_owned(), pid: 7, cores: 0.75 });
+            trial.host.noisy_neighbour = Some(model::NoisyNeighbour { name: name.to_owned(), pid: 7, cores: 0.75 });
         }
         let others = pair(OTHERS, "1.00 cores, beyond the floor of 0.25 cores");
         let named = pair("the busiest of them", "cargo, in 13 of 16 launches, 0.75 cores in their median");
         assert_eq!(facts(&record), [others, named]);
         let mut record = fixture::record(6, 0.0);
         record.trials[9].host.others_cores = 1.0;
-        record.trials[9].host.competitor = Some(model::Competitor { name: "sh".to_owned(), pid: 7, cores: 0.75 });
+        record.trials[9].host.noisy_neighbour =
+            Some(model::NoisyNeighbour { name: "sh".to_owned(), pid: 7, cores: 0.75 });
         let told = facts(&record).pop().unwrap().1;
         assert!(told.ends_with(": other processes used 1.00 cores, sh 0.75 of them"), "{told}");
     }

@@ -47,7 +47,7 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
         (pilots().filter(unsteady).count(), "of them not steady within the cap", String::new()),
         (fate(Fate::Incomplete), "blocks that were not finished", String::new()),
         (fate(Fate::Failed), "blocks in which a launch failed", String::new()),
-        (fate(Fate::SetAside), "blocks set aside", String::new()),
+        (fate(Fate::Excluded), "blocks excluded", String::new()),
     ];
     let told = told.into_iter().filter(|(count, ..)| *count > 0);
     vec![told.fold(found, |found, (count, what, more)| found.with(what, format!("{count}{more}")))]

@@ -8,7 +8,7 @@ use crate::blocks;
 /// Memory swapped during a launch, or side by side during its block, that is more than a few forgotten pages, bytes.
 const SWAPPED: u64 = 16 << 20;
 
-/// A warning when the host swapped more than 16 MiB in or out during launches that count; a note where the blocks of all of these were set aside.
+/// A warning when the host swapped more than 16 MiB in or out during launches that count; a note where the blocks of all of these were excluded.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let swapped = |trial: &TrialRecord| trial.host.swapped_bytes.filter(|bytes| *bytes > SWAPPED);
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(gravest(rule, &record), None, "forgotten pages");
         record.trials[5].host.swapped_bytes = Some(1 << 30);
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
-        // Its block is set aside.
+        // Its block is excluded.
         record.trials[5].host.steal_cores = 1.0;
         assert_eq!(gravest(rule, &record), Some(Severity::Note));
     }

@@ -59,8 +59,8 @@ pub enum Event<'a> {
     Looked(&'a [Option<Effect>]),
     /// What it will take to see what the study cares about, as far as is known by now.
     Foreseen(&'a Outlook),
-    /// A block was set aside; another one takes its place.
-    SetAside {
+    /// A block was excluded; another one takes its place.
+    Excluded {
         /// Its index in the plan.
         block: u32,
         /// What disturbed the host.

@@ -386,9 +386,9 @@ impl Conductor<'_> {
         let block = block(record, key);
         let ran = record.trials.iter().filter(|trial| (trial.key.pilot, trial.key.block) == (key.pilot, key.block));
         if ran.count() == block.trials.len() && !key.pilot {
-            let aside = analysis::set_aside(assessment);
-            if let Some((block, reason)) = aside.into_iter().find(|(index, _)| *index == key.block) {
-                self.watcher.see(&Event::SetAside { block, reason: &reason });
+            let excluded = analysis::excluded(assessment);
+            if let Some((block, reason)) = excluded.into_iter().find(|(index, _)| *index == key.block) {
+                self.watcher.see(&Event::Excluded { block, reason: &reason });
             } else {
                 self.watcher.see(&Event::Looked(&analysis::looks(assessment)));
                 self.foresee(assessment);

@@ -31,10 +31,11 @@ impl Surroundings {
     /// The host's use since then, and the canary before and after. All that was launched has ended and been waited for: its CPU time
     /// is counted as ours.
     pub fn end(mut self) -> (HostUse, [u64; 2]) {
-        let competitor = self.others.busiest().into_iter().next();
+        let noisy_neighbour = self.others.busiest().into_iter().next();
         let swapped = |before: Memory| Some(server::memory()?.swapped.saturating_sub(before.swapped));
         let swapped_bytes = self.memory.and_then(swapped);
-        let host = HostUse { competitor, swapped_bytes, ..self.host.sample(server::own_cpu_s() - self.own_before) };
+        let host =
+            HostUse { noisy_neighbour, swapped_bytes, ..self.host.sample(server::own_cpu_s() - self.own_before) };
         (host, [self.canary_before, server::canary_ns()])
     }
 }

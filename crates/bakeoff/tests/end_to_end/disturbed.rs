@@ -72,7 +72,7 @@ fn a_competing_hog_is_named() {
     assert!(noise.contains("other processes"), "{noise}\n{:#?}", report.findings);
     // Whose they are: the hog's, unless something else keeps this machine busier still.
     let trials = place.trials();
-    let mut names = trials.iter().filter_map(|trial| trial["host"]["competitor"]["name"].as_str());
+    let mut names = trials.iter().filter_map(|trial| trial["host"]["noisy_neighbour"]["name"].as_str());
     let is_told = |name: &str| [format!("{name}, in "), format!(", {name} ")].iter().any(|told| noise.contains(told));
     assert!(names.any(is_told), "{noise}\n{trials:#?}");
 }

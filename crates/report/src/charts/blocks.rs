@@ -52,10 +52,10 @@ fn draw(plot: &mut Plot, report: &Report, block: &BlockSummary, x: f64) {
             words::variant_name(report, variant),
             number::value(report.primary, value)
         );
-        if let Some(reason) = &block.set_aside {
-            title = format!("{title}; set aside: {reason}");
+        if let Some(reason) = &block.excluded {
+            title = format!("{title}; excluded: {reason}");
         }
-        plot.dot((x, value), variant, block.set_aside.is_some(), &title);
+        plot.dot((x, value), variant, block.excluded.is_some(), &title);
     }
 }
 
@@ -65,8 +65,8 @@ fn description(report: &Report) -> String {
             let value = value.map_or_else(|| number::NONE.into(), |value| number::value(report.primary, value));
             format!("{} {value}", words::variant_name(report, variant))
         });
-        let aside = if block.set_aside.is_some() { " (set aside)" } else { "" };
-        format!("block {}{aside}: {}", words::block_number(block), values.collect::<Vec<_>>().join(", "))
+        let excluded = if block.excluded.is_some() { " (excluded)" } else { "" };
+        format!("block {}{excluded}: {}", words::block_number(block), values.collect::<Vec<_>>().join(", "))
     };
     report.blocks.iter().map(of).collect::<Vec<_>>().join("; ")
 }

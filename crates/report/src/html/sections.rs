@@ -123,10 +123,11 @@ fn blocks(page: &mut Markup, report: &Report) {
             "Each block launches every variant once; a line joins the launches of one block. The verdict rests on \
              the differences within blocks, not on the levels.",
         );
-        let aside: Vec<_> = report.blocks.iter().filter_map(|block| Some((block, block.set_aside.as_ref()?))).collect();
-        if !aside.is_empty() {
-            section.leaf("p", &[("class", "muted")], "Set aside, drawn hollow:").element("ul", &[], |list| {
-                for (block, reason) in aside {
+        let excluded: Vec<_> =
+            report.blocks.iter().filter_map(|block| Some((block, block.excluded.as_ref()?))).collect();
+        if !excluded.is_empty() {
+            section.leaf("p", &[("class", "muted")], "Excluded, drawn hollow:").element("ul", &[], |list| {
+                for (block, reason) in excluded {
                     list.leaf("li", &[], &format!("block {}: {reason}", words::block_number(block)));
                 }
             });

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::fitness::HostCheck;
-use model::{Competitor, HostUse};
+use model::{HostUse, NoisyNeighbour};
 
 use super::{doubtful, fit, unfit};
 use crate::probe::{HostSampler, Others, own_cpu_s};
@@ -31,7 +31,7 @@ pub(super) fn checks(watch: Duration, interrupted: &AtomicBool) -> Vec<HostCheck
 }
 
 /// What it means.
-fn judged(used: &HostUse, busiest: &[Competitor]) -> Vec<HostCheck> {
+fn judged(used: &HostUse, busiest: &[NoisyNeighbour]) -> Vec<HostCheck> {
     let (steal, others) = (used.steal_cores, used.others_cores);
     let steal_found = format!("{steal:.2} cores in {:.0} s", used.elapsed_s);
     let others_found = format!("{others:.2} cores in {:.0} s{}", used.elapsed_s, named(busiest));
@@ -71,7 +71,7 @@ fn judged(used: &HostUse, busiest: &[Competitor]) -> Vec<HostCheck> {
 }
 
 /// `: java (4711) 0.52, …`: the busiest of others.
-fn named(busiest: &[Competitor]) -> String {
+fn named(busiest: &[NoisyNeighbour]) -> String {
     let named = busiest.iter().take(NAMED).map(|other| format!("{} ({}) {:.2}", other.name, other.pid, other.cores));
     let named = named.collect::<Vec<_>>().join(", ");
     if named.is_empty() { named } else { format!(": {named}") }
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use model::fitness::Fitness::{Doubtful, Fit, Unfit};
 
-    fn other(name: &str, pid: u32, cores: f64) -> Competitor {
-        Competitor { name: name.to_owned(), pid, cores }
+    fn other(name: &str, pid: u32, cores: f64) -> NoisyNeighbour {
+        NoisyNeighbour { name: name.to_owned(), pid, cores }
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl HostSampler {
             busy_cores: cores(busy_s - self.busy_s),
             steal_cores: cores(steal_s - self.steal_s),
             others_cores: cores(busy_s - self.busy_s - own_cpu_s),
-            competitor: None,
+            noisy_neighbour: None,
             services_cores: None,
             waiting_cores: None,
             swapped_bytes: None,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-use model::Competitor;
+use model::NoisyNeighbour;
 
 use crate::proc::{self, Process};
 
@@ -37,12 +37,12 @@ impl Others {
 
     /// The trees that have used the most since, the busiest first, each by the name of its busiest program. What has ended counts
     /// for whoever waited for it.
-    pub fn busiest(&self) -> Vec<Competitor> {
+    pub fn busiest(&self) -> Vec<NoisyNeighbour> {
         let now = seen(&proc::every().collect::<Vec<_>>(), std::process::id(), &self.above);
         let elapsed_s = self.at.elapsed().as_secs_f64().max(1e-9);
         let used = used(&self.before, &now).into_iter();
         used.filter(|(_, used_s)| used_s / elapsed_s >= LEAST)
-            .map(|(pid, used_s)| Competitor { name: proc::name(pid), pid, cores: used_s / elapsed_s })
+            .map(|(pid, used_s)| NoisyNeighbour { name: proc::name(pid), pid, cores: used_s / elapsed_s })
             .collect()
     }
 }
