@@ -127,7 +127,7 @@ pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Compariso
                 variant,
                 typical: [typical(0), typical(1)],
                 effect: None,
-                interpretation: Interpretation::Undecided,
+                interpretation: Interpretation::Inconclusive,
                 differences: pairs.iter().zip(&differences).map(|((block, _), one)| (*block, one.value)).collect(),
             });
             all_readings.push(differences);
@@ -220,7 +220,7 @@ fn cells(record: &StudyRecord, cell: Option<CellIndex>) -> impl Iterator<Item = 
 /// How an effect and what was decided from it read.
 pub fn interpret(decided: Option<(&Effect, Decision)>, polarity: Polarity) -> Interpretation {
     match decided {
-        None | Some((_, Decision::GoOn)) => Interpretation::Undecided,
+        None | Some((_, Decision::GoOn)) => Interpretation::Inconclusive,
         Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
         Some((effect, Decision::Different)) if improves(effect, polarity) => Interpretation::Better,
         Some((_, Decision::Different)) => Interpretation::Worse,
@@ -288,7 +288,7 @@ mod tests {
         let of = |metric| comparisons.iter().find(|c| c.metric == metric && c.cell.is_none()).unwrap();
         assert!(of(Metric::CpuPerRequest).effect.unwrap().estimate < 0.0);
         assert_eq!(of(Metric::CpuPerRequest).interpretation, Interpretation::Better);
-        assert_eq!(of(Metric::P90).interpretation, Interpretation::Undecided);
+        assert_eq!(of(Metric::P90).interpretation, Interpretation::Inconclusive);
         assert_eq!(of(Metric::StartUp).interpretation, Interpretation::Equivalent);
     }
 
@@ -305,10 +305,10 @@ mod tests {
         // One closed loop among them, and all together say nothing of the tail any more.
         record.plan.cells[0] = fixture::record(5, 0.0).plan.cells[0].clone();
         let comparisons = compare(&record);
-        assert_eq!(comparisons[0].interpretation, Interpretation::Undecided);
+        assert_eq!(comparisons[0].interpretation, Interpretation::Inconclusive);
         assert_eq!((latency_name(&record, None), latency_name(&record, Some(0))), ("latency", "service time"));
         let of = |cell| comparisons.iter().find(|c| c.metric == Metric::P90 && c.cell == Some(cell)).unwrap();
-        assert_eq!([0, 1].map(|cell| of(cell).interpretation), [Interpretation::Undecided, Interpretation::Better]);
+        assert_eq!([0, 1].map(|cell| of(cell).interpretation), [Interpretation::Inconclusive, Interpretation::Better]);
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
             (secondary.differences.len(), secondary.effect.is_some(), secondary.interpretation)
         };
         assert_eq!(judged(0), (9, true, Interpretation::Worse));
-        assert_eq!(judged(1), (8, false, Interpretation::Undecided));
+        assert_eq!(judged(1), (8, false, Interpretation::Inconclusive));
     }
 
     #[test]
@@ -383,6 +383,6 @@ mod tests {
         record.study.decide.secondary = vec![Secondary { metric: Metric::P99_9, cell: None }];
         let secondary = &compare(&record)[1];
         assert_eq!((secondary.role, secondary.metric), (Role::Secondary, Metric::P99_9));
-        assert_eq!((secondary.effect, secondary.interpretation), (None, Interpretation::Undecided));
+        assert_eq!((secondary.effect, secondary.interpretation), (None, Interpretation::Inconclusive));
     }
 }

@@ -361,7 +361,7 @@ mod tests {
         // Ready after eight seconds: none has served before.
         record.study.decide.redeploy_every = Some(Duration::from_secs(5));
         let cold = result(&record).lifetimes[0];
-        assert_eq!((cold.served, cold.effect, cold.reading), ([0.0; 2], None, Interpretation::Undecided));
+        assert_eq!((cold.served, cold.effect, cold.reading), ([0.0; 2], None, Interpretation::Inconclusive));
         let first = record.trials.iter_mut().filter(|trial| trial.variant == 0);
         first.for_each(|trial| trial.launch.as_mut().unwrap().ready_s = 1.0);
         assert_eq!(result(&record).lifetimes[0].reading, Interpretation::Worse);
@@ -410,7 +410,7 @@ mod tests {
         let record = warming(2, |variant, _| vec![[100, 120][variant]; 100]);
         let responses = result(&record);
         assert_eq!((responses.break_even, responses.lifetimes[0].effect, responses.curve.len()), (None, None, 0));
-        assert_eq!(responses.lifetimes[0].reading, Interpretation::Undecided);
+        assert_eq!(responses.lifetimes[0].reading, Interpretation::Inconclusive);
         assert!(responses.sentence.contains("fewer than 3 blocks"), "{}", responses.sentence);
         // What goes on after a warm-up that was too short is a guess, and said to be.
         let mut record = warming(6, |variant, _| vec![[100, 120][variant]; 100]);

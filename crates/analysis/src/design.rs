@@ -107,7 +107,7 @@ fn blocks_of(pilot: bool, variant_orders: Vec<Vec<usize>>, cell_orders: Vec<Vec<
 ///
 /// In a square neighbouring orders are never the same, which brings launches of one variant nearer to each other than those of
 /// two: where neighbours resemble each other (a host that is fast for a while) so do the differences of neighbouring blocks, the interval is too
-/// short, and equal variants are told apart more often than promised (`docs/calibration.md`, ADR 10). The same order twice running does the opposite.
+/// short, and equal variants are found different more often than promised (`docs/calibration.md`, ADR 10). The same order twice running does the opposite.
 fn orders_of_variants(variants: usize, rows: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
     let mut orders = Vec::new();
     while orders.len() < rows {

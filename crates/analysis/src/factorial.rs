@@ -1,4 +1,4 @@
-//! Several factors at once: which effects a choice of variants can tell apart, and how large they are.
+//! Several factors at once: which effects a choice of variants can separate, and how large they are.
 //!
 //! The logarithm of a metric is taken as a sum: of a main effect of each factor and an interaction of each two (Box, Hunter &
 //! Hunter, Statistics for Experimenters, 2005, ch. 5 and 6). Levels are coded so that a main effect is the difference between two
@@ -25,7 +25,7 @@ const TOGETHER: &str = " together";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     effects: Vec<Estimable>,
-    /// What cannot be told apart, a sentence each.
+    /// What cannot be separated, a sentence each.
     pub aliases: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ fn estimable(kept: &[Column], variants: usize) -> Vec<Estimable> {
         .collect()
 }
 
-/// What cannot be told apart, term by term.
+/// What cannot be separated, term by term.
 #[derive(Default)]
 struct Aliases {
     mains: Vec<(String, Vec<String>)>,
@@ -204,12 +204,12 @@ impl Aliases {
                 return format!("{term} is the same in every variant: its effect cannot be seen.");
             }
             let all: Vec<String> = others.into_iter().chain([term]).collect();
-            format!("{} moved together in every variant: their effects cannot be told apart.", listed(&all))
+            format!("{} moved together in every variant: their effects cannot be separated.", listed(&all))
         });
         let interactions = self.interactions.into_iter().map(|(term, others)| match others.as_slice() {
             [] => format!("The interaction {term} cannot be seen."),
             [other] if other.contains(" × ") => {
-                format!("The interactions {other} and {term} cannot be told apart: what is shown as {other} may be {term}.")
+                format!("The interactions {other} and {term} cannot be separated: what is shown as {other} may be {term}.")
             }
             _ => format!(
                 "The interaction {term} cannot be told from {}: what is shown for {} holds only where {} do not act on each \
@@ -276,7 +276,7 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
     Some(Attribution { contributions: design.effects.into_iter().map(contribution).collect(), aliases: design.aliases })
 }
 
-/// What a study's variants cannot tell apart, a sentence each; empty where every effect of a factor and every interaction of two
+/// What a study's variants cannot separate, a sentence each; empty where every effect of a factor and every interaction of two
 /// can be told, and for a single factor.
 pub fn aliases(study: &Study) -> Vec<String> {
     Design::of(&study.factors, &study.variants).map(|design| design.aliases).unwrap_or_default()
@@ -362,7 +362,7 @@ mod tests {
         );
         assert_eq!(
             aliases(&study)[0],
-            "json and money moved together in every variant: their effects cannot be told apart."
+            "json and money moved together in every variant: their effects cannot be separated."
         );
     }
 
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(effects(&confused, &[0.0, 0.1, 0.4]), []);
         assert_eq!(
             aliases(&confused)[0],
-            "cpu and size moved together in every variant: their effects cannot be told apart."
+            "cpu and size moved together in every variant: their effects cannot be separated."
         );
         assert!(aliases(&confused)[1].starts_with("The interaction cpu × size cannot be told from cpu"));
 

@@ -375,7 +375,7 @@ mod tests {
     const STUDIES: usize = 2_000;
 
     #[test]
-    fn identical_variants_are_seldom_told_apart_and_intervals_cover() {
+    fn identical_variants_seldom_differ_and_intervals_cover() {
         let noises: [(&str, Noise); 5] = [
             ("quiet", quiet),
             ("heavy tails", heavy_tails),

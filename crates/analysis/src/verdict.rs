@@ -93,7 +93,7 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], v
     let verdict = match primary {
         _ if !vetoes.is_empty() => Verdict::Invalid { findings: vetoes },
         Some(primary) => weigh(assessment, primary),
-        None => undecided(assessment, None),
+        None => inconclusive(assessment, None),
     };
     let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let more = match &verdict {
@@ -111,7 +111,7 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], v
     Judgement { variant, verdict, sentence }
 }
 
-/// Whether a variant is launched as the baseline is: no number of blocks is to tell them apart.
+/// Whether a variant is launched as the baseline is: no number of blocks should find them different.
 fn is_same(record: &StudyRecord, variant: VariantIndex) -> bool {
     let [own, baselines] = [variant, BASELINE].map(|index| &record.study.variants[index]);
     own.server == baselines.server && own.treatment == baselines.treatment
@@ -123,11 +123,11 @@ fn weigh(assessment: &Assessment, primary: &Comparison) -> Verdict {
         (Some(effect), Interpretation::Better) => Verdict::Better { effect },
         (Some(effect), Interpretation::Worse) => Verdict::Worse { effect },
         (Some(effect), Interpretation::Equivalent) => Verdict::Equivalent { effect },
-        (effect, _) => undecided(assessment, effect),
+        (effect, _) => inconclusive(assessment, effect),
     }
 }
 
-fn undecided(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
+fn inconclusive(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
     let (record, used) = (assessment.record, assessment.used());
     let schedule = &record.plan.schedule;
     let primary = Primary::of(record);
@@ -150,9 +150,9 @@ fn undecided(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
     } else if effect.is_none() {
         format!("{} could not be measured in enough blocks.", primary.metric)
     } else if used < record.most_blocks() as usize {
-        format!("The run ended after {used} blocks, before the interval was decided.")
+        format!("The run ended after {used} blocks, before the interval was conclusive.")
     } else {
-        format!("All {used} blocks were used and the interval is still undecided.")
+        format!("All {used} blocks were used and the interval is still inconclusive.")
     };
     let mut needs = sequential::needs(effect.as_ref(), primary.margin, reason);
     needs.blocks = needs.blocks.map(|blocks| blocks.max(schedule.min_blocks));
@@ -160,7 +160,7 @@ fn undecided(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
 }
 
 /// The verdict as a sentence; `names` are the variant's and the baseline's. `more` is the fact that a veto rests on, or what
-/// would settle an undecided question.
+/// would settle an inconclusive question.
 fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Option<&str>) -> String {
     let primary = Primary::of(record);
     let metric = primary.metric;
@@ -196,14 +196,14 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Opt
                 "lower is better"
             };
             format!(
-                "{name} against {baseline} is undecided{at}: {metric} {} ({direction}), {} blocks. {}{more}",
+                "{name} against {baseline} is inconclusive{at}: {metric} {} ({direction}), {} blocks. {}{more}",
                 text::effect(effect),
                 effect.blocks,
                 needs.reason
             )
         }
         Verdict::Inconclusive { effect: None, needs } => {
-            format!("{name} against {baseline} is undecided: {}", needs.reason)
+            format!("{name} against {baseline} is inconclusive: {}", needs.reason)
         }
         Verdict::Invalid { findings } => {
             let mut names: Vec<String> = findings.iter().map(|id| id.name().to_owned()).collect();
@@ -443,7 +443,10 @@ mod tests {
     fn too_few_blocks_give_no_verdict() {
         let report = analyse(&fixture::record(2, 0.5));
         assert!(matches!(report.judgements[0].verdict, Verdict::Inconclusive { effect: None, .. }));
-        assert_eq!(report.judgements[0].sentence, "on against off is undecided: 2 of at least 5 blocks could be used.");
+        assert_eq!(
+            report.judgements[0].sentence,
+            "on against off is inconclusive: 2 of at least 5 blocks could be used."
+        );
         assert!(report.findings.iter().any(|finding| finding.id == FindingId::NotReplicated));
     }
 
@@ -555,7 +558,7 @@ mod tests {
         assert_eq!(judgements[0].verdict.word(), "invalid");
         assert_eq!(
             judgements[1].sentence,
-            "fast against off is undecided: The run ended because the first 2 launches of on failed, and a block counts only \
+            "fast against off is inconclusive: The run ended because the first 2 launches of on failed, and a block counts only \
              where every variant was measured. Mend on, or leave it out of the study, and run again."
         );
     }

@@ -1,4 +1,4 @@
-//! What would settle an undecided question, in words.
+//! What would settle an inconclusive question, in words.
 
 use model::{Effect, Metric, Mode, StudyRecord, text};
 
@@ -76,7 +76,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn an_undecided_run_says_what_would_settle_it() {
+    fn an_inconclusive_run_says_what_would_settle_it() {
         let mut quick = fixture::empty(fixture::study(), Mode::Quick);
         assert_eq!(quick.plan.schedule.max_blocks, 6);
         let way = |record: &StudyRecord, blocks| more_blocks(record, blocks, true);

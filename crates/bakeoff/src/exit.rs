@@ -115,7 +115,7 @@ pub enum UsageError {
         /// As typed.
         url: String,
     },
-    /// Steps or stages that seconds cannot tell apart.
+    /// Steps or stages that seconds cannot separate.
     #[error("{} is no whole number of seconds", exactly(*length))]
     #[diagnostic(help("what is seen is told second by second: give each step or stage whole seconds"))]
     NoWholeSeconds {

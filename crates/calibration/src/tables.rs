@@ -20,7 +20,7 @@ const BLOCKS: f64 = 0.6;
 const CHANGES_S: usize = 150;
 const STEPS_FOUND: [f64; 2] = [0.95, 0.99];
 const ALARMS: f64 = 0.15;
-/// Largest noise from second to second of which changes are told apart in the summary.
+/// Largest noise from second to second of which changes are distinguished in the summary.
 const CALM: f64 = 0.02;
 /// What is wanted of every cell of simulated verdicts; the second of [`FALSE_DIFFERENCE`] of the bound of 95 %.
 const FALSE_DIFFERENCE: [f64; 2] = [0.05, 0.06];

@@ -80,7 +80,7 @@ pub(crate) enum Outcome {
     Spoilt,
 }
 
-/// Unmatched paths told apart; a client that invents paths must not fill the memory.
+/// Unmatched paths counted one by one; a client that invents paths must not fill the memory.
 const UNMATCHED_PATHS: usize = 1000;
 const OTHER_PATHS: &str = "(other)";
 

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Longest time that is told apart, in µs (one hour); longer ones are recorded as this.
+/// Longest time that is resolved, in µs (one hour); longer ones are recorded as this.
 const LONGEST_US: u64 = 3_600_000_000;
 /// Significant decimal digits.
 const DIGITS: u8 = 3;

@@ -10,7 +10,7 @@ use crate::{Effect, Interpretation, VariantIndex};
 pub struct Attribution {
     /// The effects that the design can estimate: main effects first, then interactions of two.
     pub contributions: Vec<Contribution>,
-    /// What the design cannot tell apart, a sentence each.
+    /// What the design cannot separate, a sentence each.
     pub aliases: Vec<String>,
 }
 

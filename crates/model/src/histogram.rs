@@ -22,7 +22,7 @@ enum Form {
     Packed(Box<[u8]>),
 }
 
-/// Longest duration that is told apart, in microseconds (one hour); longer ones are recorded as this.
+/// Longest duration that is resolved, in microseconds (one hour); longer ones are recorded as this.
 pub const LONGEST_US: u64 = 3_600_000_000;
 
 /// Durations that have to lie beyond a quantile for it to be shown.

@@ -422,7 +422,7 @@ pub struct Timing {
     pub measure: Duration,
     /// Least number of blocks before any verdict, 5 or more.
     pub min_blocks: u32,
-    /// Blocks after which the run ends undecided, 30 or fewer.
+    /// Blocks after which the run ends inconclusive, 30 or fewer.
     pub max_blocks: u32,
 }
 

@@ -110,7 +110,7 @@ impl Effect {
 /// What an inconclusive run would have needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Needs {
-    /// Why it ended undecided, a sentence.
+    /// Why it ended inconclusive, a sentence.
     pub reason: String,
     /// The smallest difference (a log ratio) this run could have told from none, where it can be said.
     pub smallest_effect: Option<f64>,
@@ -171,8 +171,8 @@ pub enum Interpretation {
     Worse,
     /// Inside the region of practical equivalence.
     Equivalent,
-    /// Not told apart.
-    Undecided,
+    /// None of these: the interval reaches into the region and beyond it, or there are too few blocks for one.
+    Inconclusive,
 }
 
 /// One metric of one variant against the baseline.

@@ -89,8 +89,7 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
         Interpretation::Better => ("▲ better", Tone::Good),
         Interpretation::Worse => ("▼ worse", Tone::Bad),
         Interpretation::Equivalent => ("= equivalent", Tone::Same),
-        Interpretation::Undecided if comparison.role == Role::Secondary => ("? not shown", Tone::Unsure),
-        Interpretation::Undecided => ("? undecided", Tone::Unsure),
+        Interpretation::Inconclusive => ("? inconclusive", Tone::Unsure),
     }
 }
 
@@ -106,7 +105,7 @@ pub fn contribution_reading(report: &Report, one: &Contribution) -> (&'static st
         Interpretation::Worse => ("▼ worse together", Tone::Bad),
         Interpretation::Equivalent if is_main => ("= equivalent", Tone::Same),
         Interpretation::Equivalent => ("= none", Tone::Same),
-        Interpretation::Undecided => ("? undecided", Tone::Unsure),
+        Interpretation::Inconclusive => ("? inconclusive", Tone::Unsure),
     }
 }
 
@@ -147,7 +146,7 @@ pub fn phase_reading(reading: Interpretation) -> (&'static str, &'static str) {
         Interpretation::Better => ("▲", "faster"),
         Interpretation::Worse => ("▼", "slower"),
         Interpretation::Equivalent => ("=", "level"),
-        Interpretation::Undecided => ("?", "not told apart"),
+        Interpretation::Inconclusive => ("?", "inconclusive"),
     }
 }
 
@@ -439,7 +438,7 @@ pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> 
         Interpretation::Better => (more(variant), Tone::Plain),
         Interpretation::Worse => (more(0), Tone::Plain),
         Interpretation::Equivalent => ("= equivalent".into(), Tone::Same),
-        Interpretation::Undecided => ("? undecided".into(), Tone::Unsure),
+        Interpretation::Inconclusive => ("? inconclusive".into(), Tone::Unsure),
     }
 }
 

@@ -124,7 +124,7 @@ fn named<'a>(file: &'a StudyFile, wanted: &At<Vec<At<String>>>, problems: &mut P
 }
 
 /// A regular fraction of factors with two levels each: the last factors follow the others, each as the parity of several of
-/// them, chosen so that what cannot be told apart is of as high an order as possible (resolution, then fewest words:
+/// them, chosen so that what cannot be separated is of as high an order as possible (resolution, then fewest words:
 /// Box, Hunter & Hunter 2005, ch. 6). The baseline is always in it.
 fn fraction<'a>(file: &'a StudyFile, wanted: &At<String>, problems: &mut Problems) -> Vec<Combination<'a>> {
     let all = whole(file);
@@ -153,7 +153,7 @@ fn fraction<'a>(file: &'a StudyFile, wanted: &At<String>, problems: &mut Problem
     let Some(generators) = generators(file.factor.len(), *following) else {
         problems.add(
             Problem::new(format!(
-                "{} of {} leaves too little to tell effects apart",
+                "{} of {} leaves too little to separate effects",
                 wanted.value,
                 text::plural(file.factor.len() as u64, "factor")
             ))

@@ -63,7 +63,7 @@ pub(crate) struct StudyFile {
     pub host: HostKeys,
 }
 
-/// Which combinations of several factors' levels are run. `bakeoff check` says which effects they cannot tell apart.
+/// Which combinations of several factors' levels are run. `bakeoff check` says which effects they cannot separate.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DesignKeys {
@@ -542,7 +542,7 @@ pub(crate) struct BlockKeys {
     /// Blocks before any verdict, 3 or more. Default: 3.
     #[schemars(range(min = 3, max = 30))]
     pub min: Option<At<i64>>,
-    /// Blocks after which the run ends undecided, 30 or fewer. Default: 30.
+    /// Blocks after which the run ends inconclusive, 30 or fewer. Default: 30.
     #[schemars(range(min = 3, max = 30))]
     pub max: Option<At<i64>>,
 }

@@ -54,7 +54,7 @@ pub(crate) fn factors(file: &StudyFile, problems: &mut Problems) -> Vec<Factor> 
         .collect()
 }
 
-/// Two factors that set one thing cannot be told apart, and one would silently win.
+/// Two factors that set one thing cannot be separated, and one would silently win.
 fn refuse_overlap(file: &StudyFile, problems: &mut Problems) {
     let factors: Vec<_> = file.factor.iter().collect();
     for (index, (name, levels)) in factors.iter().enumerate() {
@@ -66,7 +66,7 @@ fn refuse_overlap(file: &StudyFile, problems: &mut Problems) {
                     Problem::new(format!("two factors set `{path}`"))
                         .at(*earlier, format!("by `{}`", earlier_name.value))
                         .at(place, format!("by `{}`", name.value))
-                        .help("leave it to one of them: where both set it, their effects cannot be told apart"),
+                        .help("leave it to one of them: where both set it, their effects cannot be separated"),
                 );
             }
         }

@@ -16,7 +16,7 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]], alpha)).collect()
 }
 
-/// How often one look may tell equal sides apart, so that all looks at all variants together do so a tenth as often as verdicts may be
+/// How often one look may find equal sides different, so that all looks at all variants together do so a tenth as often as verdicts may be
 /// wrong, by Bonferroni's inequality.
 fn of_a_look(boundaries: &Boundaries) -> f64 {
     boundaries.alpha() / (RARER * LAST_LOOK) as f64

@@ -10,7 +10,7 @@ const ENOUGH: f64 = 20.0;
 const GROWTH: f64 = 0.1;
 const SHORTEST_S: f64 = 1.0;
 const LONGEST_S: f64 = 20.0;
-/// Phases are told apart by this many windows at most.
+/// Phases are found by this many windows at most.
 const WINDOWS: i32 = 6;
 
 /// What one launch answered well over its age, in pieces of about a second.
@@ -132,7 +132,7 @@ fn spans(end: f64, has_enough: impl Fn(f64, f64) -> bool) -> Vec<f64> {
     edges
 }
 
-/// The ages between which phases are told apart: each window is about as long as all before it, so that there are few of them, and
+/// The ages between which phases are found: each window is about as long as all before it, so that there are few of them, and
 /// they begin and end where spans do.
 pub fn windows(edges: &[f64]) -> Vec<f64> {
     let Some(end) = edges.last().copied() else { return Vec::new() };

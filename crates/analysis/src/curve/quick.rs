@@ -47,7 +47,7 @@ impl<'a> Phase<'a> {
         let reason =
             format!("{when}, {said}. {moved}. So this says nothing about a warm server; a run without --quick does.");
         let [name, baseline] = self.names(variant);
-        let sentence = format!("{name} against {baseline} is undecided in the long run: {reason}");
+        let sentence = format!("{name} against {baseline} is inconclusive in the long run: {reason}");
         (
             Verdict::Inconclusive {
                 effect: Some(effect),
@@ -57,16 +57,16 @@ impl<'a> Phase<'a> {
         )
     }
 
-    /// Takes back what comparisons of requests say of variants whose speed still moved: they read as undecided.
+    /// Takes back what comparisons of requests say of variants whose speed still moved: they read as inconclusive.
     pub fn skip_profiling(&self, comparisons: &mut [Comparison], attribution: Option<&mut Attribution>) {
         let moves = |variant: &VariantIndex| self.moved(*variant).is_some();
         for comparison in comparisons.iter_mut().filter(|it| it.metric.is_per_cell() && moves(&it.variant)) {
-            comparison.interpretation = Interpretation::Undecided;
+            comparison.interpretation = Interpretation::Inconclusive;
         }
         let contributions = attribution.into_iter().flat_map(|attribution| &mut attribution.contributions);
         let are_of_requests = self.record.study.decide.primary.is_per_cell();
         for contribution in contributions.filter(|it| are_of_requests && it.variants.iter().any(moves)) {
-            contribution.interpretation = Interpretation::Undecided;
+            contribution.interpretation = Interpretation::Inconclusive;
         }
     }
 

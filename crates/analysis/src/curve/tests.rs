@@ -1,4 +1,4 @@
-use model::Interpretation::{self, Better, Equivalent, Undecided, Worse};
+use model::Interpretation::{self, Better, Equivalent, Inconclusive, Worse};
 use model::{Mode, WarmUpLength};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -64,7 +64,7 @@ fn a_real_server_is_slower_while_young_and_faster_when_old() {
     assert_eq!(phases.first().map(|phase| phase.2), Some(Worse), "{phases:?}");
     assert_eq!(phases.last().map(|phase| (phase.0 >= 40.0, phase.2)), Some((true, Better)), "{phases:?}");
     // The middle, where they are level, is neither.
-    assert!(phases.iter().any(|phase| phase.0 <= 45.0 && phase.1 >= 55.0 && phase.2 == Undecided), "{phases:?}");
+    assert!(phases.iter().any(|phase| phase.0 <= 45.0 && phase.1 >= 55.0 && phase.2 == Inconclusive), "{phases:?}");
     let old = curve.points.last().unwrap();
     assert!((0.1..0.3).contains(&old.estimate), "{old:?}");
     let [low, high] = old.interval.unwrap();
@@ -111,7 +111,7 @@ fn level_is_not_the_same_as_not_told_apart() {
     let quiet = one(&study(8, 120, [0.002, 0.01], 2, |_, _| 2_000.0));
     assert_eq!(readings(&quiet), [(0.0, 120.0, Equivalent)]);
     let noisy = one(&study(8, 120, [0.2, 0.01], 2, |_, _| 2_000.0));
-    assert_eq!(readings(&noisy), [(0.0, 120.0, Undecided)]);
+    assert_eq!(readings(&noisy), [(0.0, 120.0, Inconclusive)]);
     insta::assert_snapshot!([quiet.sentence, noisy.sentence].join("\n"));
 }
 
@@ -218,7 +218,7 @@ fn a_quick_run_answers_for_its_phase_only() {
     let told = [standing.clone(), moving.clone(), unseen].map(|record| judged(&record));
     assert_eq!(
         told.clone().map(|(word, reads, _)| (word, reads)),
-        [("worse", Worse), ("inconclusive", Undecided), ("inconclusive", Undecided)]
+        [("worse", Worse), ("inconclusive", Inconclusive), ("inconclusive", Inconclusive)]
     );
     insta::assert_snapshot!(told.map(|(.., sentence)| sentence).join(
         "

@@ -55,7 +55,7 @@ fn piece(phase: &AgePhase, other: &str, margin: f64, when: &str) -> String {
         Interpretation::Equivalent => {
             format!("level{} within ±{} {when}", named("with"), text::margin(margin.exp_m1()))
         }
-        Interpretation::Undecided => format!("not told apart{} {when}", named("from")),
+        Interpretation::Inconclusive => format!("inconclusive{} {when}", named("against")),
     }
 }
 

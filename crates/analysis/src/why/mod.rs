@@ -1,7 +1,7 @@
 //! Why the variants differ: what one more launch of each used and recorded, per request, ranked by how much of the difference
 //! in CPU time it is.
 //!
-//! CPU time is told apart exactly, by threads: compiling, collecting, the program. The parts add up to the whole, so each is a
+//! CPU time is divided exactly, by threads: compiling, collecting, the program. The parts add up to the whole, so each is a
 //! share of the difference. What a recording counts (throwables, bytes, waits) has no CPU time of its own: it stands after
 //! those, by its ratio. One launch explains; it proves nothing.
 

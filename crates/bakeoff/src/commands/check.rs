@@ -59,7 +59,7 @@ pub fn run(typed: &cli::Check, store: &str) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `2026-01-31-143059-a-study-s-name`: sorts by time, can be told apart, typed and used as a folder's name.
+/// `2026-01-31-143059-a-study-s-name`: sorts by time, is unique, can be typed and used as a folder's name.
 fn run_name(study: &str, now: Timestamp) -> String {
     let words = study.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug: Vec<String> = words.take(5).map(str::to_ascii_lowercase).collect();

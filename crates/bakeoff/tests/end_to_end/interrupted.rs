@@ -40,7 +40,7 @@ fn ctrl_c_keeps_what_is_known_and_says_it() {
     started.signal("INT");
     let ran = started.end().ends_with(130);
     place.assert_nothing_is_left();
-    ran.says("? INCONCLUSIVE slow against fast is undecided").says("report.html");
+    ran.says("? INCONCLUSIVE slow against fast is inconclusive").says("report.html");
     ran.complains("interrupted").says("It goes on with: bakeoff run study.toml --resume");
 
     let before = place.trials();

@@ -327,7 +327,7 @@ fn a_budget_ends_a_run_between_blocks() {
     started.end().ends_with(130);
     let five = ["--resume", "--budget", "5s", "--fail-on", "inconclusive"];
     let ran = place.run(&[&["run", "study.toml", "--profile"], &five[..]].concat()).ends_with(4);
-    ran.says("? INCONCLUSIVE slow against fast is undecided").says("study.toml --resume --profile --store");
+    ran.says("? INCONCLUSIVE slow against fast is inconclusive").says("study.toml --resume --profile --store");
     ran.complains("the budget of 5 s does not allow another block");
     let trials = place.trials().len();
     assert!(place.status() == "interrupted" && (2..10).contains(&trials) && trials.is_multiple_of(2), "{trials}");

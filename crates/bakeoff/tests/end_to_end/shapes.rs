@@ -50,7 +50,7 @@ fn at_a_rate_the_same_twice_is_not_different() {
     assert_eq!(report.primary, Metric::P50);
     let primary = &report.comparisons[0];
     // On a machine that others keep busy it may not be settled, and it is never a difference.
-    let settled = [Interpretation::Equivalent, Interpretation::Undecided];
+    let settled = [Interpretation::Equivalent, Interpretation::Inconclusive];
     assert!(primary.effect.is_some() && settled.contains(&primary.interpretation), "{primary:#?}");
 }
 

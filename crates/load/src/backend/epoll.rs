@@ -246,7 +246,7 @@ fn send_some(socket: &OwnedFd, bytes: &[u8]) -> usize {
     taken
 }
 
-/// Tells a slot's connections apart.
+/// Distinguishes a slot's connections.
 fn data(slot: usize, generation: u32) -> EventData {
     EventData::new_u64(u64::from(generation) << 32 | slot as u64)
 }

@@ -400,7 +400,7 @@ impl Drop for Uring {
     }
 }
 
-/// Generations are told apart up to this number.
+/// Generations are distinguished up to this number.
 const GENERATIONS: u32 = 1 << 24;
 
 fn data(operation: Operation, slot: usize, generation: u32) -> u64 {

@@ -55,7 +55,7 @@ pub(crate) fn visitors(scripts: &[Script], count: usize, seed: u64) -> Result<Ve
     (0..count).map(visitor).collect()
 }
 
-/// The names under which steps are recorded, in order: a number tells scripts apart where there are several.
+/// The names under which steps are recorded, in order: a number distinguishes scripts where there are several.
 pub(crate) fn step_names(scripts: &[Script]) -> Vec<String> {
     let numbered = scripts.iter().enumerate().flat_map(|(index, script)| {
         script

@@ -53,7 +53,7 @@ impl CpuWatch {
         watch
     }
 
-    /// Looks again: to be called about once a second, since the time of threads that have ended is not told apart.
+    /// Looks again: to be called about once a second, since the time of threads that have ended is not known by thread.
     pub fn sample(&mut self) {
         let used = self.tree.sample();
         self.total_s = self.total_s.zip(used).map(|(total, used)| total + used.cpu_s);
