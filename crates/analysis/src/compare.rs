@@ -171,7 +171,7 @@ fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
         .filter(|_| record.plan.cells.len() > 1)
         .flat_map(|cell| Metric::ALL.into_iter().filter(|m| m.is_per_cell()).map(move |metric| (metric, Some(cell))));
     for (metric, cell) in whole_launch.chain(single_cells) {
-        if !subjects.iter().any(|(_, asked, of)| (*asked, *of) == (metric, cell)) {
+        if !subjects.iter().any(|(_, requested, of)| (*requested, *of) == (metric, cell)) {
             subjects.push((Role::Exploratory, metric, cell));
         }
     }
@@ -343,8 +343,9 @@ mod tests {
 
     #[test]
     fn secondary_metrics_are_judged_together_and_the_rest_stays_exploratory() {
-        let asked = [(Metric::CpuPerRequest, None), (Metric::Throughput, Some("pages@20")), (Metric::StartUp, None)];
-        let comparisons = compare(&with_secondary(&asked, 0.2));
+        let requested =
+            [(Metric::CpuPerRequest, None), (Metric::Throughput, Some("pages@20")), (Metric::StartUp, None)];
+        let comparisons = compare(&with_secondary(&requested, 0.2));
         let told: Vec<_> = comparisons[1..4].iter().map(|one| (one.role, one.metric, one.cell)).collect();
         let of = |metric, cell| (Role::Secondary, metric, cell);
         assert_eq!(told, [of(Metric::CpuPerRequest, None), of(Metric::Throughput, Some(1)), of(Metric::StartUp, None)]);

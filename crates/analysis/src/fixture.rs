@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{
-    AskedSetting, Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime,
+    Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, RequestedSetting, Runtime,
     ServerSpec, SettingKind, Timing, Variant, WarmUp, Workload,
 };
 use model::{
@@ -90,7 +90,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             stop_within: Duration::from_secs(10),
             limits: Limits::default(),
         },
-        treatment: vec![AskedSetting {
+        treatment: vec![RequestedSetting {
             factor: "invokedynamic".to_owned(),
             kind: SettingKind::Jruby,
             name: "compile.invokedynamic".to_owned(),
@@ -238,7 +238,7 @@ pub fn setting(value: &str) -> Setting {
     Setting {
         kind: SettingKind::Jruby,
         name: "compile.invokedynamic".to_owned(),
-        asked: value.to_owned(),
+        requested: value.to_owned(),
         live: Some(value.to_owned()),
         default: Some("false".to_owned()),
         source: SettingSource::InProcess,

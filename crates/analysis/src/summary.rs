@@ -59,7 +59,7 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
 fn settings<'a>(launches: impl Iterator<Item = &'a TrialRecord>) -> Vec<Setting> {
     let mut all: IndexMap<(SettingKind, &str, &str), Vec<&Setting>> = IndexMap::new();
     for setting in launches.flat_map(|trial| &trial.settings) {
-        all.entry((setting.kind, &setting.name, &setting.asked)).or_default().push(setting);
+        all.entry((setting.kind, &setting.name, &setting.requested)).or_default().push(setting);
     }
     let shown = |readings: Vec<&Setting>| {
         let numbers: Option<Vec<f64>> = readings.iter().map(|read| read.live.as_deref()?.trim().parse().ok()).collect();
@@ -250,7 +250,7 @@ mod tests {
         let read = |live: &str, result| Setting {
             kind: SettingKind::Assertion,
             name: "database's time".to_owned(),
-            asked: ">= 0".to_owned(),
+            requested: ">= 0".to_owned(),
             live: Some(live.to_owned()),
             default: None,
             source: SettingSource::Command,

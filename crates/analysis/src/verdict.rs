@@ -511,7 +511,7 @@ mod tests {
         assert_eq!(
             analyse(&record).judgements[0].sentence,
             "on against off is no valid comparison, so there is no verdict: setting-not-effective (on: \
-             compile.invokedynamic, asked compile.invokedynamic = true)"
+             compile.invokedynamic, requested compile.invokedynamic = true)"
         );
     }
 

@@ -91,7 +91,7 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
             json!({
                 "key": trial.key, "variant": trial.variant, "started": "2026-01-31T10:00:00Z",
                 "outcome": { "kind": "completed" }, "launch": facts(launch, variant),
-                "settings": [{ "kind": "env", "name": "SPEED", "asked": variant, "live": variant, "default": null,
+                "settings": [{ "kind": "env", "name": "SPEED", "requested": variant, "live": variant, "default": null,
                     "source": "proc", "result": { "kind": "in-effect" } }],
                 "answers": [answer(launch, 1), answer(launch, 2)],
                 "warm_up": { "samples": samples(speed, 60), "steady_at_s": 40.0 }, "cells": measured,

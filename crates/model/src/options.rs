@@ -47,7 +47,7 @@ pub struct ChangedOptions {
     /// The variable.
     pub variable: String,
     /// The value that the server was launched with, secrets masked.
-    pub asked: String,
+    pub requested: String,
     /// The value that the process was started with, secrets masked.
     pub live: String,
     /// The command line of the process, secrets masked.
@@ -60,7 +60,7 @@ impl ChangedOptions {
     pub fn lost(&self) -> Vec<String> {
         let command = self.command.join(" ");
         let has: Vec<String> = words(&self.live).chain(words(&command)).collect();
-        words(&self.asked).filter(|word| !has.contains(word)).collect()
+        words(&self.requested).filter(|word| !has.contains(word)).collect()
     }
 }
 
@@ -98,19 +98,19 @@ mod tests {
 
     #[test]
     fn what_is_neither_in_the_variable_nor_in_the_command_is_lost() {
-        let lost = |asked: &str, live: &str, command: &str| {
+        let lost = |requested: &str, live: &str, command: &str| {
             let command = command.split(' ').map(str::to_owned).collect();
-            let (asked, live) = (asked.to_owned(), live.to_owned());
-            ChangedOptions { variable: "JAVA_OPTS".to_owned(), asked, live, command }.lost()
+            let (requested, live) = (requested.to_owned(), live.to_owned());
+            ChangedOptions { variable: "JAVA_OPTS".to_owned(), requested, live, command }.lost()
         };
-        let asked = "-XX:+UseG1GC -Xmx1g";
-        assert_eq!(lost(asked, "-XX:+UseThreadPriorities", "java Main"), ["-XX:+UseG1GC", "-Xmx1g"]);
-        assert_eq!(lost(asked, "-Xmx1g", "java Main"), ["-XX:+UseG1GC"]);
-        assert_eq!(lost(asked, "", "java -Xmx1g Main"), ["-XX:+UseG1GC"], "moved to the command line");
-        assert_eq!(lost(asked, "-Xmx1g2 -XX:+UseG1GC", "java"), ["-Xmx1g"], "words are whole");
+        let requested = "-XX:+UseG1GC -Xmx1g";
+        assert_eq!(lost(requested, "-XX:+UseThreadPriorities", "java Main"), ["-XX:+UseG1GC", "-Xmx1g"]);
+        assert_eq!(lost(requested, "-Xmx1g", "java Main"), ["-XX:+UseG1GC"]);
+        assert_eq!(lost(requested, "", "java -Xmx1g Main"), ["-XX:+UseG1GC"], "moved to the command line");
+        assert_eq!(lost(requested, "-Xmx1g2 -XX:+UseG1GC", "java"), ["-Xmx1g"], "words are whole");
         let none: [&str; 0] = [];
-        assert_eq!(lost(asked, "-Da=b -XX:+UseG1GC -Xmx1g -Dc=d", "java"), none, "added to");
-        assert_eq!(lost(asked, "-Xmx1g  -XX:+UseG1GC", "java"), none, "in another order");
+        assert_eq!(lost(requested, "-Da=b -XX:+UseG1GC -Xmx1g -Dc=d", "java"), none, "added to");
+        assert_eq!(lost(requested, "-Xmx1g  -XX:+UseG1GC", "java"), none, "in another order");
         assert_eq!(lost("-Dname='a b'", "", "java -Dname=a b Main"), none, "quotes taken away");
         assert_eq!(lost(" ", "-Xmx1g", "java"), none, "nothing was asked");
     }

@@ -227,7 +227,7 @@ pub struct Setting {
     /// Its name.
     pub name: String,
     /// The value asked for.
-    pub asked: String,
+    pub requested: String,
     /// The value in the running process; absent when it has none.
     pub live: Option<String>,
     /// The value the process would have had anyway, where known.

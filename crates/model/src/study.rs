@@ -88,10 +88,10 @@ pub struct Variant {
     /// How it is launched.
     pub server: ServerSpec,
     /// What its levels set: the treatment whose taking effect has to be shown.
-    pub treatment: Vec<AskedSetting>,
+    pub treatment: Vec<RequestedSetting>,
     /// What all variants share and none of its levels replaces: read back as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shared: Vec<AskedSetting>,
+    pub shared: Vec<RequestedSetting>,
     /// What its running server has to show beside its settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assertions: Vec<Assertion>,
@@ -121,7 +121,7 @@ pub enum SettingKind {
 
 /// A setting that the study asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedSetting {
+pub struct RequestedSetting {
     /// The factor that asks; empty where all variants share it.
     pub factor: String,
     /// Where it lives.
@@ -163,7 +163,7 @@ impl SettingKind {
     }
 }
 
-impl AskedSetting {
+impl RequestedSetting {
     /// Whether it takes the place of `other` where both are asked for, this one later.
     pub fn replaces(&self, other: &Self) -> bool {
         // Each word of a list of arguments is another argument, as far as anybody but the program knows.
@@ -552,21 +552,25 @@ mod tests {
         assert_eq!(bursts.steps(5, seconds(12)).len(), 2);
         let rests: Vec<u32> = (0..36).filter(|second| bursts.is_rest(f64::from(*second))).collect();
         assert_eq!(rests, [10, 11, 22, 23, 34, 35]);
-        for (asked, elapsed) in [(0.0, 0.0), (9.9, 9.9), (10.0, 10.0), (10.1, 12.1), (30.0, 34.0), (30.1, 36.1)] {
-            assert!((bursts.elapsed_s(asked) - elapsed).abs() < 1e-9, "{asked}: {}", bursts.elapsed_s(asked));
+        for (requested, elapsed) in [(0.0, 0.0), (9.9, 9.9), (10.0, 10.0), (10.1, 12.1), (30.0, 34.0), (30.1, 36.1)] {
+            assert!(
+                (bursts.elapsed_s(requested) - elapsed).abs() < 1e-9,
+                "{requested}: {}",
+                bursts.elapsed_s(requested)
+            );
         }
     }
 
     #[test]
     fn options_that_add_to_others_take_no_ones_place() {
         let replaces = |later: &str, earlier: &str| {
-            let asked = |name: &str| AskedSetting {
+            let requested = |name: &str| RequestedSetting {
                 factor: String::new(),
                 kind: SettingKind::JvmFlag,
                 name: name.to_owned(),
                 value: String::new(),
             };
-            asked(later).replaces(&asked(earlier))
+            requested(later).replaces(&requested(earlier))
         };
         for [one, other] in [
             ["--add-opens=java.base/java.io=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED"],

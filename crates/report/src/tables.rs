@@ -366,7 +366,7 @@ pub fn settings(report: &Report) -> Table {
     let mut table = Table::new("Settings, read back from the running process")
         .names("variant")
         .names("setting")
-        .names("asked")
+        .names("requested")
         .names("running")
         .names("default")
         .words("read by")
@@ -374,12 +374,12 @@ pub fn settings(report: &Report) -> Table {
     let told = |value: &Option<String>| or_none(value.as_deref(), str::to_owned);
     let mut rows = Vec::new();
     for variant in &report.variants {
-        for setting in variant.settings.iter().filter(|setting| !setting.shared || !words::is_as_asked(setting)) {
+        for setting in variant.settings.iter().filter(|setting| !setting.shared || !words::is_as_requested(setting)) {
             let (text, tone) = words::setting_result(setting);
             rows.push(vec![
                 variant.name.as_str().into(),
                 setting.name.as_str().into(),
-                if setting.asked.is_empty() { "as named".into() } else { setting.asked.as_str().into() },
+                if setting.requested.is_empty() { "as named".into() } else { setting.requested.as_str().into() },
                 told(&setting.live),
                 told(&setting.default),
                 words::setting_source(setting.source).into(),

@@ -478,7 +478,7 @@ pub fn setting_result(setting: &Setting) -> (String, Tone) {
 }
 
 /// Whether the process has what was asked for, and it does something.
-pub fn is_as_asked(setting: &Setting) -> bool {
+pub fn is_as_requested(setting: &Setting) -> bool {
     matches!(setting.result, SettingResult::InEffect | SettingResult::AlreadyDefault)
 }
 

@@ -234,9 +234,9 @@ fn listeners(address: SocketAddr) -> HashSet<u64> {
         .collect()
 }
 
-fn reaches(asked: IpAddr, bound: IpAddr) -> bool {
-    let (asked, bound) = (asked.to_canonical(), bound.to_canonical());
-    asked == bound || bound.is_unspecified() && (bound.is_ipv6() || asked.is_ipv4())
+fn reaches(requested: IpAddr, bound: IpAddr) -> bool {
+    let (requested, bound) = (requested.to_canonical(), bound.to_canonical());
+    requested == bound || bound.is_unspecified() && (bound.is_ipv6() || requested.is_ipv4())
 }
 
 /// Reads a line of `/proc/net/tcp{,6}`; `None` unless its socket listens.

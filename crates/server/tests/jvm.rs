@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{RUBY_SERVER, asked, launcher, on_jdk, spec, study, toolbox};
+use common::{RUBY_SERVER, launcher, on_jdk, requested, spec, study, toolbox};
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::study::{JavaProgram, JrubyProgram, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
@@ -60,16 +60,16 @@ fn a_java_program_is_compiled_launched_and_asked() {
     java.properties = IndexMap::from([("known.place".into(), "a b:{port}".into())]);
     let running = launch(&spec, dir.path()).unwrap();
 
-    let mut wanted: Vec<_> = flags.iter().map(|flag| asked(SettingKind::JvmFlag, flag, "")).collect();
+    let mut wanted: Vec<_> = flags.iter().map(|flag| requested(SettingKind::JvmFlag, flag, "")).collect();
     wanted.extend([
-        asked(SettingKind::JvmFlag, "-XX:+UseParalelGC", ""),
-        asked(SettingKind::JvmFlag, "-javaagent:x.jar", ""),
-        asked(SettingKind::Property, "known.place", "a b:{port}"),
-        asked(SettingKind::Property, "known.plaice", "x"),
-        asked(SettingKind::Runtime, "jdk", "17 or 21"),
-        asked(SettingKind::Runtime, "jdk", "25"),
-        asked(SettingKind::Runtime, "main", "Server.java"),
-        asked(SettingKind::Runtime, "main", "Other.java"),
+        requested(SettingKind::JvmFlag, "-XX:+UseParalelGC", ""),
+        requested(SettingKind::JvmFlag, "-javaagent:x.jar", ""),
+        requested(SettingKind::Property, "known.place", "a b:{port}"),
+        requested(SettingKind::Property, "known.plaice", "x"),
+        requested(SettingKind::Runtime, "jdk", "17 or 21"),
+        requested(SettingKind::Runtime, "jdk", "25"),
+        requested(SettingKind::Runtime, "main", "Server.java"),
+        requested(SettingKind::Runtime, "main", "Other.java"),
     ]);
     let settings = running.read_back(&wanted, &[]);
     // UseNUMA is switched off without a word where there is one node; and UseThreadPriorities is no change at all.
@@ -134,10 +134,10 @@ fn jruby_tells_what_took_effect() {
     let spec = jruby(JRUBY, &options, program, &["{port}"], dir.path());
     let running = launch(&spec, dir.path()).unwrap();
 
-    let mut wanted: Vec<_> = options.iter().map(|(name, value)| asked(SettingKind::Jruby, name, value)).collect();
-    wanted.push(asked(SettingKind::Jruby, "jit.max", "77"));
-    wanted.push(asked(SettingKind::JvmFlag, "-XX:TieredStopAtLevel=1", ""));
-    wanted.push(asked(SettingKind::Runtime, "version", JRUBY));
+    let mut wanted: Vec<_> = options.iter().map(|(name, value)| requested(SettingKind::Jruby, name, value)).collect();
+    wanted.push(requested(SettingKind::Jruby, "jit.max", "77"));
+    wanted.push(requested(SettingKind::JvmFlag, "-XX:TieredStopAtLevel=1", ""));
+    wanted.push(requested(SettingKind::Runtime, "version", JRUBY));
     let settings = running.read_back(&wanted, &[]);
     let expected = [InEffect, unknown("jit.threshold"), AlreadyDefault, Overridden, InEffect, InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");
@@ -145,10 +145,10 @@ fn jruby_tells_what_took_effect() {
     assert_eq!(settings[0].default.as_deref(), Some("false"));
     // Another variant's, however they are asked for.
     let others = [
-        asked(SettingKind::Jruby, "jit.max", "77"),
-        asked(SettingKind::Property, "jruby.jit.threshold", "30"),
-        asked(SettingKind::Env, "JRUBY_OPTS", "-Xcompile.invokedynamic=false -J-Xmx1g"),
-        asked(SettingKind::Env, "JRUBY_OPTS", "--dev"),
+        requested(SettingKind::Jruby, "jit.max", "77"),
+        requested(SettingKind::Property, "jruby.jit.threshold", "30"),
+        requested(SettingKind::Env, "JRUBY_OPTS", "-Xcompile.invokedynamic=false -J-Xmx1g"),
+        requested(SettingKind::Env, "JRUBY_OPTS", "--dev"),
     ];
     let live: Vec<String> = running.varied(&others).into_iter().map(|live| live.live).collect();
     assert!(live[0].starts_with("jit.max = "), "{live:?}");
@@ -182,7 +182,7 @@ fn jruby_in_a_servlet_container_tells_what_took_effect() {
     let site = launcher.site(&shipped, &dir.path().join("trial"), &[]).unwrap();
     let running = launcher.server(&installed, &site).unwrap();
 
-    let wanted = options.map(|(name, value)| asked(SettingKind::Jruby, name, value));
+    let wanted = options.map(|(name, value)| requested(SettingKind::Jruby, name, value));
     let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings), [InEffect, unknown("jit.threshold"), AlreadyDefault], "{settings:#?}");
     assert!(settings.iter().all(|setting| setting.source == SettingSource::InProcess), "{settings:#?}");
@@ -197,7 +197,7 @@ fn jruby_that_does_not_tell_is_asked_from_outside() {
     let spec = jruby(JRUBY, &options, program, &["{dir}/server.rb", "{port}"], dir.path());
     let running = launch(&spec, dir.path()).unwrap();
 
-    let wanted = options.map(|(name, value)| asked(SettingKind::Jruby, name, value));
+    let wanted = options.map(|(name, value)| requested(SettingKind::Jruby, name, value));
     let settings = running.read_back(&wanted, &[]);
     let expected = [AlreadyDefault, unknown("jit.threshold"), InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");

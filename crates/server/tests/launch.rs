@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use common::{RUBY_SERVER, asked, command, eventually, get, launcher, on_jdk, ruby, runs, spec, study, tcp, toolbox};
+use common::{
+    RUBY_SERVER, command, eventually, get, launcher, on_jdk, requested, ruby, runs, spec, study, tcp, toolbox,
+};
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::SettingSource;
@@ -48,17 +50,17 @@ fn a_server_is_launched_known_and_ended() {
 
     let settings = running.read_back(
         &[
-            asked(SettingKind::Env, "TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}"),
-            asked(SettingKind::Env, "LANG", "C.UTF-8"),
-            asked(SettingKind::Env, "RUBYOPT", "-W0"),
-            asked(SettingKind::Env, "NOWHERE", "1"),
-            asked(SettingKind::Argument, "--threads", "5"),
-            asked(SettingKind::Argument, "--threads", "6"),
-            asked(SettingKind::Runtime, "version", &facts.versions["ruby"]),
-            asked(SettingKind::Runtime, "version", "1.8"),
-            asked(SettingKind::Runtime, "script", "server.rb"),
-            asked(SettingKind::Runtime, "runtime", "ruby"),
-            asked(SettingKind::Property, "a", "b"),
+            requested(SettingKind::Env, "TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}"),
+            requested(SettingKind::Env, "LANG", "C.UTF-8"),
+            requested(SettingKind::Env, "RUBYOPT", "-W0"),
+            requested(SettingKind::Env, "NOWHERE", "1"),
+            requested(SettingKind::Argument, "--threads", "5"),
+            requested(SettingKind::Argument, "--threads", "6"),
+            requested(SettingKind::Runtime, "version", &facts.versions["ruby"]),
+            requested(SettingKind::Runtime, "version", "1.8"),
+            requested(SettingKind::Runtime, "script", "server.rb"),
+            requested(SettingKind::Runtime, "runtime", "ruby"),
+            requested(SettingKind::Property, "a", "b"),
         ],
         &[],
     );
@@ -77,7 +79,7 @@ fn a_server_is_launched_known_and_ended() {
     ];
     assert_eq!(results[..10], expected, "{settings:#?}");
     assert!(matches!(results[10], SettingResult::Unverified { .. }), "{:?}", settings[10]);
-    assert_eq!((settings[0].asked.as_str(), settings[0].live.as_deref()), ("Bearer ***", Some("Bearer ***")));
+    assert_eq!((settings[0].requested.as_str(), settings[0].live.as_deref()), ("Bearer ***", Some("Bearer ***")));
     assert_eq!(settings[6].source, SettingSource::InProcess);
 
     let used = tree.sample().unwrap();
@@ -101,9 +103,9 @@ fn a_ruby_with_a_title_of_its_own_tells_what_it_runs() {
     let running = launch(&spec, &dir).unwrap();
     let settings = running.read_back(
         &[
-            asked(SettingKind::Runtime, "script", "server.rb"),
-            asked(SettingKind::Runtime, "script", "other.rb"),
-            asked(SettingKind::Argument, "--threads", "5"),
+            requested(SettingKind::Runtime, "script", "server.rb"),
+            requested(SettingKind::Runtime, "script", "other.rb"),
+            requested(SettingKind::Argument, "--threads", "5"),
         ],
         &[],
     );
@@ -166,8 +168,8 @@ fn a_kill_for_lack_of_memory_is_told() {
     let is_limited = |pid: &str| of(pid, "cgroup").contains("/bakeoff-");
     assert_eq!((is_limited(&pid), is_limited(&supervisor)), (true, false));
     std::fs::write(dir.path().join("eat"), "").unwrap();
-    let mut asked = std::net::TcpStream::connect(running.address()).unwrap();
-    std::io::Write::write_all(&mut asked, b"GET / HTTP/1.0\r\n\r\n").unwrap();
+    let mut requested = std::net::TcpStream::connect(running.address()).unwrap();
+    std::io::Write::write_all(&mut requested, b"GET / HTTP/1.0\r\n\r\n").unwrap();
     eventually("it has ended", || running.exit().is_some());
     assert_eq!(running.exit().unwrap().to_string(), "exit code 137");
     assert!(running.killed().is_some_and(|why| why.contains(told)), "{:?}", running.killed());
@@ -177,7 +179,8 @@ fn a_kill_for_lack_of_memory_is_told() {
 #[test]
 fn defaults_are_those_of_the_processors_and_the_memory_that_the_server_has() {
     let dir = study("Server.java", include_str!("common/Server.java"));
-    let flags = [asked(SettingKind::JvmFlag, "-XX:+UseSerialGC", ""), asked(SettingKind::JvmFlag, "-Xmx128m", "")];
+    let flags =
+        [requested(SettingKind::JvmFlag, "-XX:+UseSerialGC", ""), requested(SettingKind::JvmFlag, "-Xmx128m", "")];
     let java = on_jdk(&["-XX:+UseSerialGC", "-Xmx128m"]);
     let runtime = Runtime::Java { java, program: JavaProgram::Main("Server.java".into()) };
     let mut spec = spec(runtime, &["{port}"], dir.path());
@@ -231,12 +234,12 @@ fn a_command_is_known_by_its_words() {
     let running = launch(&spec, &dir).unwrap();
     let settings = running.read_back(
         &[
-            asked(SettingKind::Runtime, "command", "ruby -W0 ../server.rb {port}"),
-            asked(SettingKind::Runtime, "command", "ruby -W1 ../server.rb {port}"),
-            asked(SettingKind::Runtime, "command", "ruby"),
-            asked(SettingKind::Runtime, "dir", "below"),
-            asked(SettingKind::Runtime, "dir", "."),
-            asked(SettingKind::Runtime, "runtime", "command"),
+            requested(SettingKind::Runtime, "command", "ruby -W0 ../server.rb {port}"),
+            requested(SettingKind::Runtime, "command", "ruby -W1 ../server.rb {port}"),
+            requested(SettingKind::Runtime, "command", "ruby"),
+            requested(SettingKind::Runtime, "dir", "below"),
+            requested(SettingKind::Runtime, "dir", "."),
+            requested(SettingKind::Runtime, "runtime", "command"),
         ],
         &[],
     );
@@ -251,7 +254,7 @@ fn a_server_that_goes_elsewhere_was_started_in_its_folder() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     std::fs::write(dir.path().join("start.sh"), "cd /\nexec ruby \"$OLDPWD/server.rb\" \"$1\"\n").unwrap();
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir).unwrap();
-    let settings = running.read_back(&[".", "below"].map(|folder| asked(SettingKind::Runtime, "dir", folder)), &[]);
+    let settings = running.read_back(&[".", "below"].map(|folder| requested(SettingKind::Runtime, "dir", folder)), &[]);
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     assert_eq!(results, [&InEffect, &Overridden], "{settings:#?}");
 }

@@ -127,9 +127,9 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     assert!(gc.heap_after_bytes.is_some_and(|bytes| bytes < 128 << 20), "{told}");
     // All but what came after the last collection, and during it where the program goes on meanwhile. ZGC counts whole pages, and
     // leaves some half empty.
-    let asked = (REQUESTS * PIECES * 1016) as u64;
+    let requested = (REQUESTS * PIECES * 1016) as u64;
     let unknown = if matches!(collector, "Z" | "Shenandoah") { 2 * HEAP } else { HEAP };
-    assert!((asked.saturating_sub(unknown)..asked * 7 / 5).contains(&gc.allocated_bytes), "{told}");
+    assert!((requested.saturating_sub(unknown)..requested * 7 / 5).contains(&gc.allocated_bytes), "{told}");
     assert!(counters.jit_s > 0.0 && counters.threads > 5, "{counters:?}");
 }
 

@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use common::{RUBY_SERVER, asked, command, eventually, launcher, spec, study, tcp, toolbox};
+use common::{RUBY_SERVER, command, eventually, launcher, requested, spec, study, tcp, toolbox};
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::assertion::{Assertion, AssertionSource, Expected};
 use model::profiling::Recording;
@@ -81,14 +81,15 @@ fn a_java_program_behind_a_script() {
     assert_eq!(facts.env["BY_SCRIPT"], "1");
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk"]);
 
-    let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
-    wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
-    wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(SettingKind::Env, name, value)).collect();
+    wanted.push(requested(SettingKind::Runtime, "runtime", "command"));
+    wanted.push(requested(SettingKind::Runtime, "command", "sh start.sh {port}"));
     let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
     // Each is itself, and not one of its options; of what is not as it should be it is told which.
-    let values =
-        |at: usize| [Some(settings[at].asked.as_str()), settings[at].live.as_deref(), settings[at].default.as_deref()];
+    let values = |at: usize| {
+        [Some(settings[at].requested.as_str()), settings[at].live.as_deref(), settings[at].default.as_deref()]
+    };
     assert_eq!(values(0), [Some(env[0].1), Some(env[0].1), None]);
     assert_eq!(values(1), [Some(env[1].1); 3]);
     assert_eq!(values(2), [Some(env[2].1), Some("-Dmaven.home=/opt: absent"), None]);
@@ -99,11 +100,11 @@ fn a_java_program_behind_a_script() {
     // What it has of options that others are launched with.
     let opens = "--add-opens=java.base/java.io=ALL-UNNAMED";
     let others = [
-        asked(SettingKind::Env, "JAVA_OPTS", "-Xmx64m -XX:+UseThreadPriorities -Dknown.place=there"),
-        asked(SettingKind::JvmFlag, "-Xmn20m", ""),
-        asked(SettingKind::Env, "RUBYOPT", "-W0"),
-        asked(SettingKind::JvmFlag, opens, ""),
-        asked(SettingKind::Property, "maven.home", "/opt"),
+        requested(SettingKind::Env, "JAVA_OPTS", "-Xmx64m -XX:+UseThreadPriorities -Dknown.place=there"),
+        requested(SettingKind::JvmFlag, "-Xmn20m", ""),
+        requested(SettingKind::Env, "RUBYOPT", "-W0"),
+        requested(SettingKind::JvmFlag, opens, ""),
+        requested(SettingKind::Property, "maven.home", "/opt"),
     ];
     let told = running.varied(&others);
     let live: Vec<&str> = told.iter().map(|live| live.live.as_str()).collect();
@@ -168,9 +169,9 @@ fn a_ruby_behind_a_script() {
     assert_eq!(facts.pid, running.pid());
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.gems.contains_key("json") && facts.build["description"].starts_with("ruby "), "{facts:?}");
-    let mut wanted: Vec<_> = env.iter().map(|(name, value)| asked(SettingKind::Env, name, value)).collect();
-    wanted.push(asked(SettingKind::Runtime, "runtime", "command"));
-    wanted.push(asked(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(SettingKind::Env, name, value)).collect();
+    wanted.push(requested(SettingKind::Runtime, "runtime", "command"));
+    wanted.push(requested(SettingKind::Runtime, "command", "sh start.sh {port}"));
     let settings = running.read_back(&wanted, &[]);
     let unknown = SettingResult::Unknown { nearest: Some("RUBY_GC_HEAP_INIT_SLOTS".into()) };
     assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
@@ -203,7 +204,7 @@ fn a_ruby_that_needs_the_linkers_path_is_asked_with_it() {
     let judge = |path: &str| {
         let start = format!("LD_LIBRARY_PATH={path} exec ./ruby server.rb $1\n");
         let running = launch(&start, &[variable], &dir);
-        running.read_back(&[asked(SettingKind::Env, variable.0, variable.1)], &[]).remove(0).result
+        running.read_back(&[requested(SettingKind::Env, variable.0, variable.1)], &[]).remove(0).result
     };
     assert_eq!(judge("$PWD/lib"), InEffect);
     // Of the server's folder, and not of where it is asked.
@@ -221,9 +222,11 @@ fn a_library_that_is_preloaded_is_mapped() {
     let env = [("LD_PRELOAD", libc), ("KNOWN_OPTS", "-Xmn20m")];
     let running = launch("exec ruby server.rb $1\n", &env, &dir);
     let missing = format!("{libc} /nonexistent/a.so");
-    let asked = |name: &str, value: &str| asked(SettingKind::Env, name, value);
-    let settings = running
-        .read_back(&[asked("LD_PRELOAD", libc), asked("KNOWN_OPTS", "-Xmn20m"), asked("LD_PRELOAD", &missing)], &[]);
+    let requested = |name: &str, value: &str| requested(SettingKind::Env, name, value);
+    let settings = running.read_back(
+        &[requested("LD_PRELOAD", libc), requested("KNOWN_OPTS", "-Xmn20m"), requested("LD_PRELOAD", &missing)],
+        &[],
+    );
     assert_eq!(results(&settings), [InEffect, InEffect, Overridden], "{settings:#?}");
 }
 
@@ -236,7 +239,7 @@ fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {
     ] {
         let dir = study("server.rb", RUBY_SERVER);
         let running = launch_into(trial, start, &[("RUBYOPT", "--yjit")], &dir);
-        let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "--yjit")], &[]);
+        let settings = running.read_back(&[requested(SettingKind::Env, "RUBYOPT", "--yjit")], &[]);
         let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
         assert!(reason.contains("only from inside") && reason.contains(why), "{reason}");
         assert_eq!(settings[0].live.as_deref(), Some("--yjit"));
@@ -254,7 +257,7 @@ fn arguments_that_a_script_hands_on_are_seen() {
     ] {
         let dir = study("server.rb", server);
         let running = launch(start, &[], &dir);
-        let wanted = ["--threads", "5", "--threads=5"].map(|name| asked(SettingKind::Argument, name, ""));
+        let wanted = ["--threads", "5", "--threads=5"].map(|name| requested(SettingKind::Argument, name, ""));
         let settings = running.read_back(&wanted, &[]);
         assert_eq!(results(&settings)[..2], [InEffect, InEffect], "{start}{settings:#?}");
         let is_unseen = matches!(settings[2].result, SettingResult::Unverified { .. } | Overridden);
@@ -305,11 +308,11 @@ fn yjit_that_the_program_turns_on_is_seen() {
         let dir = study("server.rb", &server);
         let running = launch("exec ruby server.rb $1\n", &[("RUBYOPT", "--disable=yjit")], &dir);
         get(running.address());
-        let asked = [asked(SettingKind::Env, "RUBYOPT", "--disable=yjit")];
-        assert_eq!(results(&running.read_back(&asked, &[])), [AlreadyDefault], "{server}");
+        let requested = [requested(SettingKind::Env, "RUBYOPT", "--disable=yjit")];
+        assert_eq!(results(&running.read_back(&requested, &[])), [AlreadyDefault], "{server}");
         let mut facts = running.facts().clone();
         assert_eq!(running.loaded(&mut facts), is_on, "{server}");
-        let settings = running.read_back(&asked, &[]);
+        let settings = running.read_back(&requested, &[]);
         assert_eq!(results(&settings), [if is_on { Overridden } else { AlreadyDefault }], "{server}{settings:#?}");
     }
 }
@@ -329,7 +332,7 @@ fn the_master_of_workers_serves() {
         stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(parent(facts.pid), running.pid(), "the script's child, and no worker");
-    let settings = running.read_back(&[asked(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")], &[]);
+    let settings = running.read_back(&[requested(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")], &[]);
     assert_eq!(results(&settings), [InEffect], "{settings:#?}");
 }
 
@@ -359,7 +362,7 @@ fn a_ruby_behind_a_proxy() {
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.gems.contains_key("json") && facts.build.contains_key("arch"), "{facts:?}");
     let wanted = [("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")];
-    let settings = running.read_back(&wanted.map(|(name, value)| asked(SettingKind::Env, name, value)), &[]);
+    let settings = running.read_back(&wanted.map(|(name, value)| requested(SettingKind::Env, name, value)), &[]);
     assert_eq!(results(&settings), [InEffect, InEffect], "{settings:#?}");
 }
 
@@ -383,7 +386,7 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
     assert!(running.loaded(&mut facts), "settings are to be read back of it");
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.build["description"].starts_with("ruby "), "{facts:?}");
-    let version = asked(SettingKind::Runtime, "version", &facts.versions["ruby"]);
+    let version = requested(SettingKind::Runtime, "version", &facts.versions["ruby"]);
     assert_eq!(results(&running.read_back(&[version], &[])), [InEffect]);
 }
 
@@ -392,7 +395,7 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
 fn a_title_over_the_environment_is_no_other_value() {
     let dir = study("server.rb", &format!("Process.setproctitle('title ' * 20)\n{RUBY_SERVER}"));
     let running = launch("exec ruby server.rb $1\n", &[("WORKERS", "3")], &dir);
-    let settings = running.read_back(&[asked(SettingKind::Env, "WORKERS", "3")], &[]);
+    let settings = running.read_back(&[requested(SettingKind::Env, "WORKERS", "3")], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("title"), "{reason}");
     let facts = running.facts();
@@ -418,7 +421,7 @@ fn what_a_ruby_was_before_is_not_told() {
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
     let running = launch("exec ruby -e 'exec \"java\", \"Server.java\", *ARGV' $1\n", &[("RUBYOPT", "-W0")], &dir);
     assert_eq!(running.facts().versions.keys().collect::<Vec<_>>(), ["jdk"]);
-    let settings = running.read_back(&[asked(SettingKind::Env, "RUBYOPT", "-W0")], &[]);
+    let settings = running.read_back(&[requested(SettingKind::Env, "RUBYOPT", "-W0")], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("no Ruby"), "{reason}");
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use miette::SourceSpan;
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 
 use crate::file::{ReadyKeys, RuntimeName, ServerKeys, Table};
 use crate::value::{At, Text};
@@ -54,7 +54,7 @@ impl Entry<'_> {
     }
 
     /// What it asks of the running process; nothing where it only says how to launch.
-    fn asks(&self, factor: &str) -> Option<AskedSetting> {
+    fn asks(&self, factor: &str) -> Option<RequestedSetting> {
         let kind = match self.key {
             "jruby" => SettingKind::Jruby,
             "jvm" => SettingKind::JvmFlag,
@@ -70,7 +70,7 @@ impl Entry<'_> {
             (None, SettingKind::Runtime) => (self.key, self.value),
             (None, _) => (self.value, ""),
         };
-        Some(AskedSetting { factor: factor.to_owned(), kind, name: name.to_owned(), value: value.to_owned() })
+        Some(RequestedSetting { factor: factor.to_owned(), kind, name: name.to_owned(), value: value.to_owned() })
     }
 }
 
@@ -140,7 +140,7 @@ impl ServerKeys {
     }
 
     /// What a level of `factor` with these keys asks of the running process.
-    pub fn treatment(&self, factor: &str) -> impl Iterator<Item = AskedSetting> {
+    pub fn treatment(&self, factor: &str) -> impl Iterator<Item = RequestedSetting> {
         self.entries().into_iter().filter_map(move |entry| entry.asks(factor))
     }
 

@@ -1,7 +1,7 @@
 //! From factors to variants: every combination of levels, laid over what all share.
 
 use indexmap::IndexMap;
-use model::study::{AskedSetting, Factor, Variant};
+use model::study::{Factor, RequestedSetting, Variant};
 
 use crate::assertion;
 use crate::design;
@@ -108,9 +108,9 @@ pub(crate) fn variants(file: &StudyFile, launches: &Launches, problems: &mut Pro
     all.into_iter()
         .filter_map(|levels| {
             let merged = levels.iter().fold(file.server.value.clone(), |keys, (_, _, level)| keys.overlaid(level));
-            let treatment: Vec<AskedSetting> =
+            let treatment: Vec<RequestedSetting> =
                 levels.iter().flat_map(|(factor, _, keys)| keys.treatment(factor)).collect();
-            let is_replaced = |shared: &AskedSetting| treatment.iter().any(|asked| asked.replaces(shared));
+            let is_replaced = |shared: &RequestedSetting| treatment.iter().any(|requested| requested.replaces(shared));
             let names: Vec<&str> = levels.iter().map(|(_, level, _)| *level).collect();
             let name = names.join("/");
             let subject = assertion::Subject { name: &name, levels: &names, keys: &merged };

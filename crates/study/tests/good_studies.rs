@@ -12,7 +12,7 @@ fn parse(text: &str) -> Study {
 }
 
 /// What the first workload asks.
-fn asked(study: &Study) -> (&words::Request, &words::Expect) {
+fn request_of(study: &Study) -> (&words::Request, &words::Expect) {
     let Asks::Request { request, expect } = &study.workloads[0].asks else { panic!("scenarios") };
     (request, expect)
 }
@@ -78,7 +78,7 @@ fn what_all_variants_share_is_read_back_unless_a_level_replaces_it() {
     let text = text.replace("small = { args = [\"1\"] }", "small = { env = { A = \"2\" } }");
     let study = study::parse(&text, "study.toml", Path::new("/")).unwrap();
     let shared = |variant: usize| -> Vec<String> {
-        study.variants[variant].shared.iter().map(|asked| asked.name.clone()).collect()
+        study.variants[variant].shared.iter().map(|requested| requested.name.clone()).collect()
     };
     assert_eq!(shared(0), ["runtime", "command", "B"]);
     assert_eq!(shared(1), ["runtime", "command", "A", "B"]);
@@ -100,7 +100,7 @@ fn the_invokedynamic_study() {
     assert_eq!(on.levels["invokedynamic"], "on");
     assert_eq!(
         on.treatment,
-        [words::AskedSetting {
+        [words::RequestedSetting {
             factor: "invokedynamic".into(),
             kind: SettingKind::Jruby,
             name: "compile.invokedynamic".into(),
@@ -115,7 +115,7 @@ fn the_invokedynamic_study() {
     assert_eq!(on.server.env["PORT"], "{port}");
     assert_eq!(on.server.ready.sign, ReadySign::Get("/go/pipelines.json".into()));
     assert_eq!(study.workloads[0].shapes, [1, 20].map(Shape::users));
-    assert_eq!(asked(&study).1.json.as_deref(), Some("$.pipelines"));
+    assert_eq!(request_of(&study).1.json.as_deref(), Some("$.pipelines"));
 }
 
 const SMALL: &str = r#"
@@ -173,7 +173,7 @@ fn everything_else_has_a_default() {
         }
     );
     assert_eq!(study.workloads[0].shapes, [Shape::users(20)]);
-    assert_eq!(*asked(&study).1, words::Expect::default());
+    assert_eq!(*request_of(&study).1, words::Expect::default());
     assert_eq!(study.hooks, words::Hooks::default());
 }
 
@@ -324,7 +324,7 @@ concurrency = 1
             (SettingKind::Env, "DEBUG", "true"),
         ]
     );
-    assert_eq!(asked(&study).0.method, "POST");
+    assert_eq!(request_of(&study).0.method, "POST");
     // No GET to ask for: the port has to do.
     assert_eq!(study.variants[0].server.ready.sign, ReadySign::Get("/up".into()));
 }

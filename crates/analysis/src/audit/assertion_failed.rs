@@ -81,7 +81,7 @@ fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
             "Read it by hand in the way that the assertion does, and mend the assertion; or remove it.",
         )
         .with("not read", reason)
-        .with("expected", &setting.asked),
+        .with("expected", &setting.requested),
         _ => made(
             Severity::Invalid,
             "The study says what has to be seen in the running server, and something else was there: what was measured is \
@@ -89,7 +89,7 @@ fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
             "Read it by hand in the way that the assertion does. Then mend what sets it, or what the assertion expects; what comes \
              only under load is read with `when = \"after\"`.",
         )
-        .with("seen", format!("{}, expected {}", value(setting), setting.asked)),
+        .with("seen", format!("{}, expected {}", value(setting), setting.requested)),
     };
     Some(found.with("read from", place(assertion)).with("launches", format!("{missed} of {of}")))
 }
@@ -129,7 +129,7 @@ mod tests {
             trial.settings.push(Setting {
                 kind: SettingKind::Assertion,
                 name: "workers".into(),
-                asked: "30".into(),
+                requested: "30".into(),
                 live: live.map(str::to_owned),
                 default: None,
                 source: SettingSource::Proc,

@@ -22,7 +22,7 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
             FindingId::CoordinatedOmission,
             Severity::Warning,
             "the latencies",
-            "While the server stood still nobody asked it: those who would have waited longest are missing, and the high \
+            "While the server stood still nobody requested it: those who would have waited longest are missing, and the high \
              percentiles are too good.",
             "Load at a fixed rate (-R) to see what users see: there latency counts from when a request was due.",
         )

@@ -30,14 +30,17 @@ fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Found> {
             "Have the script add to it (JAVA_OPTS=\"$JAVA_OPTS ...\"), or assign in the script all that the server needs.",
         )
         .about(variant)
-        .with("the study's value", changed.asked.as_str())
+        .with("the study's value", changed.requested.as_str())
         .with("the script's value", if changed.live.is_empty() { "(empty)" } else { changed.live.as_str() })
         .with("lost", changed.lost().join(" "))
         .with("in the process", changed.command.first().map_or("?", String::as_str))
         .with("launches", format!("{there} of {}", launches.len()));
         let treatment = &record.study.variants[variant].treatment;
-        match treatment.iter().find(|asked| asked.kind == SettingKind::Env && asked.name == changed.variable) {
-            Some(asked) => found.with("part of the treatment", format!("factor {}", asked.factor)),
+        match treatment
+            .iter()
+            .find(|requested| requested.kind == SettingKind::Env && requested.name == changed.variable)
+        {
+            Some(requested) => found.with("part of the treatment", format!("factor {}", requested.factor)),
             None => found,
         }
     };
@@ -50,7 +53,7 @@ fn overwritten(launch: &LaunchFacts) -> impl Iterator<Item = &ChangedOptions> {
 
 #[cfg(test)]
 mod tests {
-    use model::study::AskedSetting;
+    use model::study::RequestedSetting;
 
     use super::*;
     use crate::audit::testing::found;
@@ -58,11 +61,11 @@ mod tests {
     use crate::fixture;
 
     /// A run whose launches of the second variant had `JAVA_OPTS` with another value.
-    fn with(asked: &str, live: &str, command: &[&str]) -> StudyRecord {
+    fn with(requested: &str, live: &str, command: &[&str]) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
         let changed = ChangedOptions {
             variable: "JAVA_OPTS".to_owned(),
-            asked: asked.to_owned(),
+            requested: requested.to_owned(),
             live: live.to_owned(),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
         };
@@ -89,7 +92,7 @@ mod tests {
         assert!(found.finding.facts.iter().all(|fact| fact.name != "part of the treatment"));
         let mut record = record;
         let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
-        record.study.variants[1].treatment.push(AskedSetting { factor: "options".to_owned(), kind, name, value });
+        record.study.variants[1].treatment.push(RequestedSetting { factor: "options".to_owned(), kind, name, value });
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.finding.facts.last().unwrap().value, "factor options");
     }

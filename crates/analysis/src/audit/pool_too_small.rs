@@ -104,7 +104,7 @@ mod tests {
             trial.settings.push(Setting {
                 kind: SettingKind::Assertion,
                 name: "connections".into(),
-                asked: ">= 1".into(),
+                requested: ">= 1".into(),
                 live: Some(sizes[trial.variant].into()),
                 default: None,
                 source: SettingSource::Command,

@@ -6,7 +6,7 @@
 
 use model::options::{self, without_probe};
 use model::report::EnvironmentDifference;
-use model::study::{AskedSetting, Runtime, SettingKind};
+use model::study::{RequestedSetting, Runtime, SettingKind};
 use model::{FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
 
 use super::{Assessment, Found, confounded, launches, name, settings};
@@ -39,7 +39,7 @@ struct Pair<'a> {
     variants: [VariantIndex; 2],
     factor: &'a str,
     /// What the level of each asks for.
-    asked: [Vec<&'a AskedSetting>; 2],
+    requested: [Vec<&'a RequestedSetting>; 2],
     /// How their processes differ.
     differences: Vec<&'a EnvironmentDifference>,
 }
@@ -56,12 +56,12 @@ impl<'a> Pair<'a> {
         if differing.next().is_some() {
             return None;
         }
-        let asked = variants.map(|variant| {
-            record.study.variants[variant].treatment.iter().filter(|asked| asked.factor == factor).collect()
+        let requested = variants.map(|variant| {
+            record.study.variants[variant].treatment.iter().filter(|requested| requested.factor == factor).collect()
         });
         let [first, second] = variants;
         let differences = differences.iter().filter(|one| one.values[first] != one.values[second]).collect();
-        Some(Self { record, variants, factor, asked, differences })
+        Some(Self { record, variants, factor, requested, differences })
     }
 
     fn same_treatment(&self) -> Option<Found> {
@@ -69,11 +69,12 @@ impl<'a> Pair<'a> {
         if self.differences.iter().any(|difference| difference.factor.is_none()) {
             return None;
         }
-        let values: Option<Vec<String>> = self.asked.iter().flatten().map(|asked| self.in_both(asked)).collect();
+        let values: Option<Vec<String>> =
+            self.requested.iter().flatten().map(|requested| self.in_both(requested)).collect();
         let mut values = values.filter(|values| !values.is_empty())?;
         values.sort();
         values.dedup();
-        let is_deliberate = self.asked[0] == self.asked[1];
+        let is_deliberate = self.requested[0] == self.requested[1];
         let is_grave = self.variants[0] == BASELINE && !is_deliberate;
         let remedy = if is_deliberate {
             "In an A/A study, which measures chance itself, all is well. Else choose a level that differs."
@@ -88,16 +89,18 @@ impl<'a> Pair<'a> {
 
     /// Files in each other's place that are equal. What they load from beside them may still differ.
     fn same_files(&self) -> Option<Found> {
-        let is_file =
-            |asked: &&AskedSetting| asked.kind == SettingKind::Runtime && FILES.contains(&asked.name.as_str());
+        let is_file = |requested: &&RequestedSetting| {
+            requested.kind == SettingKind::Runtime && FILES.contains(&requested.name.as_str())
+        };
         let is_loaded = |subject: &str| ["version ", "gem ", "loaded "].iter().any(|begin| subject.starts_with(begin));
         let [first, second] = [0, 1].map(|side| self.checksums(side));
-        let are_equal = self.asked.iter().flatten().all(is_file)
-            && self.asked[0] != self.asked[1]
+        let are_equal = self.requested.iter().flatten().all(is_file)
+            && self.requested[0] != self.requested[1]
             && first.is_some_and(|first| !first.is_empty() && Some(first) == second)
             && self.differences.iter().all(|difference| !is_loaded(&difference.subject));
-        let files =
-            [0, 1].map(|side: usize| self.asked[side].iter().map(|asked| asked.value.as_str()).collect::<Vec<_>>());
+        let files = [0, 1].map(|side: usize| {
+            self.requested[side].iter().map(|requested| requested.value.as_str()).collect::<Vec<_>>()
+        });
         are_equal.then(|| {
             let meaning = format!(
                 "{} run files that are the same, byte for byte: unless these make something of where they lie, whatever \
@@ -113,8 +116,9 @@ impl<'a> Pair<'a> {
     fn checksums(&self, side: usize) -> Option<Vec<(&'a str, &'a str)>> {
         let mut launches = self.launches(self.variants[side]);
         let libraries = &launches.next()?.libraries;
-        let named =
-            self.asked[side].iter().map(|asked| Some((asked.name.as_str(), libraries.get(&asked.value)?.as_str())));
+        let named = self.requested[side]
+            .iter()
+            .map(|requested| Some((requested.name.as_str(), libraries.get(&requested.value)?.as_str())));
         let mut all: Vec<(&str, &str)> = libraries.values().map(|sum| ("", sum.as_str())).collect();
         all.sort_unstable();
         let named: Option<Vec<_>> = named.collect();
@@ -125,8 +129,8 @@ impl<'a> Pair<'a> {
     fn same_jdk(&self) -> Option<Found> {
         let variable = format!("environment {JAVA_HOME}");
         let [difference] = self.differences[..] else { return None };
-        let is_it = |asked: &&&AskedSetting| asked.kind == SettingKind::Env && asked.name == JAVA_HOME;
-        self.asked.iter().flatten().find(is_it).filter(|_| difference.subject == variable)?;
+        let is_it = |requested: &&&RequestedSetting| requested.kind == SettingKind::Env && requested.name == JAVA_HOME;
+        self.requested.iter().flatten().find(is_it).filter(|_| difference.subject == variable)?;
         let [first, second] = self.variants.map(|variant| self.launches(variant).next()?.versions.get("jdk"));
         let version = first.filter(|_| first == second)?;
         let meaning = format!(
@@ -150,24 +154,25 @@ impl<'a> Pair<'a> {
     }
 
     /// What both processes have of a setting, if they have the same.
-    fn in_both(&self, asked: &AskedSetting) -> Option<String> {
-        let read = self.variants.map(|variant| settings::read_back_of(self.record, variant, asked));
+    fn in_both(&self, requested: &RequestedSetting) -> Option<String> {
+        let read = self.variants.map(|variant| settings::read_back_of(self.record, variant, requested));
         let is_same = |first: &Setting, second: &Setting| {
             has_value(first) && has_value(second) && first.live.is_some() && first.live == second.live
         };
         match read {
-            [Some(first), Some(second)] if !is_options(asked) || first.asked == second.asked => {
+            [Some(first), Some(second)] if !is_options(requested) || first.requested == second.requested => {
                 // Of two commands: they differ in options only, all of which are the default.
-                let are_defaults = is_command(asked) && self.is_default(first) && self.is_default(second);
+                let are_defaults = is_command(requested) && self.is_default(first) && self.is_default(second);
                 return (is_same(first, second) || are_defaults).then(|| shown(first));
             }
             _ => {}
         }
         let mut askers = self.variants.into_iter().zip(read).filter_map(|(variant, read)| Some((variant, read?)));
-        if is_options(asked) && !askers.all(|(variant, read)| self.is_read(variant, read)) {
+        if is_options(requested) && !askers.all(|(variant, read)| self.is_read(variant, read)) {
             return None;
         }
-        if let [Some(first), Some(second)] = self.variants.map(|variant| settings::has(self.record, variant, asked)) {
+        if let [Some(first), Some(second)] = self.variants.map(|variant| settings::has(self.record, variant, requested))
+        {
             return (first == second).then(|| first.to_owned());
         }
         match read {
@@ -175,23 +180,23 @@ impl<'a> Pair<'a> {
                 let are_defaults = self.is_default(first) && self.is_default(second);
                 (is_same(first, second) || are_defaults).then(|| shown(first))
             }
-            [Some(read), None] => self.is_unasked(asked, read, self.variants[1]).then(|| shown(read)),
-            [None, Some(read)] => self.is_unasked(asked, read, self.variants[0]).then(|| shown(read)),
+            [Some(read), None] => self.is_not_requested(requested, read, self.variants[1]).then(|| shown(read)),
+            [None, Some(read)] => self.is_not_requested(requested, read, self.variants[0]).then(|| shown(read)),
             [None, None] => None,
         }
     }
 
     /// Whether a variant that does not ask for a setting has what the other one has, as far as its launches show.
-    fn is_unasked(&self, asked: &AskedSetting, read: &Setting, variant: VariantIndex) -> bool {
+    fn is_not_requested(&self, requested: &RequestedSetting, read: &Setting, variant: VariantIndex) -> bool {
         let is_default = self.is_default(read);
-        if asked.kind != SettingKind::Env {
+        if requested.kind != SettingKind::Env {
             return is_default;
         }
         let is_script = matches!(self.record.study.variants[variant].server.runtime, Runtime::Command { .. });
         let Some(launch) = self.launches(variant).next().filter(|launch| !launch.hides_env || !is_script) else {
             return false;
         };
-        match launch.env.get(&asked.name).map(|value| without_probe(value)).filter(|value| !value.is_empty()) {
+        match launch.env.get(&requested.name).map(|value| without_probe(value)).filter(|value| !value.is_empty()) {
             Some(value) => has_value(read) && read.live.as_ref() == Some(&value),
             None => is_default,
         }
@@ -211,7 +216,7 @@ impl<'a> Pair<'a> {
             launch.command.iter().any(|other| other == word || Some(other) == handed_on.as_ref())
         };
         let holds = matches!(read.result, SettingResult::InEffect | SettingResult::AlreadyDefault);
-        let all_on = |launch: &LaunchFacts| read.asked.split_whitespace().all(|word| is_on(launch, word));
+        let all_on = |launch: &LaunchFacts| read.requested.split_whitespace().all(|word| is_on(launch, word));
         holds && (options::is_read_by_runtime(&read.name) || self.launches(variant).next().is_some_and(all_on))
     }
 
@@ -221,12 +226,12 @@ impl<'a> Pair<'a> {
 }
 
 /// Whether a variable carries options, each of which comes to something of its own.
-fn is_options(asked: &AskedSetting) -> bool {
-    asked.kind == SettingKind::Env && asked.value.trim_start().starts_with('-')
+fn is_options(requested: &RequestedSetting) -> bool {
+    requested.kind == SettingKind::Env && requested.value.trim_start().starts_with('-')
 }
 
-fn is_command(asked: &AskedSetting) -> bool {
-    asked.kind == SettingKind::Runtime && asked.name == "command"
+fn is_command(requested: &RequestedSetting) -> bool {
+    requested.kind == SettingKind::Runtime && requested.name == "command"
 }
 
 /// Whether what was read is the setting's own value: of a variable of options that did not all happen it is what became of one of them.
@@ -258,14 +263,14 @@ mod tests {
         trials.filter_map(|trial| trial.launch.as_mut()).for_each(change);
     }
 
-    fn asked(kind: SettingKind, name: &str, value: &str) -> AskedSetting {
+    fn requested(kind: SettingKind, name: &str, value: &str) -> RequestedSetting {
         let factor = fixture::study().factors[0].name.clone();
-        AskedSetting { factor, kind, name: name.to_owned(), value: value.to_owned() }
+        RequestedSetting { factor, kind, name: name.to_owned(), value: value.to_owned() }
     }
 
-    fn read(kind: SettingKind, name: &str, asked: &str, result: SettingResult) -> Setting {
-        let default = (result == AlreadyDefault).then(|| asked.to_owned());
-        Setting { kind, name: name.to_owned(), default, result, ..fixture::setting(asked) }
+    fn read(kind: SettingKind, name: &str, requested: &str, result: SettingResult) -> Setting {
+        let default = (result == AlreadyDefault).then(|| requested.to_owned());
+        Setting { kind, name: name.to_owned(), default, result, ..fixture::setting(requested) }
     }
 
     /// A run whose levels set these, and whose processes were launched with nothing else and have them on their command line.
@@ -273,7 +278,7 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         for (variant, level) in levels.into_iter().enumerate() {
             record.study.variants[variant].treatment =
-                level.iter().map(|(kind, name, value, _)| asked(*kind, name, value)).collect();
+                level.iter().map(|(kind, name, value, _)| requested(*kind, name, value)).collect();
             set(&mut record, variant, |settings| {
                 *settings =
                     level.iter().map(|(kind, name, value, result)| read(*kind, name, value, result.clone())).collect();
@@ -298,8 +303,8 @@ mod tests {
     }
 
     /// What a variant's processes tell of something that the study varies.
-    fn tells(record: &mut StudyRecord, variant: usize, asked: &AskedSetting, live: &str) {
-        let AskedSetting { kind, name, value, .. } = asked.clone();
+    fn tells(record: &mut StudyRecord, variant: usize, requested: &RequestedSetting, live: &str) {
+        let RequestedSetting { kind, name, value, .. } = requested.clone();
         let told = LiveOptions { kind, name, value, live: live.to_owned() };
         launched(record, variant, |launch| launch.varied.push(told.clone()));
     }
@@ -318,7 +323,7 @@ mod tests {
         assert_eq!(gravest(rule, &levels([&[], &on])), Some(Severity::Invalid));
         // Unless the one that does not ask has another value all the same, as by a file that the runtime reads.
         let mut record = levels([&[], &on]);
-        let property = asked(SettingKind::Property, "a", "1");
+        let property = requested(SettingKind::Property, "a", "1");
         tells(&mut record, 0, &property, "a = 2");
         tells(&mut record, 1, &property, "a = 1");
         assert_eq!(gravest(rule, &record), None);
@@ -337,7 +342,7 @@ mod tests {
             .to_vec();
         let [off, _] = &record.study.variants[..] else { panic!("two variants") };
         let kind = SettingKind::JvmFlag;
-        let asked = |factor: &str, name: &str| AskedSetting {
+        let requested = |factor: &str, name: &str| RequestedSetting {
             factor: factor.to_owned(),
             kind,
             name: name.to_owned(),
@@ -350,8 +355,8 @@ mod tests {
                 variant.name = format!("{memory}/{threads}");
                 variant.levels =
                     [("memory", memory), ("threads", threads)].map(|(f, l)| (f.to_owned(), l.to_owned())).into();
-                variant.treatment = vec![asked("memory", if memory == "small" { "-Xmx1g" } else { "-Xmx4g" })];
-                variant.treatment.extend((threads == "two").then(|| asked("threads", "-XX:ConcGCThreads=2")));
+                variant.treatment = vec![requested("memory", if memory == "small" { "-Xmx1g" } else { "-Xmx4g" })];
+                variant.treatment.extend((threads == "two").then(|| requested("threads", "-XX:ConcGCThreads=2")));
                 variant
             })
             .collect();
@@ -445,7 +450,7 @@ mod tests {
         let of = |max: &str| {
             let mut record = levels([&[], &both]);
             for (flag, [first, second]) in flags.iter().zip([["40m", "40m"], [max, "40m"]]) {
-                let flag = asked(SettingKind::JvmFlag, flag, "");
+                let flag = requested(SettingKind::JvmFlag, flag, "");
                 tells(&mut record, 0, &flag, first);
                 tells(&mut record, 1, &flag, second);
             }
@@ -467,7 +472,7 @@ mod tests {
             }
             for (variant, heap) in heaps.into_iter().enumerate() {
                 for text in texts {
-                    tells(&mut record, variant, &asked(SettingKind::Env, "JAVA_OPTS", text), heap);
+                    tells(&mut record, variant, &requested(SettingKind::Env, "JAVA_OPTS", text), heap);
                 }
             }
             gravest(rule, &record)

@@ -25,7 +25,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 "Look at what else sets it (JAVA_OPTS, .jrubyrc, a start script), and whether the runtime accepts the value.",
             )
             .about(shown.variant)
-            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked))
+            .with("requested", settings::display(&shown.setting.name, &shown.setting.requested))
             .with("in the process", settings::live(shown.setting))
             .with("launches", format!("{there} of {read}"));
             others.into_iter().fold(found, |found, other| found.with("given as well", other))
@@ -37,14 +37,14 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
 fn others(launch: &LaunchFacts, setting: &Setting) -> Vec<String> {
     let own = match setting.kind {
         SettingKind::JvmFlag => setting.name.clone(),
-        SettingKind::Property => format!("-D{}={}", setting.name, setting.asked),
-        SettingKind::Jruby => format!("-Djruby.{}={}", setting.name, setting.asked),
+        SettingKind::Property => format!("-D{}={}", setting.name, setting.requested),
+        SettingKind::Jruby => format!("-Djruby.{}={}", setting.name, setting.requested),
         _ => return Vec::new(),
     };
     let sets = |word: &str| {
         let word = options::handed_to_jvm(word).unwrap_or_else(|| word.to_owned());
         // Where the study has a placeholder its own is known by its value.
-        word != own && !word.ends_with(&format!("={}", setting.asked)) && set_by(&word) == set_by(&own)
+        word != own && !word.ends_with(&format!("={}", setting.requested)) && set_by(&word) == set_by(&own)
     };
     let on_command_line =
         launch.command.iter().filter(|word| sets(word)).map(|word| format!("{word}, on the command line"));
@@ -82,7 +82,8 @@ mod tests {
         (setting.kind, setting.name) = (SettingKind::JvmFlag, "-Xmx1g".to_owned());
         let given = ["-XX:MaxHeapSize=2g, on the command line", "-Xmx3g, in JAVA_TOOL_OPTIONS"];
         assert_eq!(others(&launch, &setting), given);
-        (setting.kind, setting.name, setting.asked) = (SettingKind::Jruby, "jit.threshold".to_owned(), "5".to_owned());
+        (setting.kind, setting.name, setting.requested) =
+            (SettingKind::Jruby, "jit.threshold".to_owned(), "5".to_owned());
         assert_eq!(others(&launch, &setting), ["-Xjit.threshold=7, in JRUBY_OPTS"]);
     }
 

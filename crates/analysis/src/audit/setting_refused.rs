@@ -21,7 +21,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 "Correct its name or value, remove it, or use a version of the runtime that supports it.",
             )
             .about(shown.variant)
-            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked))
+            .with("requested", settings::display(&shown.setting.name, &shown.setting.requested))
             .with("the runtime says", reason)
         })
         .collect()

@@ -17,10 +17,10 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 "Correct the name, or use a version of the runtime that has it.",
             )
             .about(shown.variant)
-            .with("asked", settings::display(&shown.setting.name, &shown.setting.asked));
+            .with("requested", settings::display(&shown.setting.name, &shown.setting.requested));
             // Of options in one text: which it is.
             let found = match &shown.setting.live {
-                Some(live) if *live != shown.setting.asked => found.with("in the process", live),
+                Some(live) if *live != shown.setting.requested => found.with("in the process", live),
                 _ => found,
             };
             match &shown.setting.result {

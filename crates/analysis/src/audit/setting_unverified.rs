@@ -26,11 +26,11 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     });
     let untried = record.study.variants.iter().enumerate().flat_map(|(index, variant)| {
         let was_launched = launches(record, index).any(|trial| trial.launch.is_some() && !trial.cells.is_empty());
-        let asked = variant.treatment.iter().filter(move |_| was_launched);
-        asked
-            .filter(|asked| asked.kind != SettingKind::Runtime)
-            .filter(move |asked| settings::read_back_of(record, index, asked).is_none())
-            .map(move |asked| ("nothing reads this kind of setting back", index, asked.name.as_str()))
+        let requested = variant.treatment.iter().filter(move |_| was_launched);
+        requested
+            .filter(|requested| requested.kind != SettingKind::Runtime)
+            .filter(move |requested| settings::read_back_of(record, index, requested).is_none())
+            .map(move |requested| ("nothing reads this kind of setting back", index, requested.name.as_str()))
     });
     let mut by_reason: Vec<(&str, Vec<Unread>)> = Vec::new();
     for (reason, variant, setting) in unread.chain(untried) {

@@ -1,6 +1,6 @@
 //! What the rules about settings share.
 
-use model::study::AskedSetting;
+use model::study::RequestedSetting;
 use model::{LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantIndex};
 
 use super::launches;
@@ -40,16 +40,22 @@ fn is_same(a: &Setting, b: &Setting) -> bool {
 }
 
 /// What was read back first of an asked setting in a variant's launches.
-pub fn read_back_of<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a Setting> {
+pub fn read_back_of<'a>(
+    record: &'a StudyRecord,
+    variant: VariantIndex,
+    requested: &RequestedSetting,
+) -> Option<&'a Setting> {
     launches(record, variant)
         .flat_map(|trial| &trial.settings)
-        .find(|read| read.kind == asked.kind && read.kind.key(&read.name) == asked.kind.key(&asked.name))
+        .find(|read| read.kind == requested.kind && read.kind.key(&read.name) == requested.kind.key(&requested.name))
 }
 
 /// What the runtime of a variant's processes has of a setting, whether its own treatment asks for it or not; `None` where that was
 /// not told, or not the same in all launches.
-pub fn has<'a>(record: &'a StudyRecord, variant: VariantIndex, asked: &AskedSetting) -> Option<&'a str> {
-    let is_it = |live: &&LiveOptions| (live.kind, &live.name, &live.value) == (asked.kind, &asked.name, &asked.value);
+pub fn has<'a>(record: &'a StudyRecord, variant: VariantIndex, requested: &RequestedSetting) -> Option<&'a str> {
+    let is_it = |live: &&LiveOptions| {
+        (live.kind, &live.name, &live.value) == (requested.kind, &requested.name, &requested.value)
+    };
     let told = |launch: &'a LaunchFacts| launch.varied.iter().find(is_it).map(|live| live.live.as_str());
     let mut all = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).filter_map(told);
     let first = all.next()?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use model::plan::Trial;
-use model::study::{AskedSetting, Variant};
+use model::study::{RequestedSetting, Variant};
 use model::{CellIndex, Failed, Outcome, Phase, StudyRecord, VariantIndex};
 use server::{Blame, HOOK_WITHIN, LaunchError, Site};
 
@@ -228,7 +228,7 @@ impl Launch<'_> {
             Err(error) => {
                 let mut shown = Shown { oom_kills: error.oom_kills(), ..Shown::default() };
                 if error.blame() == Blame::Server {
-                    shown.settings = launcher.refused(installed, site, &self.asked(), &error);
+                    shown.settings = launcher.refused(installed, site, &self.requested(), &error);
                 }
                 let came = services.unless_ended(Phase::Launch, Err(self.broken(Phase::Launch, error)));
                 return Ended { shown, came, end: Ok(()) };
@@ -248,22 +248,22 @@ impl Launch<'_> {
     }
 
     /// All that the study asks of this variant's process: its treatment, and what all variants share.
-    pub fn asked(&self) -> Vec<AskedSetting> {
-        asked_of(&self.prepared.study.variants[self.variant])
+    pub fn requested(&self) -> Vec<RequestedSetting> {
+        requested_of(&self.prepared.study.variants[self.variant])
     }
 
     /// The same of each other variant.
-    pub fn asked_of_others(&self) -> Vec<Vec<AskedSetting>> {
+    pub fn requested_of_others(&self) -> Vec<Vec<RequestedSetting>> {
         let variants = self.prepared.study.variants.iter().enumerate();
-        variants.filter(|(index, _)| *index != self.variant).map(|(_, variant)| asked_of(variant)).collect()
+        variants.filter(|(index, _)| *index != self.variant).map(|(_, variant)| requested_of(variant)).collect()
     }
 
     /// What the levels of any variant ask for, each once.
-    pub fn varied(&self) -> Vec<AskedSetting> {
-        let mut varied: Vec<AskedSetting> = Vec::new();
-        for asked in self.prepared.study.variants.iter().flat_map(|variant| &variant.treatment) {
-            if !varied.contains(asked) {
-                varied.push(asked.clone());
+    pub fn varied(&self) -> Vec<RequestedSetting> {
+        let mut varied: Vec<RequestedSetting> = Vec::new();
+        for requested in self.prepared.study.variants.iter().flat_map(|variant| &variant.treatment) {
+            if !varied.contains(requested) {
+                varied.push(requested.clone());
             }
         }
         varied
@@ -290,7 +290,7 @@ impl Launch<'_> {
     }
 }
 
-fn asked_of(variant: &Variant) -> Vec<AskedSetting> {
+fn requested_of(variant: &Variant) -> Vec<RequestedSetting> {
     variant.treatment.iter().chain(&variant.shared).cloned().collect()
 }
 

@@ -61,7 +61,7 @@ impl<'l> Live<'l> {
 
     /// The settings that the process has.
     fn settings(&self) -> Vec<Setting> {
-        self.server.read_back(&self.launch.asked(), &self.launch.asked_of_others())
+        self.server.read_back(&self.launch.requested(), &self.launch.requested_of_others())
     }
 
     /// Reads the study's assertions that belong before, or after, the loads: all of them, or there is no trial.

@@ -58,7 +58,7 @@ fn limits_are_a_treatment_that_is_read_back() {
     let limits: Vec<_> = limits.filter(|setting| setting["kind"] == "limit").collect();
     assert_eq!(2 * limits.len(), 3 * trials.len(), "one in every other trial, two in the rest: {limits:?}");
     for limit in limits {
-        let expected = if limit["asked"] == "500" { "inert" } else { "in-effect" };
+        let expected = if limit["requested"] == "500" { "inert" } else { "in-effect" };
         assert_eq!(limit["result"]["kind"], expected, "{limit:?}");
     }
     let judgement = &place.report().judgements[0];

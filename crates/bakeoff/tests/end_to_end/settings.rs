@@ -173,7 +173,7 @@ fn a_flag_behind_a_start_script_is_read_back() {
     for (variant, options) in [(0, small), (1, large)] {
         let setting = setting(&report, variant);
         assert_eq!((setting.result.clone(), setting.source), (SettingResult::InEffect, SettingSource::Jcmd));
-        assert_eq!((setting.asked.as_str(), setting.live.as_deref()), (options, Some(options)));
+        assert_eq!((setting.requested.as_str(), setting.live.as_deref()), (options, Some(options)));
         assert!(report.variants[variant].versions.contains_key("jdk"), "{:?}", report.variants[variant].versions);
     }
     let absent = [FindingId::Confounded, FindingId::SettingUnverified, FindingId::OptionsOverwritten];

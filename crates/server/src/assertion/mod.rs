@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::assertion::{Assertion, AssertionSource};
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 use regex::Regex;
 use serde_json_path::JsonPath;
@@ -49,7 +49,7 @@ impl Witness<'_> {
         };
         assertions
             .iter()
-            .map(|assertion| Ok(judge(assertion, value(assertion)?).about(&as_asked(assertion), self.site)))
+            .map(|assertion| Ok(judge(assertion, value(assertion)?).about(&as_requested(assertion), self.site)))
             .collect()
     }
 
@@ -162,8 +162,8 @@ fn judge(assertion: &Assertion, value: Result<String, String>) -> Found {
 }
 
 /// An assertion belongs to what the study claims of its variants, whatever level it is about.
-fn as_asked(assertion: &Assertion) -> AskedSetting {
-    AskedSetting {
+fn as_requested(assertion: &Assertion) -> RequestedSetting {
+    RequestedSetting {
         factor: "assertion".to_owned(),
         kind: SettingKind::Assertion,
         name: assertion.name.clone(),

@@ -82,7 +82,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_thread_is_pinned_for_as_long_as_asked() {
+    fn a_thread_is_pinned_for_as_long_as_requested() {
         thread::spawn(|| {
             let before = sched_getaffinity(None).unwrap();
             let first = (0..CpuSet::MAX_CPU).find(|cpu| before.is_set(*cpu)).unwrap();

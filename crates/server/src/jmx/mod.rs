@@ -39,7 +39,7 @@ impl Beans<'_> {
             return Vec::new();
         }
         match ask(self, beans) {
-            Ok(said) => beans.iter().enumerate().map(|(index, asked)| told(&said, index, *asked)).collect(),
+            Ok(said) => beans.iter().enumerate().map(|(index, requested)| told(&said, index, *requested)).collect(),
             Err(reason) => vec![Err(reason); beans.len()],
         }
     }

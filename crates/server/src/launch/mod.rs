@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use model::Setting;
-use model::study::{AskedSetting, ReadySign, Service};
+use model::study::{ReadySign, RequestedSetting, Service};
 
 use crate::isolation::{Group, Pinned};
 use crate::probe::{self, RUBY_GC_PROBE, Watched, gc_log};
@@ -139,10 +139,10 @@ impl Launcher {
         &self,
         installed: &Installed,
         site: &Site,
-        asked: &[AskedSetting],
+        requested: &[RequestedSetting],
         error: &LaunchError,
     ) -> Vec<Setting> {
-        settings::refused(installed, site, asked, error.log_tail())
+        settings::refused(installed, site, requested, error.log_tail())
     }
 
     /// Runs the hook `name`, a command of the author's, by `/bin/sh -c` in the study's folder, to its end. What it leaves

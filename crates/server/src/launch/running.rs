@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use model::assertion::Assertion;
-use model::study::AskedSetting;
+use model::study::RequestedSetting;
 use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 
 use super::Launch;
@@ -157,14 +157,14 @@ impl Running {
 
     /// Reads the settings back from the running process; `others` is what each other variant asks for. Takes up to a second for a
     /// JVM, some CPU of which is the server's: not to be called while measuring.
-    pub fn read_back(&self, asked: &[AskedSetting], others: &[Vec<AskedSetting>]) -> Vec<Setting> {
-        settings::read_back(&self.target(self.inside().as_ref()), asked, others)
+    pub fn read_back(&self, requested: &[RequestedSetting], others: &[Vec<RequestedSetting>]) -> Vec<Setting> {
+        settings::read_back(&self.target(self.inside().as_ref()), requested, others)
     }
 
     /// What it has of these settings, whether it was launched with them or not, as far as its JVM or its JRuby tells. Not to be
     /// called while measuring, as `read_back`.
-    pub fn varied(&self, asked: &[AskedSetting]) -> Vec<LiveOptions> {
-        settings::varied(&self.target(self.inside().as_ref()), asked)
+    pub fn varied(&self, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
+        settings::varied(&self.target(self.inside().as_ref()), requested)
     }
 
     fn target<'a>(&'a self, inside: Option<&'a Inside>) -> Target<'a> {

@@ -124,11 +124,12 @@ impl Serving {
 
     /// All that hold its socket, and the Ruby behind it with its workers.
     fn rubies(&self) -> Vec<u32> {
-        let mut asked: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
-        if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !asked.contains(pid)) {
-            asked.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
+        let mut requested: Vec<u32> =
+            proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
+        if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !requested.contains(pid)) {
+            requested.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
         }
-        asked
+        requested
     }
 
     /// The environment that it, or the Ruby behind it, was started with; `None` where that shows it no more.

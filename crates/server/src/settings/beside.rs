@@ -1,6 +1,6 @@
 //! What a setting is held against: what the same study asks for elsewhere.
 
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 
 use super::{Reader, carriers, jvm};
 
@@ -21,33 +21,34 @@ impl Beside {
 }
 
 impl Reader<'_> {
-    pub(super) fn beside(&self, asked: &AskedSetting) -> Beside {
-        let of_level = |other: &&AskedSetting| !asked.factor.is_empty() && other.factor == asked.factor;
+    pub(super) fn beside(&self, requested: &RequestedSetting) -> Beside {
+        let of_level = |other: &&RequestedSetting| !requested.factor.is_empty() && other.factor == requested.factor;
         Beside {
-            level: self.asked.iter().filter(of_level).flat_map(|other| self.options_in(other)).collect(),
-            others: if self.is_shared(asked) { Vec::new() } else { self.of_others(asked) },
+            level: self.requested.iter().filter(of_level).flat_map(|other| self.options_in(other)).collect(),
+            others: if self.is_shared(requested) { Vec::new() } else { self.of_others(requested) },
         }
     }
 
     /// Whether all variants ask for the same, and no level of a factor does.
-    pub(super) fn is_shared(&self, asked: &AskedSetting) -> bool {
-        let is_it =
-            |other: &AskedSetting| (other.kind, &other.name, &other.value) == (asked.kind, &asked.name, &asked.value);
-        asked.factor.is_empty() && self.others.iter().all(|others| others.iter().any(is_it))
+    pub(super) fn is_shared(&self, requested: &RequestedSetting) -> bool {
+        let is_it = |other: &RequestedSetting| {
+            (other.kind, &other.name, &other.value) == (requested.kind, &requested.name, &requested.value)
+        };
+        requested.factor.is_empty() && self.others.iter().all(|others| others.iter().any(is_it))
     }
 
-    fn of_others(&self, asked: &AskedSetting) -> Vec<String> {
-        let is_it = |other: &&AskedSetting| (other.kind, &other.name) == (asked.kind, &asked.name);
-        let text = |others: &Vec<AskedSetting>| others.iter().find(is_it).map(|other| self.complete(&other.value));
+    fn of_others(&self, requested: &RequestedSetting) -> Vec<String> {
+        let is_it = |other: &&RequestedSetting| (other.kind, &other.name) == (requested.kind, &requested.name);
+        let text = |others: &Vec<RequestedSetting>| others.iter().find(is_it).map(|other| self.complete(&other.value));
         self.others.iter().map(|others| text(others).unwrap_or_default()).collect()
     }
 
     /// Options of the JVM that a setting brings and that not all variants have.
-    fn options_in(&self, asked: &AskedSetting) -> Vec<String> {
-        let texts = match asked.kind {
-            SettingKind::JvmFlag | SettingKind::Argument => return vec![self.complete(&asked.name)],
-            SettingKind::Env if carriers::has_options(&asked.name, &asked.value) => self.of_others(asked),
-            SettingKind::Runtime if asked.name == "command" => self.of_others(asked),
+    fn options_in(&self, requested: &RequestedSetting) -> Vec<String> {
+        let texts = match requested.kind {
+            SettingKind::JvmFlag | SettingKind::Argument => return vec![self.complete(&requested.name)],
+            SettingKind::Env if carriers::has_options(&requested.name, &requested.value) => self.of_others(requested),
+            SettingKind::Runtime if requested.name == "command" => self.of_others(requested),
             _ => return Vec::new(),
         };
         let words = |text: &str| -> Vec<String> {
@@ -55,7 +56,7 @@ impl Reader<'_> {
             words.into_iter().map(|word| word.strip_prefix("-J").unwrap_or(&word).to_owned()).collect()
         };
         let beside = Beside { others: texts, ..Beside::default() };
-        let mut options = words(&self.complete(&asked.value));
+        let mut options = words(&self.complete(&requested.value));
         options.retain(|word| jvm::is_option(word) && !beside.is_common(word, words));
         options
     }

@@ -157,7 +157,7 @@ impl Reader<'_> {
         if !matches!(self.runtime_kind(), RuntimeKind::Ruby | RuntimeKind::Jruby) {
             return Err("no Ruby is seen that reads it".to_owned());
         }
-        let asked = mri::asks_for_yjit(value);
+        let requested = mri::asks_for_yjit(value);
         // What stands behind a command may have another Ruby at work before the one that serves.
         let said = if self.target.installed.is_command() { String::new() } else { self.said_at_start() };
         let of_nothing = |option: &str| {
@@ -165,7 +165,7 @@ impl Reader<'_> {
             Some(Ok(Found::inert(reason, "its own words at its start, in the server's log", SettingSource::Proc)))
         };
         let judge = |option: &str| {
-            let told = self.ruby_option(option, asked).or_else(|| of_nothing(option));
+            let told = self.ruby_option(option, requested).or_else(|| of_nothing(option));
             told.unwrap_or_else(|| Ok(in_effect(option)))
         };
         Ok(together(found, beside, &mri::words(value), mri::words, judge))
@@ -179,16 +179,16 @@ impl Reader<'_> {
         String::from_utf8_lossy(&said).into_owned()
     }
 
-    /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `asked` says; `None` of any other.
-    pub(super) fn ruby_option(&self, option: &str, asked: Option<bool>) -> Option<Result<Found, String>> {
-        let asked = mri::asks_for_yjit(option).and(asked)?;
+    /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `requested` says; `None` of any other.
+    pub(super) fn ruby_option(&self, option: &str, requested: Option<bool>) -> Option<Result<Found, String>> {
+        let requested = mri::asks_for_yjit(option).and(requested)?;
         Some(match (self.runtime_kind(), self.target.inside) {
             (RuntimeKind::Java | RuntimeKind::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
             (RuntimeKind::Jruby, _) => {
                 Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
             }
             (RuntimeKind::Ruby, None) => Err(self.untold("whether YJIT is on")),
-            (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, asked) {
+            (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, requested) {
                 found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),
                 found => found,
             }),

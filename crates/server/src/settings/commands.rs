@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use model::study::AskedSetting;
+use model::study::RequestedSetting;
 use model::{SettingResult, SettingSource, options};
 
 use super::beside::Beside;
@@ -109,21 +109,21 @@ fn looks_like_option(word: &str) -> bool {
 
 impl Reader<'_> {
     /// A command: it was started, since the server was. What became of the options in it is asked of what reads them.
-    pub(super) fn command(&self, asked: &AskedSetting, value: &str) -> Found {
+    pub(super) fn command(&self, requested: &RequestedSetting, value: &str) -> Found {
         // As the study writes it: ports differ from launch to launch.
-        let was_launched = self.was_launched(&asked.value);
-        let live = was_launched.then(|| asked.value.clone());
-        let found = Found::value(&asked.value, live, None, SettingSource::Proc, exactly);
+        let was_launched = self.was_launched(&requested.value);
+        let live = was_launched.then(|| requested.value.clone());
+        let found = Found::value(&requested.value, live, None, SettingSource::Proc, exactly);
         if !was_launched {
             return found;
         }
-        let (beside, words) = (self.beside(asked), self.words(value));
+        let (beside, words) = (self.beside(requested), self.words(value));
         let read = |text: &str| self.words(text).options;
         let judge = |option: &str| self.in_command(&words, option, &beside);
         let judged = together(found.clone(), &beside, &words.options, read, judge);
         match judged.result {
             // Whatever it is, it is the same in all.
-            SettingResult::Unverified { .. } if self.is_shared(asked) => found,
+            SettingResult::Unverified { .. } if self.is_shared(requested) => found,
             SettingResult::Unverified { reason } => {
                 let reason = format!("the command was started, but {reason}; see its effect by an `[[assertion]]`");
                 Found { live: found.live, common: judged.common, ..Found::unverified(reason) }

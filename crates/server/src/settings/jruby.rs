@@ -41,13 +41,13 @@ pub(super) fn last_of_each(words: Vec<String>) -> Vec<String> {
 }
 
 /// From what JRuby itself has loaded.
-pub(super) fn from_inside(inside: &Inside, name: &str, asked: &str) -> Found {
+pub(super) fn from_inside(inside: &Inside, name: &str, requested: &str) -> Found {
     let source = SettingSource::InProcess;
     let Some(option) = inside.options.iter().find(|option| option.name == name) else {
         let names = inside.options.iter().map(|option| option.name.as_str());
         return Found::unknown(tool::nearest(name, names), source);
     };
-    let found = Found::value(asked, option.value.clone(), option.default.clone(), source, same_value);
+    let found = Found::value(requested, option.value.clone(), option.default.clone(), source, same_value);
     let live = |name: &str| {
         let option = inside.options.iter().find(|option| option.name == name)?;
         Some(known(option.value.as_deref().unwrap_or_default(), option.default.as_deref().unwrap_or_default()))
@@ -64,7 +64,7 @@ pub(super) fn from_outside(
     defaults: &IndexMap<String, String>,
     properties: &IndexMap<String, String>,
     name: &str,
-    asked: &str,
+    requested: &str,
 ) -> Found {
     let source = SettingSource::Jcmd;
     let Some(default) = defaults.get(name) else {
@@ -72,7 +72,7 @@ pub(super) fn from_outside(
     };
     let value = |name: &str| properties.get(&format!("jruby.{name}")).or_else(|| defaults.get(name));
     let live = value(name).unwrap_or(default).clone();
-    let found = Found::value(asked, Some(live), Some(default.clone()), source, same_value);
+    let found = Found::value(requested, Some(live), Some(default.clone()), source, same_value);
     found.unless(needs::of_jruby(name, |name| Some(known(value(name)?, defaults.get(name)?))))
 }
 
@@ -109,11 +109,11 @@ mod tests {
 
     use super::*;
 
-    fn result(name: &str, asked: &str) -> SettingResult {
+    fn result(name: &str, requested: &str) -> SettingResult {
         let json = r#"{"engine": "jruby", "engine_version": "9.4.15.0", "ruby": "3.1.7", "java": "17.0.15", "options": [
             {"name": "compile.invokedynamic", "value": "true", "default": "false"},
             {"name": "jit.threshold", "value": "50", "default": "50"}]}"#;
-        from_inside(&serde_json::from_str(json).unwrap(), name, asked).result
+        from_inside(&serde_json::from_str(json).unwrap(), name, requested).result
     }
 
     #[test]

@@ -158,15 +158,15 @@ fn bytes(size: &str) -> Option<u64> {
 
 /// Whether the JVM takes both for the same. It rounds sizes that were given with a unit up to what it can map: a hundredth
 /// more is no other value.
-pub(super) fn same_value(asked: &str, live: &str) -> bool {
-    let (asked, live) = (asked.trim(), live.trim());
-    if let (Some(wanted), Some(found)) = (bytes(asked), bytes(live)) {
-        let slack = if asked.ends_with(|c: char| c.is_ascii_alphabetic()) { wanted / 100 } else { 0 };
+pub(super) fn same_value(requested: &str, live: &str) -> bool {
+    let (requested, live) = (requested.trim(), live.trim());
+    if let (Some(wanted), Some(found)) = (bytes(requested), bytes(live)) {
+        let slack = if requested.ends_with(|c: char| c.is_ascii_alphabetic()) { wanted / 100 } else { 0 };
         return wanted.abs_diff(found) <= slack;
     }
-    match (asked.parse::<f64>(), live.parse::<f64>()) {
-        (Ok(asked), Ok(live)) => (asked - live).abs() < 1e-6,
-        _ => asked == live,
+    match (requested.parse::<f64>(), live.parse::<f64>()) {
+        (Ok(requested), Ok(live)) => (requested - live).abs() < 1e-6,
+        _ => requested == live,
     }
 }
 
@@ -175,27 +175,27 @@ pub(super) fn same_value(asked: &str, live: &str) -> bool {
 /// With G1 the heap and its parts are whole regions, which grow with it (up to 32 MiB, java(1)). A heap is rounded up to what one page
 /// of the card table covers (`GCArguments::compute_heap_alignment`: 512 bytes a card, so 2 MiB), and ZGC's to its granules of 2 MiB;
 /// Shenandoah's and Epsilon's are not. The young part of it is rounded down.
-pub(super) fn same_flag(flags: &Flags, name: &str, asked: &str, live: &str) -> bool {
+pub(super) fn same_flag(flags: &Flags, name: &str, requested: &str, live: &str) -> bool {
     let of = |name: &str| flags.get(name).map(|flag| flag.value.as_str());
     let is_on = |collector: &&str| of(collector) == Some("true");
     let region = of("G1HeapRegionSize").filter(|_| is_on(&"UseG1GC")).and_then(bytes);
     let is_aligned = ["UseSerialGC", "UseParallelGC", "UseG1GC", "UseZGC"].iter().any(is_on);
     let heap = is_aligned.then(|| region.unwrap_or_default().max(BYTES_A_CARD * page_size() as u64));
     let grain = GRAINS.iter().find(|(collector, _)| is_on(collector)).map(|(_, bytes)| bytes);
-    let is_rounded = |asked: u64, live: u64| match name {
+    let is_rounded = |requested: u64, live: u64| match name {
         "MaxHeapSize" | "InitialHeapSize" | "MinHeapSize" => {
-            heap.is_some_and(|unit| asked.checked_next_multiple_of(unit) == Some(live))
+            heap.is_some_and(|unit| requested.checked_next_multiple_of(unit) == Some(live))
         }
         "NewSize" | "MaxNewSize" => {
-            region.is_some_and(|unit| asked.abs_diff(live) < unit)
-                || grain.is_some_and(|unit| asked - asked % unit == live)
+            region.is_some_and(|unit| requested.abs_diff(live) < unit)
+                || grain.is_some_and(|unit| requested - requested % unit == live)
         }
         _ => false,
     };
-    let sizes = bytes(asked).zip(bytes(live));
-    same_value(asked, live)
-        || sizes.is_some_and(|(asked, live)| is_rounded(asked, live))
-        || live.lines().any(|member| member == asked)
+    let sizes = bytes(requested).zip(bytes(live));
+    same_value(requested, live)
+        || sizes.is_some_and(|(requested, live)| is_rounded(requested, live))
+        || live.lines().any(|member| member == requested)
 }
 
 /// Of what collectors make their generations, bytes (`GenAlignment`; JDK 17 to 25).
@@ -496,7 +496,7 @@ mod tests {
                 collector == "G1"
             ))
         };
-        let same = |collector, name, asked, live| same_flag(&flags(collector), name, asked, live);
+        let same = |collector, name, requested, live| same_flag(&flags(collector), name, requested, live);
         assert!(same("G1", "MaxNewSize", "90m", "92274688"));
         assert!(!same("G1", "MaxNewSize", "90m", "100663296"));
         assert!(!same("Serial", "MaxNewSize", "90m", "92274688"));
@@ -507,11 +507,11 @@ mod tests {
 
     #[test]
     fn a_heap_is_rounded_up() {
-        let same = |collector: &str, asked, live| {
+        let same = |collector: &str, requested, live| {
             same_flag(
                 &parse_flags(&format!("bool {collector} = true {{product}} {{command line}}\n")),
                 "MaxHeapSize",
-                asked,
+                requested,
                 live,
             )
         };
@@ -523,7 +523,7 @@ mod tests {
         }
         assert!(!same("UseEpsilonGC", "65m", "69206016") && same("UseEpsilonGC", "65m", "68157440"));
         let parallel = parse_flags("bool UseParallelGC = true {product} {command line}\n");
-        let young = |asked, live| same_flag(&parallel, "MaxNewSize", asked, live);
+        let young = |requested, live| same_flag(&parallel, "MaxNewSize", requested, live);
         assert!(young("5700k", "5767168") && !young("5700k", "6291456") && !young("5m", "5767168"));
     }
 
@@ -539,7 +539,7 @@ mod tests {
         assert_eq!(flags.keys().collect::<Vec<_>>(), ["CompileCommand", "CompileCommandFile", "CompileOnly"]);
         let list = &flags["CompileCommand"];
         assert_eq!((list.value.as_str(), list.kind.as_str(), list.is_set()), ("quiet\ninline,A::b", "product", true));
-        let same = |asked| same_flag(&flags, "CompileCommand", asked, &list.value);
+        let same = |requested| same_flag(&flags, "CompileCommand", requested, &list.value);
         assert!(same("quiet") && same("inline,A::b") && !same("inline,A::c") && !same(""));
         assert_eq!(flags["CompileOnly"].value, "A::b");
     }

@@ -17,9 +17,9 @@ impl Reader<'_> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
         let inside = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Ruby);
         let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
-        let asked = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
-        if let Some((inside, asked)) = inside.zip(asked) {
-            return Ok(mri::yjit(inside, asked));
+        let requested = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
+        if let Some((inside, requested)) = inside.zip(requested) {
+            return Ok(mri::yjit(inside, requested));
         }
         if let Some(judged) = self.among_arguments(&text, beside) {
             return judged;
@@ -93,16 +93,16 @@ impl Reader<'_> {
             }
             "jdk" if !value.contains('/') => {
                 let live = version("jdk").map(|version| version.trim_start_matches("1.").to_owned());
-                let any = |asked: &str, live: &str| {
-                    alternatives(asked).any(|asked| begins(asked.trim_start_matches("1."), live))
+                let any = |requested: &str, live: &str| {
+                    alternatives(requested).any(|requested| begins(requested.trim_start_matches("1."), live))
                 };
                 Found::value(value, live, None, source, any)
             }
             "dir" => {
                 // Where it was started, or it would not run: a start script or the program may go elsewhere then.
                 let live = self.target.installed.dir.canonicalize().ok();
-                let same = |asked: &str, live: &str| {
-                    self.target.site.dir.join(asked).canonicalize().is_ok_and(|path| path == Path::new(live))
+                let same = |requested: &str, live: &str| {
+                    self.target.site.dir.join(requested).canonicalize().is_ok_and(|path| path == Path::new(live))
                 };
                 let live = live.map(|path| path.to_string_lossy().into_owned());
                 Found::value(value, live, None, SettingSource::Proc, same)
@@ -143,8 +143,8 @@ fn is_program(word: &str, name: Option<&OsStr>) -> bool {
 }
 
 /// Whether the live version is the one asked for or begins with it at a dot.
-fn begins(asked: &str, live: &str) -> bool {
-    runtime::version_matches(live, asked)
+fn begins(requested: &str, live: &str) -> bool {
+    runtime::version_matches(live, requested)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Reading settings back from the running process: a treatment that did not happen is the commonest mistake there is.
 //!
 //! ```text
-//! AskedSetting ─ Reader ─→ Found{asked, live, default} ─ judged ─→ Setting     of a process that runs
-//! AskedSetting ─ refused ─→ Setting                                           of one that did not start
+//! RequestedSetting ─ Reader ─→ Found{requested, live, default} ─ judged ─→ Setting     of a process that runs
+//! RequestedSetting ─ refused ─→ Setting                                           of one that did not start
 //! ```
 
 mod beside;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use model::options::{OF_JAVA, without_probe};
-use model::study::{AskedSetting, Limits, SettingKind};
+use model::study::{Limits, RequestedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
 use crate::isolation;
@@ -62,28 +62,32 @@ pub(crate) struct Target<'a> {
 
 /// Reads back every setting, in the order asked. `others` is what each other variant asks for: of options in one text those that all
 /// variants have follow as settings of their own, where they did not come out well.
-pub(crate) fn read_back(target: &Target<'_>, asked: &[AskedSetting], others: &[Vec<AskedSetting>]) -> Vec<Setting> {
-    let reader = Reader::new(target, asked, others);
-    let read = |asked: &AskedSetting| {
-        let mut found = reader.found(asked).unwrap_or_else(Found::unverified);
+pub(crate) fn read_back(
+    target: &Target<'_>,
+    requested: &[RequestedSetting],
+    others: &[Vec<RequestedSetting>],
+) -> Vec<Setting> {
+    let reader = Reader::new(target, requested, others);
+    let read = |requested: &RequestedSetting| {
+        let mut found = reader.found(requested).unwrap_or_else(Found::unverified);
         let common = mem::take(&mut found.common);
-        let own = Setting { shared: reader.is_shared(asked), ..found.about(asked, target.site) };
+        let own = Setting { shared: reader.is_shared(requested), ..found.about(requested, target.site) };
         let of_common = |(option, found): (String, Found)| {
-            let name = target.site.secrets.mask(&format!("{}: {option}", asked.name));
-            let found = Found { asked: Some(found.asked.clone().unwrap_or_default()), ..found };
-            Setting { name, shared: true, ..found.about(asked, target.site) }
+            let name = target.site.secrets.mask(&format!("{}: {option}", requested.name));
+            let found = Found { requested: Some(found.requested.clone().unwrap_or_default()), ..found };
+            Setting { name, shared: true, ..found.about(requested, target.site) }
         };
         let common: Vec<Setting> = common.into_iter().map(of_common).collect();
         [own].into_iter().chain(common)
     };
-    asked.iter().flat_map(read).collect()
+    requested.iter().flat_map(read).collect()
 }
 
 /// What was found of one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Found {
     /// What was asked, in the terms of `live`; the study's own words when absent.
-    pub asked: Option<String>,
+    pub requested: Option<String>,
     pub live: Option<String>,
     pub default: Option<String>,
     pub source: SettingSource,
@@ -95,25 +99,25 @@ pub(crate) struct Found {
 impl Found {
     /// That nothing was read.
     pub fn new(source: SettingSource, result: SettingResult) -> Self {
-        Self { asked: None, live: None, default: None, source, result, common: Vec::new() }
+        Self { requested: None, live: None, default: None, source, result, common: Vec::new() }
     }
 
     /// Judges a value that was read. `same` compares texts that the runtime takes for equal.
     pub fn value(
-        asked: &str,
+        requested: &str,
         live: Option<String>,
         default: Option<String>,
         source: SettingSource,
         same: impl Fn(&str, &str) -> bool,
     ) -> Self {
         let result = match &live {
-            Some(live) if same(asked, live) => match &default {
+            Some(live) if same(requested, live) => match &default {
                 Some(default) if same(default, live) => SettingResult::AlreadyDefault,
                 _ => SettingResult::InEffect,
             },
             _ => SettingResult::Overridden,
         };
-        Self { asked: Some(asked.to_owned()), live, default, ..Self::new(source, result) }
+        Self { requested: Some(requested.to_owned()), live, default, ..Self::new(source, result) }
     }
 
     fn unknown(nearest: Option<String>, source: SettingSource) -> Self {
@@ -143,7 +147,7 @@ impl Found {
     }
 
     /// As it is recorded: without secrets.
-    pub fn about(self, asked: &AskedSetting, site: &Site) -> Setting {
+    pub fn about(self, requested: &RequestedSetting, site: &Site) -> Setting {
         let mask = |text: String| site.secrets.mask(&text);
         let result = match self.result {
             SettingResult::Unverified { reason } => SettingResult::Unverified { reason: mask(reason) },
@@ -152,14 +156,14 @@ impl Found {
             result => result,
         };
         Setting {
-            kind: asked.kind,
-            name: asked.name.clone(),
-            asked: mask(self.asked.unwrap_or_else(|| asked.value.clone())),
+            kind: requested.kind,
+            name: requested.name.clone(),
+            requested: mask(self.requested.unwrap_or_else(|| requested.value.clone())),
             live: self.live.map(mask),
             default: self.default.map(mask),
             source: self.source,
             result,
-            shared: asked.factor.is_empty(),
+            shared: requested.factor.is_empty(),
         }
     }
 }
@@ -168,9 +172,9 @@ impl Found {
 struct Reader<'a> {
     target: &'a Target<'a>,
     /// What the study asks of this variant.
-    asked: &'a [AskedSetting],
+    requested: &'a [RequestedSetting],
     /// And of each other.
-    others: &'a [Vec<AskedSetting>],
+    others: &'a [Vec<RequestedSetting>],
     jvm: OnceCell<Result<LiveJvm, String>>,
     flags: OnceCell<Result<Flags, String>>,
     properties: OnceCell<Result<IndexMap<String, String>, String>>,
@@ -179,10 +183,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(target: &'a Target<'a>, asked: &'a [AskedSetting], others: &'a [Vec<AskedSetting>]) -> Self {
+    fn new(target: &'a Target<'a>, requested: &'a [RequestedSetting], others: &'a [Vec<RequestedSetting>]) -> Self {
         Self {
             target,
-            asked,
+            requested,
             others,
             jvm: OnceCell::new(),
             flags: OnceCell::new(),
@@ -192,22 +196,22 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn found(&self, asked: &AskedSetting) -> Result<Found, String> {
+    fn found(&self, requested: &RequestedSetting) -> Result<Found, String> {
         if proc::command_line(self.target.serving.pid).is_empty() {
             return Err("the process has ended".to_owned());
         }
         let complete = |text: &str| self.target.site.complete(text).map_err(|error| error.to_string());
-        let value = complete(&asked.value)?;
-        match asked.kind {
-            SettingKind::Jruby => self.jruby_option(&asked.name, &value),
-            SettingKind::JvmFlag => self.jvm_option(&complete(&asked.name)?, &self.beside(asked)),
-            SettingKind::Property => self.property(&asked.name, &value),
-            SettingKind::Env => self.variable(&asked.name, &value, &self.beside(asked)),
-            SettingKind::Argument => self.argument(&complete(&asked.name)?, &value, &self.beside(asked)),
-            SettingKind::Runtime if asked.name == "command" => Ok(self.command(asked, &value)),
-            SettingKind::Runtime => Ok(self.runtime(&asked.name, &value)),
+        let value = complete(&requested.value)?;
+        match requested.kind {
+            SettingKind::Jruby => self.jruby_option(&requested.name, &value),
+            SettingKind::JvmFlag => self.jvm_option(&complete(&requested.name)?, &self.beside(requested)),
+            SettingKind::Property => self.property(&requested.name, &value),
+            SettingKind::Env => self.variable(&requested.name, &value, &self.beside(requested)),
+            SettingKind::Argument => self.argument(&complete(&requested.name)?, &value, &self.beside(requested)),
+            SettingKind::Runtime if requested.name == "command" => Ok(self.command(requested, &value)),
+            SettingKind::Runtime => Ok(self.runtime(&requested.name, &value)),
             SettingKind::Assertion => Err("an assertion is read by itself".to_owned()),
-            SettingKind::Limit => Ok(self.limit(&asked.name)),
+            SettingKind::Limit => Ok(self.limit(&requested.name)),
         }
     }
 
@@ -357,8 +361,8 @@ impl<'a> Reader<'a> {
         left_out.push(option.to_owned());
         let mut preflight = self.preflight(&left_out, &self.place()).ok()?;
         if !preflight.starts {
-            let flags = self.asked.iter().filter(|asked| asked.kind == SettingKind::JvmFlag);
-            left_out.extend(flags.filter_map(|asked| self.target.site.complete(&asked.name).ok()));
+            let flags = self.requested.iter().filter(|requested| requested.kind == SettingKind::JvmFlag);
+            left_out.extend(flags.filter_map(|requested| self.target.site.complete(&requested.name).ok()));
             preflight = self.preflight(&left_out, &self.place()).ok()?;
         }
         preflight.flags.get(name).map(|flag| flag.value.clone())
@@ -457,13 +461,13 @@ impl<'a> Reader<'a> {
     /// What its control groups allow, in the study's terms.
     fn limit(&self, name: &str) -> Found {
         let Limits { cpus, memory_bytes } = self.target.installed.limits;
-        let asked = if name == "cpus" { cpus } else { memory_bytes.map(|bytes| bytes as f64) };
+        let requested = if name == "cpus" { cpus } else { memory_bytes.map(|bytes| bytes as f64) };
         let live = isolation::live(self.target.serving.pid, name);
         // The kernel counts memory in pages.
-        let same = asked.zip(live).is_some_and(|(asked, live)| (asked / live - 1.0).abs() < 1e-3);
+        let same = requested.zip(live).is_some_and(|(requested, live)| (requested / live - 1.0).abs() < 1e-3);
         let text = |number: f64| number.to_string();
-        let asked = asked.map(text).unwrap_or_default();
-        let mut found = Found::value(&asked, live.map(text), None, SettingSource::Proc, |_, _| same);
+        let requested = requested.map(text).unwrap_or_default();
+        let mut found = Found::value(&requested, live.map(text), None, SettingSource::Proc, |_, _| same);
         if found.result == SettingResult::InEffect {
             let Target { serving, installed, .. } = self.target;
             let allowed = isolation::count(serving.pid).unwrap_or(usize::MAX);
@@ -520,14 +524,14 @@ fn exactly(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(asked: &str, live: Option<&str>, default: Option<&str>) -> Found {
+    fn found(requested: &str, live: Option<&str>, default: Option<&str>) -> Found {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Found::value(asked, owned(live), owned(default), SettingSource::Proc, exactly)
+        Found::value(requested, owned(live), owned(default), SettingSource::Proc, exactly)
     }
 
     #[test]
-    fn a_value_is_judged_against_the_asked_and_the_default() {
-        let judge = |asked, live, default| found(asked, live, default).result;
+    fn a_value_is_judged_against_the_requested_and_the_default() {
+        let judge = |requested, live, default| found(requested, live, default).result;
         assert_eq!(judge("a", Some("a"), Some("b")), SettingResult::InEffect);
         assert_eq!(judge("a", Some("a"), None), SettingResult::InEffect);
         assert_eq!(judge("a", Some("a"), Some("a")), SettingResult::AlreadyDefault);

@@ -233,15 +233,15 @@ pub(super) fn enables_yjit(value: &str) -> bool {
 }
 
 /// Whether the second compiler is on as asked.
-pub(super) fn yjit(inside: &Inside, asked: bool) -> Found {
+pub(super) fn yjit(inside: &Inside, requested: bool) -> Found {
     let told = |is_on: bool| if is_on { "YJIT on" } else { "YJIT off" }.to_owned();
     // Where it was not built in it is off.
-    let live = inside.yjit.as_deref().map(|is_on| is_on == "true").or((!asked).then_some(false));
+    let live = inside.yjit.as_deref().map(|is_on| is_on == "true").or((!requested).then_some(false));
     if let Some(live) = live {
-        return Found::value(&told(asked), Some(told(live)), Some(told(false)), SettingSource::InProcess, exactly);
+        return Found::value(&told(requested), Some(told(live)), Some(told(false)), SettingSource::InProcess, exactly);
     }
     Found {
-        asked: Some(told(asked)),
+        requested: Some(told(requested)),
         ..Found::inert(
             "this Ruby was built without YJIT",
             "RubyVM::YJIT is not defined in the process",

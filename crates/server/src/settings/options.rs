@@ -16,32 +16,32 @@ pub(crate) fn changed_options(
     env: &IndexMap<String, String>,
     secrets: &Secrets,
 ) -> Vec<ChangedOptions> {
-    let asked = env.iter().filter(|(name, value)| carriers::has_options(name, value));
-    let asked: Vec<_> = asked.map(|(name, value)| (name.as_str(), without_probe(value))).collect();
+    let requested = env.iter().filter(|(name, value)| carriers::has_options(name, value));
+    let requested: Vec<_> = requested.map(|(name, value)| (name.as_str(), without_probe(value))).collect();
     let masked = |changed: ChangedOptions| ChangedOptions {
         variable: changed.variable,
-        asked: secrets.mask(&changed.asked),
+        requested: secrets.mask(&changed.requested),
         live: secrets.mask(&changed.live),
         command: changed.command.iter().map(|word| secrets.mask(word)).collect(),
     };
-    changed(serving, &asked).into_iter().map(masked).collect()
+    changed(serving, &requested).into_iter().map(masked).collect()
 }
 
 /// Those of the variables that the process which serves, or its JVM, has with another value. A process without the variable is
 /// left out: it may be none of those that it is for.
-fn changed(serving: &Serving, asked: &[(&str, String)]) -> Vec<ChangedOptions> {
-    let asked = asked.iter().filter(|(_, value)| !value.trim().is_empty());
-    let as_they_are = asked.flat_map(|(variable, asked)| as_it_is(serving, variable, asked));
-    as_they_are.filter(|changed| changed.live != changed.asked).collect()
+fn changed(serving: &Serving, requested: &[(&str, String)]) -> Vec<ChangedOptions> {
+    let requested = requested.iter().filter(|(_, value)| !value.trim().is_empty());
+    let as_they_are = requested.flat_map(|(variable, requested)| as_it_is(serving, variable, requested));
+    as_they_are.filter(|changed| changed.live != changed.requested).collect()
 }
 
 /// What the process that serves has of a variable, and its JVM, if they have that.
-fn as_it_is(serving: &Serving, variable: &str, asked: &str) -> Vec<ChangedOptions> {
+fn as_it_is(serving: &Serving, variable: &str, requested: &str) -> Vec<ChangedOptions> {
     let of = |pid: u32| {
         let (_, live) = proc::environment(pid)?.into_iter().find(|(name, _)| name == variable)?;
         Some(ChangedOptions {
             variable: variable.to_owned(),
-            asked: asked.to_owned(),
+            requested: requested.to_owned(),
             live: without_probe(&live),
             command: proc::command_line(pid),
         })
@@ -50,10 +50,10 @@ fn as_it_is(serving: &Serving, variable: &str, asked: &str) -> Vec<ChangedOption
 }
 
 /// Whether a process that serves has all these options on its command line: a launcher may move them there and take the variable away.
-fn is_moved(serving: &Serving, variable: &str, asked: &str) -> bool {
+fn is_moved(serving: &Serving, variable: &str, requested: &str) -> bool {
     let moved = |pid: u32| {
-        let (variable, asked, live) = (variable.to_owned(), asked.to_owned(), String::new());
-        ChangedOptions { variable, asked, live, command: proc::command_line(pid) }.lost().is_empty()
+        let (variable, requested, live) = (variable.to_owned(), requested.to_owned(), String::new());
+        ChangedOptions { variable, requested, live, command: proc::command_line(pid) }.lost().is_empty()
     };
     serving.processes().into_iter().any(moved)
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use indexmap::IndexMap;
 use model::options::OF_JAVA;
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 use model::{Setting, SettingResult, SettingSource};
 
 use super::jvm::{self, ASK_WITHIN, Place};
@@ -16,13 +16,18 @@ use crate::tool;
 
 /// Of the settings asked for, those that the runtime refuses; none when it was something else that ended the launch.
 /// `last_words` are its log's.
-pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting], last_words: &str) -> Vec<Setting> {
-    let reason = |asked: &AskedSetting| {
+pub(crate) fn refused(
+    installed: &Installed,
+    site: &Site,
+    requested: &[RequestedSetting],
+    last_words: &str,
+) -> Vec<Setting> {
+    let reason = |requested: &RequestedSetting| {
         let complete = |text: &str| site.complete(text).ok();
-        let (name, value) = (complete(&asked.name)?, complete(&asked.value)?);
-        let tried = match (asked.kind, &installed.jvm) {
+        let (name, value) = (complete(&requested.name)?, complete(&requested.value)?);
+        let tried = match (requested.kind, &installed.jvm) {
             (SettingKind::JvmFlag, Some(jvm)) => jvm_option(jvm, site, &name),
-            (SettingKind::Env, Some(jvm)) if OF_JAVA.contains(&asked.name.as_str()) => {
+            (SettingKind::Env, Some(jvm)) if OF_JAVA.contains(&requested.name.as_str()) => {
                 let variable = IndexMap::from([(name.clone(), value.clone())]);
                 jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
             }
@@ -32,17 +37,17 @@ pub(crate) fn refused(installed: &Installed, site: &Site, asked: &[AskedSetting]
             }
             _ => None,
         };
-        let options = match asked.kind {
+        let options = match requested.kind {
             SettingKind::JvmFlag => shell_words::quote(&name).into_owned(),
             SettingKind::Property => shell_words::quote(&format!("-D{name}={value}")).into_owned(),
-            SettingKind::Env if carriers::has_options(&asked.name, &asked.value) => value,
-            SettingKind::Runtime if asked.name == "command" => value,
+            SettingKind::Env if carriers::has_options(&requested.name, &requested.value) => value,
+            SettingKind::Runtime if requested.name == "command" => value,
             _ => return tried,
         };
         tried.or_else(|| told_of(last_words, &options))
     };
     let found = |reason: String| Found::new(SettingSource::Preflight, SettingResult::Refused { reason });
-    asked.iter().filter_map(|asked| Some(found(reason(asked)?).about(asked, site))).collect()
+    requested.iter().filter_map(|requested| Some(found(reason(requested)?).about(requested, site))).collect()
 }
 
 /// The sentences in which runtimes say which option they do not start with: what comes before its words, and what after.
@@ -111,8 +116,8 @@ fn is(option: &str, named: &str) -> bool {
         Some((name, value)) => Some((unsigned(name), value.to_owned())),
         None => jvm::parse_option(option),
     };
-    let is_flag = |(flag, asked): (String, String)| match named.split_once('=') {
-        Some((name, value)) => flag == name && jvm::same_value(&asked, value),
+    let is_flag = |(flag, requested): (String, String)| match named.split_once('=') {
+        Some((name, value)) => flag == name && jvm::same_value(&requested, value),
         None => flag == unsigned(named),
     };
     let things = NAMING.iter().find_map(|begin| option.strip_prefix(begin)).unwrap_or_default();

@@ -23,7 +23,7 @@ fn is_about(sentence: &str, option: &str) -> bool {
     }
     if let Some(category) = rest("unknown warning category: ") {
         let plain = |category: &str| category.trim_matches(['`', '\'', ':']).trim_start_matches("no-").to_owned();
-        return option.strip_prefix("-W:").is_some_and(|asked| plain(asked) == plain(category));
+        return option.strip_prefix("-W:").is_some_and(|requested| plain(requested) == plain(category));
     }
     [named("Ignoring option ", ";"), named("", " argument ignored")].contains(&Some(option))
 }

@@ -1,28 +1,28 @@
 //! What a process has of the options that make variants differ, whether it was launched with them or not: two processes that have the
 //! same of all of them are one treatment, whatever words they were launched with.
 
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 use model::{LiveOptions, options};
 
 use super::{Reader, Target, carriers, jvm};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not tell is left out.
-pub(crate) fn varied(target: &Target<'_>, asked: &[AskedSetting]) -> Vec<LiveOptions> {
+pub(crate) fn varied(target: &Target<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
     let reader = Reader::new(target, &[], &[]);
-    let live = |asked: &AskedSetting| {
-        let live = target.site.secrets.mask(&reader.has(asked)?.join(", "));
-        Some(LiveOptions { kind: asked.kind, name: asked.name.clone(), value: asked.value.clone(), live })
+    let live = |requested: &RequestedSetting| {
+        let live = target.site.secrets.mask(&reader.has(requested)?.join(", "));
+        Some(LiveOptions { kind: requested.kind, name: requested.name.clone(), value: requested.value.clone(), live })
     };
-    asked.iter().filter_map(live).collect()
+    requested.iter().filter_map(live).collect()
 }
 
 impl Reader<'_> {
     /// Everything that a setting sets, each by name and live value.
-    fn has(&self, asked: &AskedSetting) -> Option<Vec<String>> {
+    fn has(&self, requested: &RequestedSetting) -> Option<Vec<String>> {
         let complete = |text: &str| self.target.site.complete(text).ok();
-        let (name, value) = (complete(&asked.name)?, complete(&asked.value)?);
+        let (name, value) = (complete(&requested.name)?, complete(&requested.value)?);
         let all = |parts: Vec<Option<Vec<String>>>| Some(parts.into_iter().collect::<Option<Vec<_>>>()?.concat());
-        match asked.kind {
+        match requested.kind {
             SettingKind::JvmFlag => self.has_option(&name),
             SettingKind::Property => self.has_property(&name),
             SettingKind::Jruby => self.has_of_jruby(&name),

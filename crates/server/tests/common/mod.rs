@@ -8,7 +8,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use model::study::{AskedSetting, JavaProgram, JavaSpec, Limits, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
+use model::study::{
+    JavaProgram, JavaSpec, Limits, Ready, ReadySign, RequestedSetting, Runtime, ServerSpec, SettingKind,
+};
 use server::{Launcher, Toolbox};
 
 /// Answers every request with `ok`.
@@ -99,9 +101,9 @@ pub fn skip(lacking: &str, packages: &[String]) {
 
 /// Whether the system's package manager has a package, installed or not.
 fn is_packaged(package: &str) -> bool {
-    let asked = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", package]).output();
-    asked.is_ok_and(|asked| {
-        let told = String::from_utf8_lossy(&asked.stdout).into_owned();
+    let requested = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", package]).output();
+    requested.is_ok_and(|requested| {
+        let told = String::from_utf8_lossy(&requested.stdout).into_owned();
         let candidate = told.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
         candidate.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
     })
@@ -118,8 +120,8 @@ pub fn on_jdk(jvm: &[&str]) -> JavaSpec {
     JavaSpec { jdk: Some("17 or 21".into()), jvm, ..JavaSpec::default() }
 }
 
-pub fn asked(kind: SettingKind, name: &str, value: &str) -> AskedSetting {
-    AskedSetting { factor: "factor".into(), kind, name: name.into(), value: value.into() }
+pub fn requested(kind: SettingKind, name: &str, value: &str) -> RequestedSetting {
+    RequestedSetting { factor: "factor".into(), kind, name: name.into(), value: value.into() }
 }
 
 /// Whether the process runs; one that ended and was not waited for does not.

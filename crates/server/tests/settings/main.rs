@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use common::{RUBY_SERVER, asked, get, launcher, packages_of, skip, spec, study, toolbox};
-use model::study::{AskedSetting, JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec, SettingKind};
+use common::{RUBY_SERVER, get, launcher, packages_of, requested, skip, spec, study, toolbox};
+use model::study::{JavaProgram, JavaSpec, JrubyProgram, RequestedSetting, Runtime, ServerSpec, SettingKind};
 use model::{Setting, SettingResult};
 use server::{LaunchError, install};
 use table::{Case, Expect, GROUPS, Group, On};
@@ -113,10 +113,10 @@ fn misjudged(group: &Group) -> Vec<String> {
     let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
     let settings: Vec<Option<Setting>> = match launcher.server(&installed, &site) {
         Ok(running) => {
-            let wanted: Vec<AskedSetting> = group.cases.iter().map(|case| wanted(case, group)).collect();
+            let wanted: Vec<RequestedSetting> = group.cases.iter().map(|case| wanted(case, group)).collect();
             // A word of a command is judged by what the other variant's command is without.
             let of_word = |case: &Case| {
-                let other = asked(case.kind, "command", &command(group, Some(case.name)));
+                let other = requested(case.kind, "command", &command(group, Some(case.name)));
                 running.read_back(&wanted[..1], &[vec![other]]).into_iter().next()
             };
             if group.cases.iter().any(|case| case.kind == SettingKind::Runtime) {
@@ -142,10 +142,10 @@ fn misjudged(group: &Group) -> Vec<String> {
 }
 
 /// What a study asks for that has the case.
-fn wanted(case: &Case, group: &Group) -> AskedSetting {
+fn wanted(case: &Case, group: &Group) -> RequestedSetting {
     match case.kind {
-        SettingKind::Runtime => asked(case.kind, "command", &command(group, None)),
-        _ => asked(case.kind, case.name, case.value),
+        SettingKind::Runtime => requested(case.kind, "command", &command(group, None)),
+        _ => requested(case.kind, case.name, case.value),
     }
 }
 
@@ -230,11 +230,11 @@ fn start_script(group: &Group) -> String {
 /// Why a runtime's cases cannot be run here, and what packages there would be. The table is about these versions: others have
 /// other defaults.
 fn absent(on: On) -> Option<(String, Vec<String>)> {
-    let jdk = |asked: &str| {
-        let java = JavaSpec { jdk: Some(asked.to_owned()), ..JavaSpec::default() };
+    let jdk = |requested: &str| {
+        let java = JavaSpec { jdk: Some(requested.to_owned()), ..JavaSpec::default() };
         let runtime = Runtime::Java { java, program: JavaProgram::Main("Server.java".into()) };
         let lacking = server::lacking(&spec(runtime, &[], Path::new("/")), Path::new("/"))?;
-        Some((lacking.to_string(), packages_of(asked)))
+        Some((lacking.to_string(), packages_of(requested)))
     };
     match on {
         On::Jdk17 => jdk("17"),
@@ -273,7 +273,7 @@ fn an_archive_that_the_jvm_has_mapped_is_in_effect() {
         let option = format!("-XX:SharedArchiveFile={}", archive.display());
         let Runtime::Java { java, .. } = &mut spec.runtime else { panic!("no Java") };
         java.jvm.push(option.clone());
-        let settings = launch(&spec, "second").read_back(&[asked(SettingKind::JvmFlag, &option, "")], &[]);
+        let settings = launch(&spec, "second").read_back(&[requested(SettingKind::JvmFlag, &option, "")], &[]);
         assert!(is(Expect::InEffect, &settings[0]), "{settings:#?}");
     }
 }

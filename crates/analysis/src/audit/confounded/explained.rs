@@ -1,6 +1,6 @@
 //! Which factor accounts for what differs.
 
-use model::study::{AskedSetting, SettingKind};
+use model::study::{RequestedSetting, SettingKind};
 use model::{StudyRecord, VariantIndex, options};
 
 use super::sides::{Subject, name_numbers};
@@ -13,23 +13,24 @@ const MASK: &str = "***";
 pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &Subject, word: &str) -> Option<String> {
     let own = record.study.variants[variant].treatment.iter();
     let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
-    let by_own = own.clone().find(|asked| names(asked, subject, word));
+    let by_own = own.clone().find(|requested| names(requested, subject, word));
     // A level may write out again what all levels have.
-    let varies = |asked: &&AskedSetting| {
-        let asks =
-            |other: &AskedSetting| (other.kind, &other.name, &other.value) == (asked.kind, &asked.name, &asked.value);
+    let varies = |requested: &&RequestedSetting| {
+        let asks = |other: &RequestedSetting| {
+            (other.kind, &other.name, &other.value) == (requested.kind, &requested.name, &requested.value)
+        };
         !record.study.variants.iter().all(|variant| variant.treatment.iter().any(asks))
     };
-    let runtime = || others.clone().filter(varies).find(|asked| is_runtimes(asked, subject, word));
-    let by_value = || others.clone().find(|asked| names_subject(asked, subject));
-    by_own.or_else(by_value).or_else(runtime).map(|asked| asked.factor.clone())
+    let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, subject, word));
+    let by_value = || others.clone().find(|requested| names_subject(requested, subject));
+    by_own.or_else(by_value).or_else(runtime).map(|requested| requested.factor.clone())
 }
 
 /// Whether a setting is what put this word there.
-fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
-    let [name, value] = [&asked.name, &asked.value].map(|text| as_launched(text));
-    if name.is_empty() || names_subject(asked, subject) {
-        return names_subject(asked, subject);
+fn names(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
+    let [name, value] = [&requested.name, &requested.value].map(|text| as_launched(text));
+    if name.is_empty() || names_subject(requested, subject) {
+        return names_subject(requested, subject);
     }
     let has_value = value.is_empty() || word.contains(&value);
     let stands_for = |part: &str| part == word || options::handed_to_jvm(part).is_some_and(|option| option == word);
@@ -40,19 +41,19 @@ fn names(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
 }
 
 /// Whether a setting is about the subject as such: this variable, this library.
-fn names_subject(asked: &AskedSetting, subject: &Subject) -> bool {
+fn names_subject(requested: &RequestedSetting, subject: &Subject) -> bool {
     match subject {
-        Subject::Environment(variable) => asked.kind == SettingKind::Env && asked.name == *variable,
+        Subject::Environment(variable) => requested.kind == SettingKind::Env && requested.name == *variable,
         Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
-            mentions(&asked.name, library) || mentions(&asked.value, library)
+            mentions(&requested.name, library) || mentions(&requested.value, library)
         }
         Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
     }
 }
 
 /// Whether a change of what runs naturally brings this word along.
-fn is_runtimes(asked: &AskedSetting, subject: &Subject, word: &str) -> bool {
-    asked.kind == SettingKind::Runtime
+fn is_runtimes(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
+    requested.kind == SettingKind::Runtime
         && match subject {
             Subject::Environment(_) => word.contains('/'),
             _ => true,

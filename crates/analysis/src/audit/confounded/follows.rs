@@ -1,7 +1,7 @@
 //! What the treatment may bring along, by itself or by a start script.
 
 use model::report::EnvironmentDifference;
-use model::study::{AskedSetting, Runtime, SettingKind};
+use model::study::{RequestedSetting, Runtime, SettingKind};
 use model::{StudyRecord, VariantIndex};
 
 use super::explained::mentions;
@@ -36,33 +36,35 @@ pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &Envi
     let is_handed_on =
         sides.iter().all(runs_command) && begins(&["version ", "Ruby's build ", "command line", "environment "]);
     let archive = difference.subject.strip_prefix("loaded ");
-    let treatment = |side: VariantIndex| record.study.variants[side].treatment.iter().map(move |asked| (side, asked));
-    let mut told = sides.into_iter().flat_map(treatment).filter(|(_, asked)| tells(asked));
-    told.any(|(side, asked)| {
+    let treatment =
+        |side: VariantIndex| record.study.variants[side].treatment.iter().map(move |requested| (side, requested));
+    let mut told = sides.into_iter().flat_map(treatment).filter(|(_, requested)| tells(requested));
+    told.any(|(side, requested)| {
         is_handed_on
-            || begins(&["gem ", "loaded "]) && (is_one_sided || names_version(asked))
-            || archive.is_some_and(|archive| names_folder(asked) || is_below(record, side, archive, &asked.value))
-            || begins(&["gem "]) && asked.kind == SettingKind::Env && OF_GEMS.contains(&asked.name.as_str())
+            || begins(&["gem ", "loaded "]) && (is_one_sided || names_version(requested))
+            || archive
+                .is_some_and(|archive| names_folder(requested) || is_below(record, side, archive, &requested.value))
+            || begins(&["gem "]) && requested.kind == SettingKind::Env && OF_GEMS.contains(&requested.name.as_str())
     })
 }
 
 /// Whether a setting tells the program something.
-fn tells(asked: &AskedSetting) -> bool {
-    match asked.kind {
+fn tells(requested: &RequestedSetting) -> bool {
+    match requested.kind {
         SettingKind::Env | SettingKind::Property | SettingKind::Argument => true,
-        SettingKind::JvmFlag => OF_PROGRAM.iter().any(|begin| asked.name.starts_with(begin)),
+        SettingKind::JvmFlag => OF_PROGRAM.iter().any(|begin| requested.name.starts_with(begin)),
         _ => false,
     }
 }
 
 /// Whether a setting has a path in it. Of an option of the JVM and of an argument the text is the name.
-fn names_folder(asked: &AskedSetting) -> bool {
-    [&asked.name, &asked.value].iter().any(|text| text.contains('/'))
+fn names_folder(requested: &RequestedSetting) -> bool {
+    [&requested.name, &requested.value].iter().any(|text| text.contains('/'))
 }
 
 /// Whether a setting's name says that it is a version, such as `APP_VERSION` or `-Dapp.release=2`.
-fn names_version(asked: &AskedSetting) -> bool {
-    let name = asked.name.split('=').next().unwrap_or_default().to_ascii_uppercase();
+fn names_version(requested: &RequestedSetting) -> bool {
+    let name = requested.name.split('=').next().unwrap_or_default().to_ascii_uppercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| VERSIONS.contains(&part))
 }
 

@@ -146,7 +146,7 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
 #[cfg(test)]
 mod tests {
     use model::LaunchFacts;
-    use model::study::{AskedSetting, Runtime, SettingKind};
+    use model::study::{RequestedSetting, Runtime, SettingKind};
 
     use super::*;
     use crate::audit::testing::gravest;
@@ -281,7 +281,7 @@ mod tests {
         change(&mut record, 1, |launch| drop(launch.gems.insert("puma".to_owned(), "6.4.0".to_owned())));
         change(&mut record, 1, |launch| drop(launch.opened.insert("puma.jar".to_owned(), "dd".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
-        record.study.variants[1].treatment.push(AskedSetting {
+        record.study.variants[1].treatment.push(RequestedSetting {
             factor: "invokedynamic".to_owned(),
             kind: SettingKind::Env,
             name: "HANDLER".to_owned(),
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn what_a_start_script_makes_of_a_variable() {
         let mut record = fixture::record(5, 0.0);
-        let asked = |name: &str, value: &str| AskedSetting {
+        let requested = |name: &str, value: &str| RequestedSetting {
             factor: "script".to_owned(),
             kind: SettingKind::Env,
             name: name.to_owned(),
@@ -315,7 +315,7 @@ mod tests {
         };
         record.study.variants[1]
             .treatment
-            .extend([asked("JRUBY_OPTS", "-J-Xmx1g -Xjit.threshold=30"), asked("JAVA_HOME", "/opt/jdk-21")]);
+            .extend([requested("JRUBY_OPTS", "-J-Xmx1g -Xjit.threshold=30"), requested("JAVA_HOME", "/opt/jdk-21")]);
         let words = ["-Xmx1g", "-Djruby.jit.threshold=30", "/opt/jdk-21/bin/java"].map(str::to_owned);
         change(&mut record, 1, |launch| launch.command.extend(words.clone()));
         assert_eq!(gravest(rule, &record), None);
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn words_that_a_start_script_makes_of_a_variable_may_follow() {
         let mut record = fixture::record(5, 0.0);
-        record.study.variants[1].treatment.push(AskedSetting {
+        record.study.variants[1].treatment.push(RequestedSetting {
             factor: "heap".to_owned(),
             kind: SettingKind::Env,
             name: "HEAP".to_owned(),
@@ -361,7 +361,7 @@ mod tests {
     fn gems_and_archives_follow_from_where_they_are_looked_for() {
         let with = |name: &str, value: &str, slip: fn(&mut LaunchFacts, usize)| {
             let mut record = fixture::record(5, 0.0);
-            record.study.variants[1].treatment.push(AskedSetting {
+            record.study.variants[1].treatment.push(RequestedSetting {
                 factor: "version".to_owned(),
                 kind: SettingKind::Env,
                 name: name.to_owned(),
@@ -394,7 +394,7 @@ mod tests {
     fn an_archive_of_one_side_may_be_what_an_option_of_the_jvm_brought() {
         let with = |option: &str| {
             let mut record = fixture::record(5, 0.0);
-            record.study.variants[1].treatment.push(AskedSetting {
+            record.study.variants[1].treatment.push(RequestedSetting {
                 factor: "invokedynamic".to_owned(),
                 kind: SettingKind::JvmFlag,
                 name: option.to_owned(),
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn placeholders_and_large_numbers_of_a_level_are_recognised() {
         let mut record = fixture::record(5, 0.0);
-        let asked = [
+        let requested = [
             (SettingKind::Argument, "--config={dir}/on.toml", "", "--config=/study/on.toml"),
             (SettingKind::Argument, "--out={trial_dir}/x{y}", "", "--out=TRIAL/x{y}"),
             (SettingKind::Argument, "--db=127.0.0.1:{port.db}/a", "", "--db=127.0.0.1:40123/a"),
@@ -440,10 +440,10 @@ mod tests {
         ];
         change(&mut record, 1, |launch| {
             let trial = launch.log.parent().unwrap().display().to_string();
-            launch.command.extend(asked.map(|(.., word)| word.replace("TRIAL", &trial)));
+            launch.command.extend(requested.map(|(.., word)| word.replace("TRIAL", &trial)));
         });
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
-        record.study.variants[1].treatment.extend(asked.map(|(kind, name, value, _)| AskedSetting {
+        record.study.variants[1].treatment.extend(requested.map(|(kind, name, value, _)| RequestedSetting {
             factor: "invokedynamic".to_owned(),
             kind,
             name: name.to_owned(),
@@ -479,7 +479,7 @@ mod tests {
     fn another_runtime_brings_its_command_along() {
         let mut record = fixture::record(5, 0.0);
         for (variant, value) in record.study.variants.iter_mut().zip(["jruby", "ruby"]) {
-            variant.treatment = vec![AskedSetting {
+            variant.treatment = vec![RequestedSetting {
                 factor: "invokedynamic".to_owned(),
                 kind: SettingKind::Runtime,
                 name: "runtime".to_owned(),
@@ -501,7 +501,7 @@ mod tests {
     fn a_command_that_all_levels_write_out_explains_nothing() {
         let mut record = fixture::record(5, 0.0);
         for variant in &mut record.study.variants {
-            variant.treatment.push(AskedSetting {
+            variant.treatment.push(RequestedSetting {
                 factor: "invokedynamic".to_owned(),
                 kind: SettingKind::Runtime,
                 name: "command".to_owned(),
