@@ -134,8 +134,8 @@ class Ours(Peer):
         times, send_delay = told["service_us"], {}
         if load.rate:
             times, send_delay = told["open"]["response_us"], told["open"]["send_delay_us"]
-        engine = "" if told["engine"] in self.name else f"by {told['engine']}"
-        result = Result(int(told["good"]), int(told["failed"]), int(told["bytes"]), True, 0.0, times, send_delay, engine)
+        backend = "" if told["backend"] in self.name else f"by {told['backend']}"
+        result = Result(int(told["good"]), int(told["failed"]), int(told["bytes"]), True, 0.0, times, send_delay, backend)
         if told["statuses"] != {"200": result.good}:
             raise host.Failed(f"statuses {told['statuses']}")
         return result
@@ -144,10 +144,10 @@ class Ours(Peer):
 # Our configurations: the first is what a user gets and what the bars are held against.
 OURS = [
     Ours("bakeoff"),
-    Ours("bakeoff, epoll", "--engine", "epoll"),
-    Ours("bakeoff, io_uring", "--engine", "io_uring"),
-    Ours("bakeoff, epoll, no kernel time", "--engine", "epoll", "--no-kernel-time"),
-    Ours("bakeoff, io_uring, no kernel time", "--engine", "io_uring", "--no-kernel-time"),
+    Ours("bakeoff, epoll", "--backend", "epoll"),
+    Ours("bakeoff, io_uring", "--backend", "io_uring"),
+    Ours("bakeoff, epoll, no kernel time", "--backend", "epoll", "--no-kernel-time"),
+    Ours("bakeoff, io_uring, no kernel time", "--backend", "io_uring", "--no-kernel-time"),
 ]
 ENGINES = OURS[:3]
 
@@ -157,15 +157,15 @@ class Floor(Peer):
 
     program = "floor"
 
-    def __init__(self, engine):
-        self.name, self.engine = f"floor, {engine}", engine
+    def __init__(self, backend):
+        self.name, self.backend = f"floor, {backend}", backend
 
     def version(self):
         return ""
 
     def command(self, load):
         address, path = load.url.removeprefix("http://").split("/", 1)
-        options = ["--engine", self.engine, "-c", load.connections, "-d", load.seconds, "--answer", load.answer.whole]
+        options = ["--backend", self.backend, "-c", load.connections, "-d", load.seconds, "--answer", load.answer.whole]
         return [*options, address, f"/{path}"]
 
     def parse(self, output, load):

@@ -12,7 +12,7 @@ use rustix::time::{
 
 use crate::Job;
 
-/// As many bytes as our own engine reads at a time.
+/// As many bytes as our own client reads at a time.
 const BUFFER: usize = 64 * 1024;
 const EVENTS: usize = 512;
 /// Token of the timer that ends the load.

@@ -15,8 +15,8 @@ use clap::{Parser, ValueEnum};
 #[derive(Parser)]
 struct Arguments {
     /// By which of the kernel's ways.
-    #[arg(long, value_enum, default_value_t = Engine::Epoll)]
-    engine: Engine,
+    #[arg(long, value_enum, default_value_t = Backend::Epoll)]
+    backend: Backend,
     /// Connections, each of which asks again as soon as it is answered.
     #[arg(short, long)]
     connections: usize,
@@ -33,7 +33,7 @@ struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Engine {
+enum Backend {
     Epoll,
     #[value(name = "io_uring")]
     IoUring,
@@ -69,9 +69,9 @@ fn run(arguments: &Arguments) -> io::Result<u64> {
         request: format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes(),
         answer: arguments.answer,
     };
-    match arguments.engine {
-        Engine::Epoll => epoll::run(&job),
-        Engine::IoUring => uring::run(&job),
+    match arguments.backend {
+        Backend::Epoll => epoll::run(&job),
+        Backend::IoUring => uring::run(&job),
     }
 }
 

@@ -205,8 +205,8 @@ pub struct Load {
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = threads)]
     pub threads: usize,
     /// How the client moves its bytes [default: the best that works here].
-    #[arg(long, value_enum, value_name = "ENGINE")]
-    pub engine: Option<Engine>,
+    #[arg(long, value_enum, value_name = "BACKEND")]
+    pub backend: Option<Backend>,
     /// Answers come when the client has read them, not when the kernel received them: for those who compare the two.
     #[arg(long)]
     pub no_kernel_time: bool,
@@ -229,16 +229,16 @@ pub struct Load {
 /// The kernel's ways of moving bytes.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum Engine {
+pub enum Backend {
     Epoll,
     IoUring,
 }
 
-impl From<Engine> for model::Engine {
-    fn from(engine: Engine) -> Self {
-        match engine {
-            Engine::Epoll => Self::Epoll,
-            Engine::IoUring => Self::IoUring,
+impl From<Backend> for model::Backend {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Epoll => Self::Epoll,
+            Backend::IoUring => Self::IoUring,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use miette::IntoDiagnostic as _;
 use model::study::{Expect, Isolation, Request};
-use model::{ClientFloor, Engine, Sample};
+use model::{Backend, ClientFloor, Sample};
 use server::Pinned;
 
 /// Answers to one user, enough for the 99th percentile.
@@ -27,7 +27,7 @@ const RESPONDER: &str = "floor-responder";
 /// Measures it, in about a second (four where the host is busy), on the processors that a study's server and client are kept to. `None` when it was
 /// interrupted, or the host is so slow that p99 has no support.
 pub fn measure(
-    engine: Option<Engine>,
+    backend: Option<Backend>,
     host: &Isolation,
     interrupted: &AtomicBool,
 ) -> miette::Result<Option<ClientFloor>> {
@@ -40,7 +40,7 @@ pub fn measure(
     let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
     let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).into_diagnostic()?;
     let load = |connections, stop| -> miette::Result<Summary> {
-        let load = Load { connections, engine, ..Load::new(target.clone(), vec![ask.clone()], stop) };
+        let load = Load { connections, backend, ..Load::new(target.clone(), vec![ask.clone()], stop) };
         let judge = |seen: Sample| if seen.start_s + seen.length_s < LONGEST_S { Flow::Continue } else { Flow::Stop };
         load::run(&load, interrupted, &mut |seen| judge(seen)).into_diagnostic()
     };

@@ -5,7 +5,7 @@ mod uring;
 
 use std::time::Duration;
 
-use model::Engine;
+use model::Backend;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -19,10 +19,10 @@ pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
 /// How a load moves its bytes here unless told otherwise: by `io_uring` where it works, else by epoll.
-pub fn engine() -> Engine {
+pub fn best_backend() -> Backend {
     match set_up(None, 1, false) {
-        Ok(Ready::Uring(_)) => Engine::IoUring,
-        Ok(Ready::Epoll(_)) | Err(_) => Engine::Epoll,
+        Ok(Ready::Uring(_)) => Backend::IoUring,
+        Ok(Ready::Epoll(_)) | Err(_) => Backend::Epoll,
     }
 }
 
@@ -34,8 +34,8 @@ pub(crate) enum Ready {
 
 /// Sets up the backend of one thread with `slots` slots, for that thread alone: what is asked for, or the best that
 /// works here. `kernel_time` says whether the kernel is asked when bytes came.
-pub(crate) fn set_up(asked: Option<Engine>, slots: usize, kernel_time: bool) -> Result<Ready, LoadError> {
-    if asked != Some(Engine::Epoll) {
+pub(crate) fn set_up(asked: Option<Backend>, slots: usize, kernel_time: bool) -> Result<Ready, LoadError> {
+    if asked != Some(Backend::Epoll) {
         match Uring::new(slots, kernel_time) {
             Ok(uring) => return Ok(Ready::Uring(uring.into())),
             Err(why) if asked.is_some() => return Err(LoadError::NoIoUring(why)),
@@ -47,9 +47,9 @@ pub(crate) fn set_up(asked: Option<Engine>, slots: usize, kernel_time: bool) -> 
 
 /// Moves bytes. A slot holds one connection after another; what is told of a connection that was closed since is
 /// never taken for its successor's.
-pub(crate) trait Backend: Sized {
+pub(crate) trait Driver: Sized {
     /// Which one this is.
-    const ENGINE: Engine;
+    const BACKEND: Backend;
 
     /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`] will follow. The inner
     /// error says that it could not even begin.
@@ -170,11 +170,11 @@ mod tests {
     fn where_io_uring_is_forbidden_it_is_epoll_unless_asked_for() {
         let tried = thread::spawn(|| {
             forbid_io_uring();
-            assert_eq!(engine(), Engine::Epoll);
-            for asked in [None, Some(Engine::Epoll)] {
+            assert_eq!(best_backend(), Backend::Epoll);
+            for asked in [None, Some(Backend::Epoll)] {
                 assert!(matches!(set_up(asked, 1, true), Ok(Ready::Epoll(_))), "{asked:?}");
             }
-            let Err(LoadError::NoIoUring(why)) = set_up(Some(Engine::IoUring), 1, true) else { panic!("not refused") };
+            let Err(LoadError::NoIoUring(why)) = set_up(Some(Backend::IoUring), 1, true) else { panic!("not refused") };
             assert_eq!(why.raw_os_error(), Some(libc::EPERM));
         });
         tried.join().unwrap();

@@ -6,14 +6,14 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Engine, Failure, Sample};
+use model::{Backend, Failure, Sample};
 use rustix::io::Errno;
 use rustix::net::SocketAddrAny;
 use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
 use crate::arrivals::{Pace, Source};
-use crate::backend::{Backend, Event, What};
+use crate::backend::{Driver, Event, What};
 use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
@@ -52,7 +52,7 @@ pub(crate) struct Finished {
     /// Whether the kernel told when answers came.
     pub kernel_time: bool,
     /// How bytes were moved.
-    pub engine: Engine,
+    pub backend: Backend,
 }
 
 /// What an address had of a load.
@@ -65,7 +65,7 @@ pub(crate) struct Had {
 }
 
 /// Does the job by `backend`, which has a slot for each connection: asks what `work` says, giving away a sample a second.
-pub(crate) fn run<B: Backend>(
+pub(crate) fn run<B: Driver>(
     job: Job<'_>,
     backend: B,
     work: &mut impl Work,
@@ -80,7 +80,7 @@ pub(crate) fn run<B: Backend>(
             addresses: vec![Had::default(); addresses.len()],
             abandoned: 0,
             kernel_time: false,
-            engine: B::ENGINE,
+            backend: B::BACKEND,
         },
         next_address: job.first % addresses.len(),
         addresses,
@@ -125,7 +125,7 @@ struct Thread<'a, B, W, Emit> {
     next_sweep: Duration,
 }
 
-impl<B: Backend, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
+impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
     fn run(mut self) -> Result<Finished, LoadError> {
         let over_at = loop {
             let now = self.now();

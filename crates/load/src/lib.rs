@@ -60,7 +60,7 @@ mod work;
 
 pub use arrivals::{Stop, users_at};
 pub use ask::{Answer, AskError, ask};
-pub use backend::engine;
+pub use backend::best_backend;
 pub use expected::Expected;
 pub use http2::Http2Error;
 pub use request::{Ask, LengthRule, RequestError};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
-use model::{Arrivals, Engine, Histogram, Profile, Sample, Tally, Walked};
+use model::{Arrivals, Backend, Histogram, Profile, Sample, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -69,7 +69,7 @@ pub struct Load {
     /// Where it does not tell, they end when the client has read them.
     pub kernel_time: bool,
     /// How bytes are moved; `None` is by `io_uring`, where there is none for a thread by epoll.
-    pub engine: Option<Engine>,
+    pub backend: Option<Backend>,
 }
 
 /// What a load asks.
@@ -123,7 +123,7 @@ impl Load {
             threads: 1,
             time_limit: Duration::from_secs(30),
             kernel_time: true,
-            engine: None,
+            backend: None,
         }
     }
 
@@ -173,7 +173,7 @@ pub struct Summary {
     /// Whether the kernel told when answers came ([`Load::kernel_time`]).
     pub kernel_time: bool,
     /// How bytes were moved: by epoll where any thread had to.
-    pub engine: Engine,
+    pub backend: Backend,
 }
 
 /// What an open loop adds to a [`Summary`].
@@ -326,9 +326,9 @@ fn make(load: &Load, threads: usize, stop: &AtomicBool, turns: &mut dyn Turns) -
         return Err(LoadError::Rates);
     }
     allow_connections(load.connections, threads)?;
-    if load.engine.is_some() {
+    if load.backend.is_some() {
         // What is asked for and does not work is told before anything is asked of the server.
-        backend::set_up(load.engine, 1, load.kernel_time)?;
+        backend::set_up(load.backend, 1, load.kernel_time)?;
     }
     match &load.asks {
         Asked::Requests(asks) => {
@@ -393,7 +393,7 @@ fn spread<W: Work + Send>(
     let open = load.arrivals.is_open().then(OpenSummary::default);
     let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
     let addresses = load.target.addresses.iter().map(unused).collect();
-    let mut summary = Summary { open, addresses, engine: Engine::IoUring, ..Summary::default() };
+    let mut summary = Summary { open, addresses, backend: Backend::IoUring, ..Summary::default() };
     thread::scope(|scope| {
         // However this closure is left, the threads that it waits for end too.
         let halting = HaltOnDrop(&halt);
@@ -416,8 +416,8 @@ fn spread<W: Work + Send>(
         for worker in workers {
             let finished = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             summary.kernel_time |= finished.kernel_time;
-            if finished.engine == Engine::Epoll {
-                summary.engine = Engine::Epoll;
+            if finished.backend == Backend::Epoll {
+                summary.backend = Backend::Epoll;
             }
             summary.abandoned += finished.abandoned;
             for (sum, had) in summary.addresses.iter_mut().zip(finished.addresses) {
@@ -452,7 +452,7 @@ fn work<W: Work>(
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
     let emit = |sample| drop(sender.send(Told::Sample(index, sample)));
-    let finished = match backend::set_up(load.engine, job.connections, load.kernel_time) {
+    let finished = match backend::set_up(load.backend, job.connections, load.kernel_time) {
         Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
         Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
         Err(error) => Err(error),

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use model::study::{Expect, Request};
-use model::{Arrivals, Engine, Failure, Profile, Think};
+use model::{Arrivals, Backend, Failure, Profile, Think};
 use tempfile::TempDir;
 
 /// How long a server may take to do what it was told; nothing is measured by it.
@@ -31,19 +31,19 @@ fn ask(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> Ask 
     Ask::new(&request, &Expect::default(), &Target::from(address), length).unwrap()
 }
 
-fn load_of(engine: Engine, address: SocketAddr, asks: Vec<Ask>, stop: Stop) -> Load {
-    Load { engine: Some(engine), connections: 8, threads: 2, ..Load::new(Target::from(address), asks, stop) }
+fn load_of(backend: Backend, address: SocketAddr, asks: Vec<Ask>, stop: Stop) -> Load {
+    Load { backend: Some(backend), connections: 8, threads: 2, ..Load::new(Target::from(address), asks, stop) }
 }
 
 fn run(load: &Load) -> Summary {
     load::run(load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
 }
 
-/// All engines that there are here.
-fn engines() -> Vec<Engine> {
-    let mut engines = vec![Engine::Epoll, load::engine()];
-    engines.dedup();
-    engines
+/// All backends that there are here.
+fn backends() -> Vec<Backend> {
+    let mut backends = vec![Backend::Epoll, load::best_backend()];
+    backends.dedup();
+    backends
 }
 
 /// An address that nobody listens on, of a port that the system gives to no connection (ip(7)): nginx is to find it
@@ -186,10 +186,10 @@ fn nginx_has_logged_what_was_counted() {
         ]
     };
     let stops = [Stop::Count(1_500), Stop::After(Duration::from_millis(400))];
-    for (engine, stop) in engines().into_iter().flat_map(|engine| stops.map(|stop| (engine, stop))) {
+    for (backend, stop) in backends().into_iter().flat_map(|backend| stops.map(|stop| (backend, stop))) {
         for asks in [kinds(false), kinds(true)].concat() {
             let before = nginx.logged();
-            let summary = run(&load_of(engine, nginx.address, asks, stop));
+            let summary = run(&load_of(backend, nginx.address, asks, stop));
             assert!(summary.tally.malformed.is_empty() && summary.tally.ended() > 0, "{summary:?}");
             match stop {
                 Stop::Count(count) => assert_eq!((summary.tally.ended(), summary.abandoned), (count, 0)),
@@ -205,10 +205,10 @@ fn nginx_has_logged_what_an_open_loop_counted() {
     let nginx = Nginx::start();
     let asks = vec![ask(nginx.address, "/good", false, LengthRule::Exact(20))];
     let stops = [Stop::Count(1_000), Stop::After(Duration::from_millis(300))];
-    for (engine, stop) in engines().into_iter().flat_map(|engine| stops.map(|stop| (engine, stop))) {
+    for (backend, stop) in backends().into_iter().flat_map(|backend| stops.map(|stop| (backend, stop))) {
         let before = nginx.logged();
         let arrivals = Arrivals::Open(Profile::constant(5_000.0));
-        let summary = run(&Load { arrivals, ..load_of(engine, nginx.address, asks.clone(), stop) });
+        let summary = run(&Load { arrivals, ..load_of(backend, nginx.address, asks.clone(), stop) });
         nginx.agrees(&before, &summary);
         let open = summary.open.as_ref().unwrap();
         assert!(summary.abandoned <= open.unanswered, "{summary:?}");
@@ -218,11 +218,11 @@ fn nginx_has_logged_what_an_open_loop_counted() {
 #[test]
 fn nginx_has_logged_what_an_observer_has_not_seen() {
     let nginx = Nginx::start();
-    for engine in engines() {
+    for backend in backends() {
         let asks = vec![ask(nginx.address, "/good", false, LengthRule::Any)];
         let before = nginx.logged();
         let summary =
-            load::run(&load_of(engine, nginx.address, asks, Stop::Told), &AtomicBool::new(false), &mut |_| {
+            load::run(&load_of(backend, nginx.address, asks, Stop::Told), &AtomicBool::new(false), &mut |_| {
                 // What ends meanwhile is seen by nobody.
                 thread::sleep(Duration::from_millis(50));
                 Flow::Stop
@@ -236,10 +236,10 @@ fn nginx_has_logged_what_an_observer_has_not_seen() {
 #[test]
 fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
     let mut nginx = Nginx::start();
-    for (engine, close) in engines().into_iter().flat_map(|engine| [(engine, false), (engine, true)]) {
+    for (backend, close) in backends().into_iter().flat_map(|backend| [(backend, false), (backend, true)]) {
         for signal in ["reload", "quit", "stop"] {
             let load = load_of(
-                engine,
+                backend,
                 nginx.address,
                 vec![ask(nginx.address, "/good", close, LengthRule::Exact(20))],
                 Stop::Count(4_000),
@@ -272,13 +272,14 @@ fn the_known_server_has_received_what_was_counted() {
     let faulty = |fault| Script { routes: vec![Route { fault: Some(fault), ..Route::default() }], ..Script::default() };
     let scripts =
         [Script::default(), errors, faulty(Fault::CloseMidBody), faulty(Fault::Garbage), faulty(Fault::NeverAnswer)];
-    for (engine, script) in engines().into_iter().flat_map(|engine| scripts.iter().map(move |script| (engine, script)))
+    for (backend, script) in
+        backends().into_iter().flat_map(|backend| scripts.iter().map(move |script| (backend, script)))
     {
         for (close, stop) in
             [(false, Stop::Count(80)), (true, Stop::Count(80)), (false, Stop::After(Duration::from_millis(200)))]
         {
             let server = KnownServer::start(script.clone()).unwrap();
-            let load = load_of(engine, server.addr(), vec![ask(server.addr(), "/", close, LengthRule::Any)], stop);
+            let load = load_of(backend, server.addr(), vec![ask(server.addr(), "/", close, LengthRule::Any)], stop);
             let summary = run(&Load { time_limit: Duration::from_millis(200), ..load });
             // None is closed before it is received: each failure here comes of a request that was.
             let sent = summary.tally.ended() + summary.abandoned;

@@ -4,6 +4,6 @@
 
 mod behaviour;
 
-fn engine() -> model::Engine {
-    model::Engine::Epoll
+fn backend() -> model::Backend {
+    model::Backend::Epoll
 }

@@ -5,9 +5,9 @@
 mod behaviour;
 
 /// What the kernel does not have can not be tried.
-fn engine() -> model::Engine {
-    let best = load::engine();
-    if best != model::Engine::IoUring {
+fn backend() -> model::Backend {
+    let best = load::best_backend();
+    if best != model::Backend::IoUring {
         eprintln!("skipped: no io_uring here, so all goes by {best}");
     }
     best

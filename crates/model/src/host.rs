@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Engine;
+use crate::Backend;
 
 /// What does not change during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct HostFacts {
     pub machine: Option<String>,
     /// How the client moves its bytes here; absent in records of versions that knew one way only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<Engine>,
+    pub backend: Option<Backend>,
     /// What the client measures here of a server that does next to nothing; absent in records of versions that did not look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<ClientFloor>,

@@ -46,7 +46,7 @@ pub use finding::{Fact, Finding, FindingId, Severity};
 pub use histogram::Histogram;
 pub use host::{ClientFloor, HostFacts, HostUse, NoisyNeighbour};
 pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse};
-pub use load::{Engine, LoadRecord};
+pub use load::{Backend, LoadRecord};
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};

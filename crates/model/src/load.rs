@@ -12,7 +12,7 @@ use crate::{Arrivals, Histogram, Sample, Tally, Walked, sample};
 /// The kernel's way by which a client moves its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Engine {
+pub enum Backend {
     /// epoll(7): everywhere.
     #[default]
     Epoll,
@@ -20,7 +20,7 @@ pub enum Engine {
     IoUring,
 }
 
-impl fmt::Display for Engine {
+impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Epoll => "epoll",
@@ -51,7 +51,7 @@ pub struct LoadRecord {
     /// Threads that made the load.
     pub threads: usize,
     /// How the client moved its bytes.
-    pub engine: Engine,
+    pub backend: Backend,
     /// Whether the kernel told when answers came; else it is when the client had read them.
     #[serde(default)]
     pub kernel_time: bool,

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use model::load::{AddressUse, ScenarioLoad, TlsFacts, Transport};
 use model::sample::{OpenLoop, StepUse};
 use model::{
-    Arrivals, Engine, Failure, Finding, Histogram, LoadRecord, Malformed, Sample, Spacing, Tally, Think, Walked, text,
+    Arrivals, Backend, Failure, Finding, Histogram, LoadRecord, Malformed, Sample, Spacing, Tally, Think, Walked, text,
 };
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     page.line(&format!("  received {:>12}  {}/s", number::bytes(bytes), number::bytes(per_second(bytes))));
     let clock = if record.kernel_time { "kernel" } else { "client itself" };
     let cores = record.client_cores();
-    page.line(&format!("  client   {cores:>12.2}  cores, by {}; answers timed by the {clock}", record.engine));
+    page.line(&format!("  client   {cores:>12.2}  cores, by {}; answers timed by the {clock}", record.backend));
     if record.addresses.len() > 1 {
         page.heading("Addresses");
         for AddressUse { address, opened, ended } in &record.addresses {
@@ -113,7 +113,7 @@ pub fn load_json(record: &LoadRecord, findings: &[Finding]) -> String {
         transport: &record.transport,
         connections: record.connections,
         threads: record.threads,
-        engine: record.engine,
+        backend: record.backend,
         kernel_time: record.kernel_time,
         rate: match &record.arrivals {
             Arrivals::Closed { .. } => None,
@@ -309,7 +309,7 @@ struct Whole<'a> {
     transport: &'a Transport,
     connections: u32,
     threads: usize,
-    engine: Engine,
+    backend: Backend,
     kernel_time: bool,
     rate: Option<f64>,
     seconds: f64,

@@ -280,7 +280,7 @@ pub(crate) mod testing {
             transport: Transport { http: "HTTP/1.1".into(), tls: None },
             connections: 10,
             threads: 1,
-            engine: model::Engine::Epoll,
+            backend: model::Backend::Epoll,
             kernel_time: true,
             arrivals: model::Arrivals::default(),
             status: Some(200),

@@ -36,7 +36,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
         run: run_name(&study.name, now),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: now.to_string(),
-        host: HostFacts { engine: Some(load::engine()), ..server::host_facts() },
+        host: HostFacts { backend: Some(load::best_backend()), ..server::host_facts() },
         study,
         plan,
         warm_up_length: None,

@@ -12,14 +12,14 @@ use crate::{cli, exit, floor, interrupt, output};
 
 pub fn run(typed: &cli::Doctor) -> miette::Result<ExitCode> {
     let interrupted = interrupt::flag().into_diagnostic()?;
-    let engine = load::engine();
+    let backend = load::best_backend();
     // Before the host is watched: it takes the processors to their limit for a moment.
-    let floor = floor::measure(Some(engine), &Isolation::default(), &interrupted)?;
+    let floor = floor::measure(Some(backend), &Isolation::default(), &interrupted)?;
     let checks = server::examine(typed.watch, &interrupted);
     if interrupted.load(Ordering::Relaxed) {
         return Ok(exit::INTERRUPTED.into());
     }
-    let host = HostFacts { engine: Some(engine), floor, ..server::host_facts() };
+    let host = HostFacts { backend: Some(backend), floor, ..server::host_facts() };
     let examination = Examination { host, checks };
     output::print(&if typed.json {
         report::doctor_json(&examination)

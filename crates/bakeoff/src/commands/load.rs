@@ -52,7 +52,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         seed: typed.seed,
         threads: typed.threads,
         time_limit: typed.timeout,
-        engine: typed.engine.map(Into::into),
+        backend: typed.backend.map(Into::into),
         kernel_time: !typed.no_kernel_time,
         ..Load::new(aim.target, asked, stop)
     };
@@ -78,7 +78,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         transport,
         connections: load.connections,
         threads: load.used_threads(),
-        engine: summary.engine,
+        backend: summary.backend,
         kernel_time: summary.kernel_time,
         arrivals: load.arrivals,
         status,

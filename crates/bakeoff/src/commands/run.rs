@@ -30,7 +30,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     load::allow_connections(connections, 1).into_diagnostic()?;
     let interrupted = interrupt::flag().into_diagnostic()?;
     if !typed.resume {
-        record.host.floor = floor::measure(record.host.engine, &record.study.host, &interrupted)?;
+        record.host.floor = floor::measure(record.host.backend, &record.study.host, &interrupted)?;
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;

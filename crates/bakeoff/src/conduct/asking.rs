@@ -89,7 +89,7 @@ impl Live<'_> {
         let cells = self.launch.run.record.plan.cells.iter();
         Ok(Load {
             connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
-            engine: self.launch.run.record.host.engine,
+            backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), self.mixed(asks)?, stop)
         })
     }
@@ -127,7 +127,7 @@ impl Live<'_> {
             connections: planned.shape.connections,
             arrivals: planned.shape.arrivals.clone(),
             seed: plan.seed,
-            engine: self.launch.run.record.host.engine,
+            backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), asked, stop)
         }
     }

@@ -289,10 +289,10 @@ fn with_few_files(place: &Place, limit: &str, args: &[&str]) -> Command {
 #[test]
 fn more_connections_than_files_are_allowed_raise_the_limit() {
     let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
-    let args = ["load", &format!("{}/", server.addr()), "-c", "300", "-n", "600", "--json", "--engine", "epoll"];
+    let args = ["load", &format!("{}/", server.addr()), "-c", "300", "-n", "600", "--json", "--backend", "epoll"];
     let shown = place.start(&mut with_few_files(&place, "-S", &args)).end().ends_with(0);
     let told: Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert_eq!((told["good"].as_u64(), told["engine"].as_str()), (Some(600), Some("epoll")), "{told}");
+    assert_eq!((told["good"].as_u64(), told["backend"].as_str()), (Some(600), Some("epoll")), "{told}");
     place.start(&mut with_few_files(&place, "", &args)).end().complains("raise it (ulimit -Hn)");
 }
 

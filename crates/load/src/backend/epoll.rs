@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use model::Engine;
+use model::Backend;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketAddrAny, send, sockopt};
 
-use super::{Backend, Event, What, begin, send_last};
+use super::{Driver, Event, What, begin, send_last};
 use crate::LoadError;
 use crate::receive;
 
@@ -67,8 +67,8 @@ struct Reading {
     left: usize,
 }
 
-impl Backend for Epoll {
-    const ENGINE: Engine = Engine::Epoll;
+impl Driver for Epoll {
+    const BACKEND: Backend = Backend::Epoll;
 
     fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use model::Engine;
+use model::Backend;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::net::{RecvFlags, Shutdown, SocketAddrAny, recv, shutdown, sockopt};
 
-use super::{Backend, Event, What, begin, send_last};
+use super::{Driver, Event, What, begin, send_last};
 use crate::LoadError;
 use crate::receive::{self, Control};
 
@@ -98,8 +98,8 @@ enum Operation {
     Receive = 3,
 }
 
-impl Backend for Uring {
-    const ENGINE: Engine = Engine::IoUring;
+impl Driver for Uring {
+    const BACKEND: Backend = Backend::IoUring;
 
     fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError> {
         let socket = match begin(address, self.kernel_time)? {

@@ -29,8 +29,8 @@ fn ask_of(address: SocketAddr, request: &Request, status: Option<u16>, length: L
 /// Asks `/` of `address`, whatever comes back.
 fn load_of(address: SocketAddr, connections: u32, stop: Stop) -> Load {
     let ask = ask_of(address, &request("/"), None, LengthRule::Any);
-    let engine = Some(super::engine());
-    Load { connections, time_limit: LIMIT, engine, ..Load::new(Target::from(address), vec![ask], stop) }
+    let backend = Some(super::backend());
+    Load { connections, time_limit: LIMIT, backend, ..Load::new(Target::from(address), vec![ask], stop) }
 }
 
 fn run(load: &Load) -> Summary {
@@ -525,8 +525,8 @@ fn rates_that_are_none_are_refused() {
 fn the_summary_says_how_bytes_were_moved() {
     let server = server(Route::default());
     let load = load_of(server.addr(), 1, Stop::Count(1));
-    assert_eq!(run(&load).engine, super::engine());
-    assert_eq!(run(&Load { engine: None, ..load }).engine, load::engine());
+    assert_eq!(run(&load).backend, super::backend());
+    assert_eq!(run(&Load { backend: None, ..load }).backend, load::best_backend());
 }
 
 #[test]

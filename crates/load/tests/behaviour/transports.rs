@@ -54,9 +54,9 @@ fn ask(target: &Target, request: &Request) -> Result<Answer, AskError> {
 fn load(target: &Target, request: &Request, length: u64, connections: u32, count: u64) -> Summary {
     let expect = Expect { status: Some(200), ..Expect::default() };
     let ask = Ask::new(request, &expect, target, LengthRule::Exact(length)).unwrap();
-    let engine = Some(crate::engine());
+    let backend = Some(crate::backend());
     let load =
-        Load { connections, time_limit: LIMIT, engine, ..Load::new(target.clone(), vec![ask], Stop::Count(count)) };
+        Load { connections, time_limit: LIMIT, backend, ..Load::new(target.clone(), vec![ask], Stop::Count(count)) };
     load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
 }
 
@@ -205,8 +205,8 @@ fn a_scenario_is_walked_over_every_transport() {
     ];
     for target in targets {
         let script = Script::new(&scenarios, &target).unwrap();
-        let engine = Some(crate::engine());
-        let load = Load { connections: 3, engine, ..Load::new(target, vec![script], Stop::Count(30)) };
+        let backend = Some(crate::backend());
+        let load = Load { connections: 3, backend, ..Load::new(target, vec![script], Stop::Count(30)) };
         let summary = load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap();
         assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (60, 0, 3));
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
 use model::study::{Expect, Request};
-use model::{BodyLength, Engine, Failure, Malformed, Tally};
+use model::{Backend, BodyLength, Failure, Malformed, Tally};
 
 use self::cases::{Case, Outcome, cases};
 
@@ -58,14 +58,14 @@ fn takes_request(stream: &mut TcpStream) -> bool {
     true
 }
 
-fn run(engine: Engine, case: &Case, address: SocketAddr) -> Summary {
+fn run(backend: Backend, case: &Case, address: SocketAddr) -> Summary {
     let method = if case.head { "HEAD" } else { "GET" };
     let headers = if case.gzip { vec![("Accept-Encoding".into(), "gzip".into())] } else { Vec::new() };
     let request = Request { method: method.into(), path: "/".into(), headers, body: None };
     let target = Target::from(address);
     let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).unwrap();
     let stop = Stop::Count(case.answers.len() as u64);
-    let load = Load { engine: Some(engine), ..Load::new(target, vec![ask], stop) };
+    let load = Load { backend: Some(backend), ..Load::new(target, vec![ask], stop) };
     load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
 }
 
@@ -104,8 +104,8 @@ fn every_case_over_a_socket_is_what_the_list_says() {
         let cuts = if in_time { vec![0, 1, longest / 2, longest.saturating_sub(1)] } else { vec![0] };
         for cut in cuts {
             let address = serve(case, cut);
-            for engine in [Engine::Epoll, load::engine()] {
-                let summary = run(engine, case, address);
+            for backend in [Backend::Epoll, load::best_backend()] {
+                let summary = run(backend, case, address);
                 assert_agrees(case, &summary.tally, &format!("{}, cut at {cut}: {summary:?}", case.name));
             }
         }

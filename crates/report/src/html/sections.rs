@@ -375,7 +375,7 @@ fn environment(page: &mut Markup, report: &Report) {
                 ("memory", number::bytes(host.memory_bytes as f64)),
             ]
             .into_iter()
-            .chain(host.engine.map(|engine| ("client", engine.to_string())))
+            .chain(host.backend.map(|backend| ("client", backend.to_string())))
             .chain(host.floor.map(|floor| ("client's floor", floor_in_words(&floor)))),
         );
         for (id, table) in [

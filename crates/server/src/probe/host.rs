@@ -147,7 +147,7 @@ pub fn host_facts() -> HostFacts {
         cpus: thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: kibibytes.unwrap_or_default() * 1024,
         machine: machine(),
-        engine: None,
+        backend: None,
         floor: None,
     }
 }
