@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{
-    Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, RequestedSetting, Runtime,
-    ServerSpec, SettingKind, Timing, Variant, WarmUp, Workload,
+    Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, RequestedSetting, Runtime, ServerSpec,
+    SettingKind, Timing, Variant, WarmUp, Workload, WorkloadKind,
 };
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric, Mode, Outcome,
@@ -52,7 +52,7 @@ pub fn study() -> Study {
         services: Vec::new(),
         workloads: vec![Workload {
             name: "pages".to_owned(),
-            asks: Asks::Request {
+            kind: WorkloadKind::Request {
                 request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
                 expect: Expect::default(),
             },

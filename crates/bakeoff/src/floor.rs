@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
+use load::{Flow, LengthRule, Load, PreparedRequest, Stop, Summary, Target};
 use miette::IntoDiagnostic as _;
 use model::study::{Expect, Isolation, Request};
 use model::{Backend, ClientFloor, Sample};
@@ -38,9 +38,9 @@ pub fn measure(
     let _pinned = Pinned::to(&host.client_cpus).into_diagnostic()?;
     let target = Target::from(server.address);
     let request = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
-    let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).into_diagnostic()?;
+    let prepared = PreparedRequest::new(&request, &Expect::default(), &target, LengthRule::Any).into_diagnostic()?;
     let load = |connections, stop| -> miette::Result<Summary> {
-        let load = Load { connections, backend, ..Load::new(target.clone(), vec![ask.clone()], stop) };
+        let load = Load { connections, backend, ..Load::new(target.clone(), vec![prepared.clone()], stop) };
         let judge = |seen: Sample| if seen.start_s + seen.length_s < LONGEST_S { Flow::Continue } else { Flow::Stop };
         load::run(&load, interrupted, &mut |seen| judge(seen)).into_diagnostic()
     };

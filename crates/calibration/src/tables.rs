@@ -82,7 +82,7 @@ fn worst_errors(cells: &[&Cell]) -> [String; 4] {
 }
 
 /// One thing that was asked.
-struct Asked {
+struct Criterion {
     what: String,
     wanted: &'static str,
     /// What came out, and where.
@@ -91,9 +91,9 @@ struct Asked {
     missed_by: Option<String>,
 }
 
-fn asked(figure: &str, lines: &[Asked]) -> String {
+fn criteria(figure: &str, lines: &[Criterion]) -> String {
     let mut text = format!("| {figure} | wanted | the worst | |\n|---|---|---|---|\n");
-    for Asked { what, wanted, came, missed_by } in lines {
+    for Criterion { what, wanted, came, missed_by } in lines {
         let word = missed_by.as_ref().map_or_else(|| "met".to_owned(), |by| format!("**missed** by {by}"));
         let _ = writeln!(text, "| {what} | {wanted} | {came} | {word} |");
     }
@@ -119,10 +119,10 @@ fn asked_of_errors(figure: &str, all: &[(String, Errors)]) -> String {
     let line = |what: &str, wanted, rate: fn(&Errors) -> Rate, missed_by: &dyn Fn(Rate) -> Option<String>| {
         let rates = all.iter().map(|(place, errors)| (rate(errors), place.as_str()));
         let (rate, place) = rates.max_by(|(a, _), (b, _)| a.share().total_cmp(&b.share())).unwrap_or_default();
-        Asked { what: what.to_owned(), wanted, came: format!("{rate} ({place})"), missed_by: missed_by(rate) }
+        Criterion { what: what.to_owned(), wanted, came: format!("{rate} ({place})"), missed_by: missed_by(rate) }
     };
     let [share, bound] = FALSE_DIFFERENCE;
-    asked(
+    criteria(
         figure,
         &[
             line(
@@ -271,8 +271,8 @@ impl Race {
 
 /// Figure 2: JVM-shaped noise, against a fixed design that ranks.
 pub fn summary_of_races(races: &[Race]) -> String {
-    let is_asked = |race: &&Race| race.shape == Shape::Jvm.to_string() && race.test == Test::SignedRanks.name();
-    let line = |race: &Race| Asked {
+    let is_judged = |race: &&Race| race.shape == Shape::Jvm.to_string() && race.test == Test::SignedRanks.name();
+    let line = |race: &Race| Criterion {
         what: format!("noise with which 20 fixed blocks have a power of {:.0} %", race.fixed_power * 100.0),
         wanted: "≤ 60 %",
         came: format!(
@@ -284,8 +284,8 @@ pub fn summary_of_races(races: &[Race]) -> String {
         ),
         missed_by: (race.part() > BLOCKS).then(|| format!("{:.0} points", (race.part() - BLOCKS) * 100.0)),
     };
-    let lines: Vec<Asked> = races.iter().filter(is_asked).map(line).collect();
-    asked("2. blocks to a verdict at 5 %, part of a fixed design of equal power", &lines)
+    let lines: Vec<Criterion> = races.iter().filter(is_judged).map(line).collect();
+    criteria("2. blocks to a verdict at 5 %, part of a fixed design of equal power", &lines)
 }
 
 /// Blocks to a verdict against the fixed design.
@@ -344,7 +344,7 @@ pub fn summary_of_changes(found: &[Found]) -> String {
         });
         let worst = rates.min_by(|(a, ..), (b, ..)| a.share().total_cmp(&b.share())).unwrap_or_default();
         let (rate, step, sd) = worst;
-        Asked {
+        Criterion {
             what: format!(
                 "steps of {:.0} % found within 5 s, noise of {}",
                 size * 100.0,
@@ -357,14 +357,14 @@ pub fn summary_of_changes(found: &[Found]) -> String {
     };
     let [ten, twenty] = STEPS_FOUND;
     let alarms = worst(asked_of().map(|found| found.alarms));
-    asked(
+    criteria(
         "3. change points, 150 s",
         &[
             steps(0.1, true, ten),
             steps(0.1, false, ten),
             steps(0.2, true, twenty),
             steps(0.2, false, twenty),
-            Asked {
+            Criterion {
                 what: "steady launches with an alarm, any noise".to_owned(),
                 wanted: "≤ 15 %",
                 came: alarms.to_string(),
@@ -423,13 +423,13 @@ pub fn tails(rows: &[(String, [(Rate, f64); 2])]) -> String {
 
 /// Figure 5: each ablation's worst rate of false differences, of rows that name it.
 pub fn summary_of_ablations(rates: &[(&str, Rate)]) -> String {
-    let line = |(what, rate): &(&str, Rate)| Asked {
+    let line = |(what, rate): &(&str, Rate)| Criterion {
         what: (*what).to_owned(),
         wanted: "more than 5 %",
         came: rate.to_string(),
         missed_by: above(FALSE_DIFFERENCE[0], rate.share()),
     };
-    asked("5. false \"different\" when a part is left out", &rates.iter().map(line).collect::<Vec<_>>())
+    criteria("5. false \"different\" when a part is left out", &rates.iter().map(line).collect::<Vec<_>>())
 }
 
 /// Rates by row and column, in per cent, with their intervals.

@@ -34,11 +34,11 @@ pub(crate) enum Ready {
 
 /// Sets up the backend of one thread with `slots` slots, for that thread alone: what is asked for, or the best that
 /// works here. `kernel_time` says whether the kernel is asked when bytes came.
-pub(crate) fn set_up(asked: Option<Backend>, slots: usize, kernel_time: bool) -> Result<Ready, LoadError> {
-    if asked != Some(Backend::Epoll) {
+pub(crate) fn set_up(requested: Option<Backend>, slots: usize, kernel_time: bool) -> Result<Ready, LoadError> {
+    if requested != Some(Backend::Epoll) {
         match Uring::new(slots, kernel_time) {
             Ok(uring) => return Ok(Ready::Uring(uring.into())),
-            Err(why) if asked.is_some() => return Err(LoadError::NoIoUring(why)),
+            Err(why) if requested.is_some() => return Err(LoadError::NoIoUring(why)),
             Err(_) => {}
         }
     }
@@ -171,8 +171,8 @@ mod tests {
         let tried = thread::spawn(|| {
             forbid_io_uring();
             assert_eq!(best_backend(), Backend::Epoll);
-            for asked in [None, Some(Backend::Epoll)] {
-                assert!(matches!(set_up(asked, 1, true), Ok(Ready::Epoll(_))), "{asked:?}");
+            for requested in [None, Some(Backend::Epoll)] {
+                assert!(matches!(set_up(requested, 1, true), Ok(Ready::Epoll(_))), "{requested:?}");
             }
             let Err(LoadError::NoIoUring(why)) = set_up(Some(Backend::IoUring), 1, true) else { panic!("not refused") };
             assert_eq!(why.raw_os_error(), Some(libc::EPERM));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::{Failure, Malformed};
 
 use crate::content::{Decoded, Kept};
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::Target;
 use crate::wire::{Wire, WireError};
@@ -25,14 +25,14 @@ pub(crate) enum State {
     /// Being made, until the two sides have agreed on TLS where it is spoken; fails at the deadline.
     Connecting { deadline: Duration },
     /// Between the first byte of a request and the last of its answer; fails at the deadline.
-    Asking { deadline: Duration },
+    InFlight { deadline: Duration },
 }
 
 /// A request as a connection has it in hand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Task {
-    /// Index of the ask.
-    pub ask: usize,
+    /// Index of the request.
+    pub request: usize,
     /// When it was meant to be sent, in an open loop.
     pub intended: Option<Duration>,
 }
@@ -170,13 +170,13 @@ impl Connection {
     pub fn start(&mut self, task: Task, now: Duration, deadline: Duration) {
         self.task = task;
         self.sent_at = now;
-        self.state = State::Asking { deadline };
+        self.state = State::InFlight { deadline };
     }
 
-    /// The bytes of `ask`, the one in hand, as they are to be sent.
+    /// The bytes of `request`, the one in hand, as they are to be sent.
     #[inline]
-    pub fn send<'a>(&'a mut self, ask: &'a Ask) -> Result<&'a [u8], Failure> {
-        self.wire.send(ask).map_err(|error| error.failure())
+    pub fn send<'a>(&'a mut self, request: &'a PreparedRequest) -> Result<&'a [u8], Failure> {
+        self.wire.send(request).map_err(|error| error.failure())
     }
 
     /// What is to be sent beside requests, after bytes came.
@@ -197,42 +197,42 @@ impl Connection {
 
     /// Takes received bytes, whose meaning goes to `sink`, a body that may be in gzip as a whole and without it; says how
     /// the request ended when they end it.
-    pub fn received(&mut self, bytes: &[u8], ask: &Ask, sink: &mut impl Sink) -> Option<Ended> {
-        let received = if ask.takes_gzip() {
+    pub fn received(&mut self, bytes: &[u8], request: &PreparedRequest, sink: &mut impl Sink) -> Option<Ended> {
+        let received = if request.takes_gzip() {
             let decoded = self.decoded.get_or_insert_with(|| Decoded::new(Kept::for_sink(sink), true));
-            self.wire.receive(bytes, ask.is_head(), &mut Coded(decoded, sink))
+            self.wire.receive(bytes, request.is_head(), &mut Coded(decoded, sink))
         } else {
-            self.wire.receive(bytes, ask.is_head(), sink)
+            self.wire.receive(bytes, request.is_head(), sink)
         };
         match received {
             Ok(None) => None,
-            Ok(Some(answered)) => Some(self.judge(answered, ask, sink)),
+            Ok(Some(answered)) => Some(self.judge(answered, request, sink)),
             Err(error) => Some(error.into()),
         }
     }
 
-    /// How many of the next bytes need not be seen, if the answer to `ask` is to be known by its status and length only.
+    /// How many of the next bytes need not be seen, if the answer to `request` is to be known by its status and length only.
     #[inline]
-    pub fn skippable(&self, ask: &Ask) -> u64 {
-        if ask.takes_gzip() { 0 } else { self.wire.skippable() }
+    pub fn skippable(&self, request: &PreparedRequest) -> u64 {
+        if request.takes_gzip() { 0 } else { self.wire.skippable() }
     }
 
     /// Takes so many bytes unseen; says how the request ended when they end it.
-    pub fn skipped(&mut self, bytes: u64, ask: &Ask) -> Option<Ended> {
+    pub fn skipped(&mut self, bytes: u64, request: &PreparedRequest) -> Option<Ended> {
         match self.wire.skip(bytes) {
-            Ok(answered) => answered.map(|answered| self.judge(answered, ask, &mut Ignore)),
+            Ok(answered) => answered.map(|answered| self.judge(answered, request, &mut Ignore)),
             Err(error) => Some(error.into()),
         }
     }
 
     /// Takes the orderly end of the connection.
-    pub fn closed(&mut self, ask: &Ask, sink: &mut impl Sink) -> Ended {
+    pub fn closed(&mut self, request: &PreparedRequest, sink: &mut impl Sink) -> Ended {
         let closed = match &mut self.decoded {
             Some(decoded) => self.wire.close(&mut Coded(decoded, sink)),
             None => self.wire.close(sink),
         };
         match closed {
-            Ok(answered) => self.judge(answered, ask, sink),
+            Ok(answered) => self.judge(answered, request, sink),
             Err(error) => error.into(),
         }
     }
@@ -270,13 +270,13 @@ impl Connection {
         wait.min(LONGEST_BACK_OFF)
     }
 
-    fn judge(&mut self, answered: Answered, ask: &Ask, sink: &mut impl Sink) -> Ended {
+    fn judge(&mut self, answered: Answered, request: &PreparedRequest, sink: &mut impl Sink) -> Ended {
         self.failures_in_a_row = 0;
         let ended = |answered: Answered| Ended {
             answered: Some(answered),
-            judged: ask.judge(answered.status, answered.body_bytes),
+            judged: request.judge(answered.status, answered.body_bytes),
             malformed: None,
-            reusable: answered.keep_alive && ask.keeps_alive(),
+            reusable: answered.keep_alive && request.keeps_alive(),
         };
         match self.decoded.take().map(Decoded::finish) {
             None => ended(answered),
@@ -295,13 +295,13 @@ mod tests {
     use crate::request::LengthRule;
     use model::study::{Expect, Request};
 
-    fn ask() -> Ask {
+    fn request() -> PreparedRequest {
         let request = Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
         let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
-        Ask::new(&request, &Expect::default(), &target, LengthRule::Exact(1)).unwrap()
+        PreparedRequest::new(&request, &Expect::default(), &target, LengthRule::Exact(1)).unwrap()
     }
 
-    fn asking() -> Connection {
+    fn in_flight() -> Connection {
         let mut connection = Connection::new();
         connection.start(Task::default(), Duration::ZERO, Duration::MAX);
         connection
@@ -309,10 +309,12 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_leaves_the_connection_usable() {
-        let ask = ask();
-        let ended = asking().received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &ask, &mut Ignore).unwrap();
+        let request = request();
+        let ended =
+            in_flight().received(b"HTTP/1.1 500 X\r\nContent-Length: 1\r\n\r\nx", &request, &mut Ignore).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Status), true));
-        let ended = asking().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &ask, &mut Ignore).unwrap();
+        let ended =
+            in_flight().received(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nxx", &request, &mut Ignore).unwrap();
         assert_eq!((ended.judged, ended.reusable), (Err(Failure::Length), true));
     }
 
@@ -333,14 +335,14 @@ mod tests {
         let headers = vec![("Accept-Encoding".into(), "gzip".into())];
         let request = Request { method: "GET".into(), path: "/".into(), headers, body: None };
         let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
-        let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Exact(5)).unwrap();
+        let request = PreparedRequest::new(&request, &Expect::default(), &target, LengthRule::Exact(5)).unwrap();
         // `printf hello | gzip -n`
         let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
         let coded = [b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Length: 25\r\n\r\n", &hello[..]].concat();
         for bytes in [&coded[..], b"HTTP/1.1 200 X\r\nContent-Length: 5\r\n\r\nhello"] {
             for size in [1, 7, bytes.len()] {
-                let (mut connection, mut given) = (asking(), Given::default());
-                let mut ended = bytes.chunks(size).map(|piece| connection.received(piece, &ask, &mut given));
+                let (mut connection, mut given) = (in_flight(), Given::default());
+                let mut ended = bytes.chunks(size).map(|piece| connection.received(piece, &request, &mut given));
                 let ended = ended.by_ref().last().unwrap().unwrap();
                 assert_eq!((ended.judged, ended.answered.unwrap().body_bytes), (Ok(()), 5), "pieces of {size}");
                 assert_eq!(given.0, [b"hello"], "pieces of {size}");
@@ -348,39 +350,39 @@ mod tests {
         }
         let broken = [&coded[..coded.len() - 1], b"!"].concat();
         let mut given = Given::default();
-        let ended = asking().received(&broken, &ask, &mut given).unwrap();
+        let ended = in_flight().received(&broken, &request, &mut given).unwrap();
         assert_eq!((ended.malformed, given.0.len()), (Some(Malformed::Gzip), 0));
     }
 
     #[test]
     fn the_end_completes_only_what_it_may() {
-        let ask = ask();
-        let mut connection = asking();
-        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &ask, &mut Ignore), None);
+        let request = request();
+        let mut connection = in_flight();
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &request, &mut Ignore), None);
         let cut = |why| Ended::from(WireError::Malformed(why));
         assert_eq!(connection.broken(), cut(Malformed::CutBody));
-        assert_eq!(connection.closed(&ask, &mut Ignore).judged, Ok(()));
-        let mut connection = asking();
-        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &ask, &mut Ignore), None);
-        assert_eq!(connection.closed(&ask, &mut Ignore), cut(Malformed::CutBody));
-        assert_eq!(asking().closed(&ask, &mut Ignore), cut(Malformed::NoAnswer));
+        assert_eq!(connection.closed(&request, &mut Ignore).judged, Ok(()));
+        let mut connection = in_flight();
+        assert_eq!(connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n", &request, &mut Ignore), None);
+        assert_eq!(connection.closed(&request, &mut Ignore), cut(Malformed::CutBody));
+        assert_eq!(in_flight().closed(&request, &mut Ignore), cut(Malformed::NoAnswer));
         assert_eq!(cut(Malformed::NoAnswer).judged, Err(Failure::Closed));
     }
 
     #[test]
     fn back_off_grows_and_an_answer_ends_it() {
-        let ask = ask();
-        let mut connection = asking();
+        let request = request();
+        let mut connection = in_flight();
         let waits: Vec<u128> = (0..9).map(|_| connection.back_off().as_millis()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 100, 100]);
-        connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &ask, &mut Ignore);
+        connection.received(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\nx", &request, &mut Ignore);
         assert_eq!(connection.back_off(), SHORTEST_BACK_OFF);
     }
 
     #[test]
     fn only_a_connection_that_was_free_makes_a_request_late() {
         const MS: Duration = Duration::from_millis(1);
-        let due = |ms: u32| Task { ask: 0, intended: Some(ms * MS) };
+        let due = |ms: u32| Task { request: 0, intended: Some(ms * MS) };
         let mut connection = Connection::new();
         connection.connect_for(due(10), 0, Duration::MAX);
         connection.start(due(10), 12 * MS, Duration::MAX);

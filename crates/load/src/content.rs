@@ -9,7 +9,7 @@ use flate2::write::MultiGzDecoder;
 use model::Malformed;
 use model::malformed::LONGEST_DECODED;
 
-use crate::ask::LONGEST_BODY;
+use crate::fetch::LONGEST_BODY;
 use crate::response::{Sink, tokens};
 
 /// Passes one answer on, its body without gzip.

@@ -166,8 +166,8 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
         };
         self.roll(over_at);
         self.recorder.waiting(self.job.arrivals.waiting());
-        let asking = |connection: &&Connection| matches!(connection.state(), State::Asking { .. });
-        self.finished.abandoned = self.connections.iter().filter(asking).count() as u64;
+        let in_flight = |connection: &&Connection| matches!(connection.state(), State::InFlight { .. });
+        self.finished.abandoned = self.connections.iter().filter(in_flight).count() as u64;
         // A backend may hold sends back until it waits: what counts as abandoned has been sent.
         self.backend.wait(Duration::ZERO)?;
         (0..self.connections.len()).for_each(|index| self.close(index));
@@ -317,7 +317,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
             let (deadline, failure) = match self.connections[index].state() {
                 State::Idle | State::Waiting => continue,
                 State::Connecting { deadline } => (deadline, Failure::Connect),
-                State::Asking { deadline } => (deadline, Failure::TimedOut),
+                State::InFlight { deadline } => (deadline, Failure::TimedOut),
             };
             if deadline <= now {
                 self.ended(index, &failure.into(), None, true)?;
@@ -345,7 +345,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
             self.started += 1;
             intended.map(|intended| self.of_load(intended))
         };
-        let task = Task { ask: self.work.prepare(index, before)?, intended };
+        let task = Task { request: self.work.prepare(index, before)?, intended };
         if self.backend.is_open(index) {
             self.start(index, task, now)
         } else {
@@ -390,7 +390,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
                 self.go_on_connecting(slot, agreed)
             }
             (State::Connecting { .. }, What::Broken(error)) => self.ended(slot, &unconnected(error).into(), None, true),
-            (State::Asking { .. }, What::Received { came_at, ends }) => {
+            (State::InFlight { .. }, What::Received { came_at, ends }) => {
                 let bytes = self.backend.received();
                 self.recorder.received(bytes.len());
                 let ended = self.work.received(slot, connection, bytes);
@@ -403,18 +403,18 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
                     None => Ok(()),
                 }
             }
-            (State::Asking { .. }, What::Skipped { bytes, came_at, ends }) => {
+            (State::InFlight { .. }, What::Skipped { bytes, came_at, ends }) => {
                 self.recorder.received(bytes as usize);
                 match self.work.skipped(slot, connection, bytes) {
                     Some(ended) => self.ended(slot, &ended, came_at, ends),
                     None => Ok(()),
                 }
             }
-            (State::Connecting { .. } | State::Asking { .. }, What::Ended) => {
+            (State::Connecting { .. } | State::InFlight { .. }, What::Ended) => {
                 let ended = self.work.closed(slot, connection);
                 self.ended(slot, &ended, None, true)
             }
-            (State::Asking { .. }, _) | (State::Connecting { .. }, What::Skipped { .. }) => {
+            (State::InFlight { .. }, _) | (State::Connecting { .. }, What::Skipped { .. }) => {
                 let ended = connection.broken();
                 self.ended(slot, &ended, None, true)
             }
@@ -456,7 +456,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
         if let Some(send_delay) = connection.send_delay() {
             self.recorder.send_delay(send_delay);
         }
-        match connection.send(self.work.ask(index, task.ask)) {
+        match connection.send(self.work.request(index, task.request)) {
             Ok(bytes) => self.backend.send(index, bytes),
             Err(failure) => self.ended(index, &failure.into(), None, true),
         }

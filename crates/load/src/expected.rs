@@ -3,7 +3,7 @@
 use model::scenario::Checks;
 use model::study::Expect;
 
-use crate::ask::Answer;
+use crate::fetch::Answer;
 use crate::request::{RequestError, is_expected};
 use crate::scenario::{Check, Content, Names, is_missing};
 

@@ -52,8 +52,8 @@ impl Responses {
 /// Target `response`: any bytes in any pieces are what they are in one piece, and no body is longer than what came.
 /// Of `data`, the first byte says what was asked, the second where pieces end, and the rest is the answer.
 pub fn response(data: &[u8]) {
-    let [asked, size, bytes @ ..] = data else { return };
-    let (head_only, takes_gzip, size) = (asked & 1 != 0, asked & 2 != 0, usize::from(*size).max(1));
+    let [flags, size, bytes @ ..] = data else { return };
+    let (head_only, takes_gzip, size) = (flags & 1 != 0, flags & 2 != 0, usize::from(*size).max(1));
     let outcome = |pieces: &mut dyn Iterator<Item = &[u8]>, closes| {
         Responses::default().answer(pieces, closes, head_only, takes_gzip)
     };

@@ -53,7 +53,7 @@ pub enum Http2Error {
 
 /// A request as h2 takes it: everything but its body, and that.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Http2Request {
     pub request: Request<()>,
     pub body: Bytes,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Http2 {
 enum Exchange {
     Idle,
     /// Its answer's head has not come.
-    Asked(ResponseFuture),
+    Sent(ResponseFuture),
     /// Its answer's body is coming.
     Answering {
         status: u16,
@@ -103,14 +103,14 @@ impl Http2 {
     }
 
     /// Starts a request; the one before has been answered.
-    pub fn send(&mut self, asked: &Asked) -> Result<(), Http2Error> {
-        let Asked { request, body } = asked.clone();
+    pub fn send(&mut self, request: &Http2Request) -> Result<(), Http2Error> {
+        let Http2Request { request, body } = request.clone();
         let (response, mut stream) = self.requests.send_request(request, body.is_empty()).map_err(named)?;
         if !body.is_empty() {
             // All at once: h2 keeps what the server has no window for yet.
             stream.send_data(body, true).map_err(named)?;
         }
-        self.exchange = Exchange::Asked(response);
+        self.exchange = Exchange::Sent(response);
         self.poll_connection();
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Http2 {
         loop {
             match &mut self.exchange {
                 Exchange::Idle => return Ok(None),
-                Exchange::Asked(response) => {
+                Exchange::Sent(response) => {
                     let Poll::Ready(head) = Pin::new(response).poll(&mut context()) else { return Ok(None) };
                     let (head, body) = head.map_err(named)?.into_parts();
                     fields(&head.headers, sink);

@@ -34,14 +34,17 @@ fn go_away(last: u32) -> Vec<u8> {
     frame(GOAWAY, 0, 0, &[last.to_be_bytes(), 0_u32.to_be_bytes()].concat())
 }
 
-fn asked(body: &str) -> Asked {
-    Asked { request: Request::post("http://here/").body(()).unwrap(), body: Bytes::copy_from_slice(body.as_bytes()) }
+fn request(body: &str) -> Http2Request {
+    Http2Request {
+        request: Request::post("http://here/").body(()).unwrap(),
+        body: Bytes::copy_from_slice(body.as_bytes()),
+    }
 }
 
 /// A connection whose request is sent.
-fn asking() -> Http2 {
+fn in_flight() -> Http2 {
     let mut http = Http2::new().unwrap();
-    http.send(&asked("")).unwrap();
+    http.send(&request("")).unwrap();
     let mut unsent = Vec::new();
     http.take_unsent(&mut unsent);
     assert!(unsent.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
@@ -50,7 +53,7 @@ fn asking() -> Http2 {
 
 /// What comes of these bytes of the server's.
 fn after(bytes: &[Vec<u8>]) -> Result<Option<Answered>, Http2Error> {
-    asking().receive(&[vec![settings()], bytes.to_vec()].concat().concat(), &mut Ignore)
+    in_flight().receive(&[vec![settings()], bytes.to_vec()].concat().concat(), &mut Ignore)
 }
 
 /// Kinds and payloads of the frames that are to be sent.
@@ -73,13 +76,13 @@ fn an_answer_is_found_however_its_bytes_are_split() {
     let bytes =
         [settings(), early, ok(0), frame(DATA, 0, 1, b"hello "), frame(DATA, 0, 1, b"world"), trailers].concat();
     for split in 0..=bytes.len() {
-        let mut http = asking();
+        let mut http = in_flight();
         let (first, second) = bytes.split_at(split);
         let answers = [http.receive(first, &mut Ignore).unwrap(), http.receive(second, &mut Ignore).unwrap()];
         let expected = Answered { status: 200, body_bytes: 11, keep_alive: true };
         assert_eq!(answers.into_iter().flatten().collect::<Vec<_>>(), [expected], "split at {split}");
         assert!(http.is_reusable());
-        http.send(&asked("")).unwrap();
+        http.send(&request("")).unwrap();
     }
 }
 
@@ -95,18 +98,18 @@ fn a_server_that_ends_a_stream_is_told_from_one_that_refuses_it() {
 #[test]
 fn a_server_that_goes_away_answers_what_it_has_taken() {
     assert!(matches!(after(&[go_away(0)]), Err(Http2Error::GoAway(Reason::NO_ERROR))));
-    let mut http = asking();
+    let mut http = in_flight();
     let bytes = [settings(), go_away(1), ok(END_STREAM)].concat();
     assert_eq!(http.receive(&bytes, &mut Ignore).unwrap().unwrap().status, 200);
     assert!(!http.is_reusable());
-    assert!(http.send(&asked("")).is_err());
+    assert!(http.send(&request("")).is_err());
 }
 
 #[test]
 fn what_is_not_http_2_is_known_by_its_first_bytes() {
     let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
     for split in 0..answer.len() {
-        let mut http = asking();
+        let mut http = in_flight();
         let (first, second) = answer.split_at(split);
         let told = http.receive(first, &mut Ignore).and_then(|_| http.receive(second, &mut Ignore));
         assert!(matches!(told, Err(Http2Error::NotHttp2)), "split at {split}");
@@ -132,7 +135,7 @@ fn a_head_has_its_longest() {
 #[test]
 fn an_end_before_the_answers_is_a_failure() {
     for bytes in [settings(), [settings(), ok(0)].concat(), [settings(), ok(0), frame(DATA, 0, 1, b"x")].concat()] {
-        let mut http = asking();
+        let mut http = in_flight();
         assert_eq!(http.receive(&bytes, &mut Ignore).unwrap(), None);
         assert!(matches!(http.close(&mut Ignore), Err(Http2Error::Closed)));
     }
@@ -152,7 +155,7 @@ fn pings_and_settings_are_answered_whatever_is_asked() {
 
 #[test]
 fn a_long_body_gets_more_window_as_it_is_read() {
-    let mut http = asking();
+    let mut http = in_flight();
     http.receive(&[settings(), ok(0)].concat(), &mut Ignore).unwrap();
     let part = frame(DATA, 0, 1, &[0; 16_384]);
     // More than the stream's window, and the connection's: a server that got no more would stop.
@@ -176,7 +179,7 @@ fn a_long_request_waits_for_the_servers_window() {
     let mut http = Http2::new().unwrap();
     http.take_unsent(&mut Vec::new());
     http.receive(&settings(), &mut Ignore).unwrap();
-    http.send(&asked(&"x".repeat(100_000))).unwrap();
+    http.send(&request(&"x".repeat(100_000))).unwrap();
     let data = |http: &mut Http2| -> usize {
         unsent(http).iter().filter(|(kind, ..)| *kind == DATA).map(|(.., payload)| payload.len()).sum()
     };

@@ -2,22 +2,22 @@
 //! and records what came of every request.
 //!
 //! A [`Load`] says what is asked, over how many connections, when and until when; [`run`] does it and hands over one
-//! [`model::Sample`] a second. [`ask()`] gets one whole answer.
+//! [`model::Sample`] a second. [`fetch()`] gets one whole answer.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
 //! use std::time::Duration;
 //!
-//! use load::{Ask, Flow, LengthRule, Load, Stop, Target};
+//! use load::{Flow, LengthRule, Load, PreparedRequest, Stop, Target};
 //! use model::study::{Expect, Request};
 //!
 //! let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 8080)));
 //! let request = Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
-//! let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any)?;
-//! let answer = load::ask(&target, &ask, Duration::from_secs(5))?;
-//! let ask = ask.with_length(LengthRule::Exact(answer.body.len() as u64));
+//! let prepared = PreparedRequest::new(&request, &Expect::default(), &target, LengthRule::Any)?;
+//! let answer = load::fetch(&target, &prepared, Duration::from_secs(5))?;
+//! let prepared = prepared.with_length(LengthRule::Exact(answer.body.len() as u64));
 //!
-//! let load = Load { connections: 20, ..Load::new(target, vec![ask], Stop::After(Duration::from_secs(30))) };
+//! let load = Load { connections: 20, ..Load::new(target, vec![prepared], Stop::After(Duration::from_secs(30))) };
 //! let summary = load::run(&load, &AtomicBool::new(false), &mut |sample| {
 //!     println!("{} good in {} s", sample.tally.good, sample.length_s);
 //!     Flow::Continue
@@ -31,15 +31,15 @@
 //! moves the bytes; `arrivals` says when requests start, by `schedule` in an open loop; `connection` follows one
 //! connection without touching a socket, on a `wire`: HTTP/1.1 as it is, or layers of `tls` and `http2`; `receive` reads,
 //! and asks the kernel when bytes came; `response` finds where a response ends; `recorder` makes samples. `expected` holds a single
-//! answer of `ask` against what a study expects.
+//! answer of `fetch` against what a study expects.
 
 mod arrivals;
-mod ask;
 mod backend;
 mod connection;
 mod content;
 mod engine;
 mod expected;
+mod fetch;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -59,12 +59,14 @@ mod wire;
 mod work;
 
 pub use arrivals::{Stop, users_at};
-pub use ask::{Answer, AskError, ask};
 pub use backend::best_backend;
 pub use expected::Expected;
+pub use fetch::{Answer, FetchError, fetch};
 pub use http2::Http2Error;
-pub use request::{Ask, LengthRule, RequestError};
-pub use run::{Asked, Flow, Load, LoadError, OpenSummary, Summary, allow_connections, run, run_from, run_in_turns};
+pub use request::{LengthRule, PreparedRequest, RequestError};
+pub use run::{
+    Flow, Load, LoadError, OpenSummary, RequestSource, Summary, allow_connections, run, run_from, run_in_turns,
+};
 pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};

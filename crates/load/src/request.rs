@@ -8,7 +8,7 @@ use model::study::{Expect, Request};
 use thiserror::Error;
 
 use crate::content::offers_gzip;
-use crate::http2::Asked;
+use crate::http2::Http2Request;
 use crate::response::is_token;
 use crate::scenario::PatternError;
 use crate::target::{Protocol, Target};
@@ -45,10 +45,10 @@ const MOST_FIELDS: usize = 128;
 
 /// One kind of request: its bytes, and how its answers are judged.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct PreparedRequest {
     bytes: Box<[u8]>,
     /// The same for HTTP/2, where the target speaks it.
-    http2: Option<Box<Asked>>,
+    http2: Option<Box<Http2Request>>,
     status: Option<u16>,
     length: LengthRule,
     head: bool,
@@ -81,13 +81,16 @@ pub enum RequestError {
     Expect(#[from] PatternError),
 }
 
-impl Ask {
+impl PreparedRequest {
     /// Writes `request` out for `target`. `expect.status` and `length` are checked on every answer of a load;
-    /// the other expectations are the caller's to check, on answers got by [`crate::ask()`].
+    /// the other expectations are the caller's to check, on answers got by [`crate::fetch()`].
     pub fn new(request: &Request, expect: &Expect, target: &Target, length: LengthRule) -> Result<Self, RequestError> {
         Ok(Self {
             bytes: render(request, &target.host)?.into(),
-            http2: (target.protocol == Protocol::Http2).then(|| asked(request, target)).transpose()?.map(Into::into),
+            http2: (target.protocol == Protocol::Http2)
+                .then(|| http2_request(request, target))
+                .transpose()?
+                .map(Into::into),
             status: expect.status,
             length,
             head: request.method == "HEAD",
@@ -117,7 +120,8 @@ impl Ask {
 
     /// The same rules for another request, which is written for HTTP/1.1 already.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>, target: &Target) -> Self {
-        let http2 = (target.protocol == Protocol::Http2).then(|| asked_of(&bytes, target)).flatten().map(Into::into);
+        let http2 =
+            (target.protocol == Protocol::Http2).then(|| http2_request_of(&bytes, target)).flatten().map(Into::into);
         Self { bytes: bytes.into(), http2, ..*self }
     }
 
@@ -127,7 +131,7 @@ impl Ask {
     }
 
     /// The request as sent over HTTP/2.
-    pub(crate) fn http2(&self) -> Option<&Asked> {
+    pub(crate) fn http2(&self) -> Option<&Http2Request> {
         self.http2.as_deref()
     }
 
@@ -192,7 +196,7 @@ fn render(request: &Request, host: &str) -> Result<Vec<u8>, RequestError> {
 }
 
 /// A request that [`render`] has accepted, for HTTP/2 (RFC 9113 §8.3.1): fields about the connection are left out (§8.2.2).
-fn asked(request: &Request, target: &Target) -> Result<Asked, RequestError> {
+fn http2_request(request: &Request, target: &Target) -> Result<Http2Request, RequestError> {
     const OF_THE_CONNECTION: [&str; 6] = ["host", "connection", "keep-alive", "proxy-connection", "te", "upgrade"];
     let Request { method, path, headers, body } = request;
     let refused = |name: &str, value: &str| RequestError::Header { name: name.to_owned(), length: value.len() };
@@ -205,25 +209,25 @@ fn asked(request: &Request, target: &Target) -> Result<Asked, RequestError> {
         .path_and_query(path.as_str())
         .build()
         .map_err(|_| RequestError::Path(path.clone()))?;
-    let mut asked = http::Request::new(());
-    *asked.method_mut() = Method::from_bytes(method.as_bytes()).map_err(|_| RequestError::Method(method.clone()))?;
-    *asked.uri_mut() = uri;
+    let mut made = http::Request::new(());
+    *made.method_mut() = Method::from_bytes(method.as_bytes()).map_err(|_| RequestError::Method(method.clone()))?;
+    *made.uri_mut() = uri;
     for (name, value) in headers {
         if OF_THE_CONNECTION.iter().any(|left_out| name.eq_ignore_ascii_case(left_out)) {
             continue;
         }
         let field = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused(name, value))?;
-        asked.headers_mut().append(field, HeaderValue::from_str(value).map_err(|_| refused(name, value))?);
+        made.headers_mut().append(field, HeaderValue::from_str(value).map_err(|_| refused(name, value))?);
     }
     if body.is_some() || says_length(method) {
         let length = body.as_deref().map_or(0, str::len);
-        asked.headers_mut().insert(CONTENT_LENGTH, length.into());
+        made.headers_mut().insert(CONTENT_LENGTH, length.into());
     }
-    Ok(Asked { request: asked, body: Bytes::from(body.clone().unwrap_or_default()) })
+    Ok(Http2Request { request: made, body: Bytes::from(body.clone().unwrap_or_default()) })
 }
 
 /// A request that is written for HTTP/1.1, for HTTP/2; none if it cannot be asked for so.
-fn asked_of(bytes: &[u8], target: &Target) -> Option<Asked> {
+fn http2_request_of(bytes: &[u8], target: &Target) -> Option<Http2Request> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut head = httparse::Request::new(&mut fields);
     let Ok(httparse::Status::Complete(length)) = head.parse(bytes) else { return None };
@@ -241,11 +245,11 @@ fn asked_of(bytes: &[u8], target: &Target) -> Option<Asked> {
         body: None,
     };
     let body = Bytes::copy_from_slice(&bytes[length..]);
-    let mut asked = asked(&request, target).ok()?.request;
+    let mut made = http2_request(&request, target).ok()?.request;
     if head.headers.iter().any(is_length) {
-        asked.headers_mut().insert(CONTENT_LENGTH, body.len().into());
+        made.headers_mut().insert(CONTENT_LENGTH, body.len().into());
     }
-    Some(Asked { request: asked, body })
+    Some(Http2Request { request: made, body })
 }
 
 /// RFC 9110 §8.6: a method that gives meaning to a body says so when there is none.
@@ -270,9 +274,9 @@ mod tests {
         render(request, "here:80").map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
-    fn ask(status: Option<u16>, length: LengthRule) -> Ask {
+    fn prepared(status: Option<u16>, length: LengthRule) -> PreparedRequest {
         let target = Target::from(SocketAddr::from(([127, 0, 0, 1], 80)));
-        Ask::new(&request("GET", "/"), &Expect { status, ..Expect::default() }, &target, length).unwrap()
+        PreparedRequest::new(&request("GET", "/"), &Expect { status, ..Expect::default() }, &target, length).unwrap()
     }
 
     #[test]
@@ -299,16 +303,16 @@ mod tests {
 
     #[test]
     fn status_is_judged_before_length() {
-        let any = ask(None, LengthRule::Any);
+        let any = prepared(None, LengthRule::Any);
         assert_eq!(any.judge(200, 7), Ok(()));
         assert_eq!(any.judge(399, 0), Ok(()));
         assert_eq!(any.judge(400, 7), Err(Failure::Status));
         assert_eq!(any.judge(199, 7), Err(Failure::Status));
-        let strict = ask(Some(404), LengthRule::Exact(3));
+        let strict = prepared(Some(404), LengthRule::Exact(3));
         assert_eq!(strict.judge(404, 3), Ok(()));
         assert_eq!(strict.judge(404, 4), Err(Failure::Length));
         assert_eq!(strict.judge(200, 4), Err(Failure::Status));
-        let within = ask(None, LengthRule::Within { min: 2, max: 4 });
+        let within = prepared(None, LengthRule::Within { min: 2, max: 4 });
         assert_eq!([1, 2, 4, 5].map(|bytes| within.judge(200, bytes).is_ok()), [false, true, true, false]);
     }
 
@@ -316,7 +320,9 @@ mod tests {
     fn a_request_may_end_its_connection() {
         let target = Target::from(SocketAddr::from(([127, 0, 0, 1], 80)));
         let keeps = |value: &str| {
-            Ask::new(&with("Connection", value), &Expect::default(), &target, LengthRule::Any).unwrap().keeps_alive()
+            PreparedRequest::new(&with("Connection", value), &Expect::default(), &target, LengthRule::Any)
+                .unwrap()
+                .keeps_alive()
         };
         assert!(keeps("keep-alive"));
         assert!(!keeps("x, Close"));

@@ -66,14 +66,14 @@ fn every_case_has_a_name_of_its_own() {
 proptest! {
     #[test]
     fn any_bytes_in_any_pieces_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..300), size in any::<u8>(),
-                                         asked in 0u8..4, start in 0usize..4) {
+                                         flags in 0u8..4, start in 0usize..4) {
         let starts = [
             "",
             "HTTP/1.1 200 OK\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\u{8b}\x08\0\0\0\0\0\0\x03",
         ];
-        fuzzing::response(&[&[asked, size], starts[start].as_bytes(), &bytes].concat());
+        fuzzing::response(&[&[flags, size], starts[start].as_bytes(), &bytes].concat());
     }
 
     #[test]

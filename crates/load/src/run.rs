@@ -17,7 +17,7 @@ use crate::arrivals::{Source, Stop, share};
 use crate::backend::{self, Ready};
 use crate::engine::{self, Finished, Job};
 use crate::merge::Merge;
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::scenario::{self, RanOut, Script, StepFailed, TornDown, Walks};
 use crate::schedule::is_sound;
 use crate::target::{Address, Target};
@@ -52,7 +52,7 @@ pub struct Load {
     /// Where requests go.
     pub target: Target,
     /// What is asked.
-    pub asks: Asked,
+    pub source: RequestSource,
     /// Connections kept open, and so the most requests in flight.
     pub connections: u32,
     /// What makes requests start.
@@ -74,9 +74,9 @@ pub struct Load {
 
 /// What a load asks.
 #[derive(Debug, Clone)]
-pub enum Asked {
+pub enum RequestSource {
     /// These requests in turn, one after another.
-    Requests(Vec<Ask>),
+    Requests(Vec<PreparedRequest>),
     /// Scenarios: each connection is a user, who walks through them iteration by iteration. Of several scripts each
     /// user takes one after another in turn, as another user of each.
     ///
@@ -89,22 +89,22 @@ pub enum Asked {
     Scenarios(Vec<Script>),
 }
 
-impl Asked {
+impl RequestSource {
     fn len(&self) -> usize {
         match self {
-            Self::Requests(asks) => asks.len(),
+            Self::Requests(requests) => requests.len(),
             Self::Scenarios(scripts) => scripts.len(),
         }
     }
 }
 
-impl From<Vec<Ask>> for Asked {
-    fn from(asks: Vec<Ask>) -> Self {
-        Self::Requests(asks)
+impl From<Vec<PreparedRequest>> for RequestSource {
+    fn from(requests: Vec<PreparedRequest>) -> Self {
+        Self::Requests(requests)
     }
 }
 
-impl From<Vec<Script>> for Asked {
+impl From<Vec<Script>> for RequestSource {
     fn from(scripts: Vec<Script>) -> Self {
         Self::Scenarios(scripts)
     }
@@ -112,10 +112,10 @@ impl From<Vec<Script>> for Asked {
 
 impl Load {
     /// A closed loop over one connection, without time to think, by one thread, with a limit of 30 s.
-    pub fn new(target: Target, asks: impl Into<Asked>, stop: Stop) -> Self {
+    pub fn new(target: Target, source: impl Into<RequestSource>, stop: Stop) -> Self {
         Self {
             target,
-            asks: asks.into(),
+            source: source.into(),
             connections: 1,
             arrivals: Arrivals::default(),
             seed: 1,
@@ -316,7 +316,7 @@ pub fn run_in_turns(load: &Load, stop: &AtomicBool, turns: &mut dyn Turns) -> Re
 }
 
 fn make(load: &Load, threads: usize, stop: &AtomicBool, turns: &mut dyn Turns) -> Result<Summary, LoadError> {
-    let numbers = [load.asks.len(), load.target.addresses.len(), load.connections as usize, load.threads];
+    let numbers = [load.source.len(), load.target.addresses.len(), load.connections as usize, load.threads];
     if numbers.contains(&0) || load.time_limit.is_zero() {
         return Err(LoadError::Nothing);
     }
@@ -330,12 +330,12 @@ fn make(load: &Load, threads: usize, stop: &AtomicBool, turns: &mut dyn Turns) -
         // What is asked for and does not work is told before anything is asked of the server.
         backend::set_up(load.backend, 1, load.kernel_time)?;
     }
-    match &load.asks {
-        Asked::Requests(asks) => {
-            let mut works: Vec<_> = (0..threads).map(|first| InTurn { asks, first }).collect();
+    match &load.source {
+        RequestSource::Requests(requests) => {
+            let mut works: Vec<_> = (0..threads).map(|first| InTurn { requests, first }).collect();
             spread(load, &[], &mut works, stop, turns)
         }
-        Asked::Scenarios(scripts) => walk(load, scripts, threads, stop, turns),
+        RequestSource::Scenarios(scripts) => walk(load, scripts, threads, stop, turns),
     }
 }
 

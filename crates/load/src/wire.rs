@@ -8,7 +8,7 @@ use model::{Failure, Malformed};
 use thiserror::Error;
 
 use crate::http2::{Http2, Http2Error};
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::{Protocol, Target};
 use crate::tls::{Received, Session, Tls, cure};
@@ -120,11 +120,11 @@ impl Wire {
 
     /// Writes a request as it is to be sent, at once.
     #[inline]
-    pub fn send<'a>(&'a mut self, ask: &'a Ask) -> Result<&'a [u8], WireError> {
+    pub fn send<'a>(&'a mut self, request: &'a PreparedRequest) -> Result<&'a [u8], WireError> {
         match self {
-            Self::Plain(_) => Ok(ask.bytes()),
+            Self::Plain(_) => Ok(request.bytes()),
             Self::Layered(layers) => {
-                layers.send(ask)?;
+                layers.send(request)?;
                 Ok(&layers.unsent)
             }
         }
@@ -240,11 +240,11 @@ impl Layers {
         Ok(layers)
     }
 
-    fn send(&mut self, ask: &Ask) -> Result<(), WireError> {
+    fn send(&mut self, request: &PreparedRequest) -> Result<(), WireError> {
         self.unsent.clear();
-        match (&mut self.http, &mut self.tls, ask.http2()) {
-            (Http::Two(http), _, Some(asked)) => http.send(asked)?,
-            (Http::One(_), Some(tls), _) => tls.send(ask.bytes()),
+        match (&mut self.http, &mut self.tls, request.http2()) {
+            (Http::Two(http), _, Some(request)) => http.send(request)?,
+            (Http::One(_), Some(tls), _) => tls.send(request.bytes()),
             (Http::Two(_), _, None) | (Http::One(_), None, _) => return Err(WireError::Unwritten),
         }
         self.flush();

@@ -56,20 +56,20 @@ impl Server {
         (Ok(wire), server)
     }
 
-    fn ask(&self) -> Ask {
+    fn request(&self) -> PreparedRequest {
         let request = Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
-        Ask::new(&request, &Expect::default(), &self.target, LengthRule::Any).unwrap()
+        PreparedRequest::new(&request, &Expect::default(), &self.target, LengthRule::Any).unwrap()
     }
 
     /// A connection whose request has reached the server.
-    fn asking(&self) -> (Wire, ServerConnection) {
+    fn in_flight(&self) -> (Wire, ServerConnection) {
         let (wire, mut server) = self.agree();
         let mut wire = wire.unwrap();
         assert!(wire.is_ready());
-        hear(&mut server, wire.send(&self.ask()).unwrap());
-        let mut request = vec![0; self.ask().bytes().len()];
+        hear(&mut server, wire.send(&self.request()).unwrap());
+        let mut request = vec![0; self.request().bytes().len()];
         server.reader().read_exact(&mut request).unwrap();
-        assert_eq!(request, self.ask().bytes());
+        assert_eq!(request, self.request().bytes());
         (wire, server)
     }
 }
@@ -101,10 +101,10 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 #[test]
 fn an_answer_over_tls_is_found_however_its_bytes_are_split() {
     let made = Server::http_1();
-    let (_, mut server) = made.asking();
+    let (_, mut server) = made.in_flight();
     let length = encrypted(&mut server, ANSWER).len();
     for split in 0..=length {
-        let (mut wire, mut server) = made.asking();
+        let (mut wire, mut server) = made.in_flight();
         let bytes = encrypted(&mut server, ANSWER);
         let (first, second) = bytes.split_at(split);
         let answers = [first, second].map(|part| wire.receive(part, false, &mut Ignore).unwrap());
@@ -117,20 +117,20 @@ fn an_answer_over_tls_is_found_however_its_bytes_are_split() {
 fn only_tls_itself_ends_an_answer_that_goes_on_to_the_end() {
     let made = Server::http_1();
     let until_close = b"HTTP/1.1 200 OK\r\n\r\nhello";
-    let (mut wire, mut server) = made.asking();
+    let (mut wire, mut server) = made.in_flight();
     assert_eq!(wire.receive(&encrypted(&mut server, until_close), false, &mut Ignore).unwrap(), None);
     server.send_close_notify();
     let answered = wire.receive(&said(&mut server), false, &mut Ignore).unwrap().unwrap();
     assert_eq!((answered.body_bytes, answered.keep_alive), (5, false));
 
-    let (mut wire, mut server) = made.asking();
+    let (mut wire, mut server) = made.in_flight();
     assert_eq!(wire.receive(&encrypted(&mut server, until_close), false, &mut Ignore).unwrap(), None);
     assert!(
         matches!(wire.close(&mut Ignore), Err(WireError::Malformed(Malformed::CutBody))),
         "anybody may have cut it"
     );
 
-    let (mut wire, mut server) = made.asking();
+    let (mut wire, mut server) = made.in_flight();
     server.send_close_notify();
     assert!(matches!(
         wire.receive(&said(&mut server), false, &mut Ignore),
@@ -140,7 +140,7 @@ fn only_tls_itself_ends_an_answer_that_goes_on_to_the_end() {
 
 #[test]
 fn more_than_the_answer_breaks_the_connection() {
-    let (mut wire, mut server) = Server::http_1().asking();
+    let (mut wire, mut server) = Server::http_1().in_flight();
     let mut bytes = encrypted(&mut server, ANSWER);
     bytes.extend(encrypted(&mut server, b"more"));
     assert!(matches!(wire.receive(&bytes, false, &mut Ignore), Err(WireError::Malformed(_))));
@@ -174,7 +174,7 @@ fn a_server_has_to_choose_the_version_that_is_asked_for() {
 fn every_connection_makes_a_whole_handshake() {
     let made = Server::http_1();
     for _ in 0..3 {
-        let (mut wire, mut server) = made.asking();
+        let (mut wire, mut server) = made.in_flight();
         // Tickets to come back with, which TLS 1.3 gives after the handshake, are among these.
         wire.receive(&encrypted(&mut server, ANSWER), false, &mut Ignore).unwrap().unwrap();
         assert_eq!(server.handshake_kind(), Some(HandshakeKind::Full));
@@ -184,7 +184,7 @@ fn every_connection_makes_a_whole_handshake() {
 #[test]
 fn what_comes_unasked_is_heard_where_it_may() {
     let made = Server::http_1();
-    let (mut wire, mut server) = made.asking();
+    let (mut wire, mut server) = made.in_flight();
     wire.receive(&encrypted(&mut server, ANSWER), false, &mut Ignore).unwrap().unwrap();
     server.refresh_traffic_keys().unwrap();
     assert!(wire.receive_unasked(&said(&mut server)), "new keys are TLS's own matter");
@@ -194,7 +194,7 @@ fn what_comes_unasked_is_heard_where_it_may() {
 
 #[test]
 fn the_server_is_told_of_the_end() {
-    let (mut wire, mut server) = Server::http_1().asking();
+    let (mut wire, mut server) = Server::http_1().in_flight();
     hear(&mut server, wire.farewell());
     assert!(server.process_new_packets().unwrap().peer_has_closed());
     assert!(Wire::Plain(Framer::default()).farewell().is_empty());

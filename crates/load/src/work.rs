@@ -8,7 +8,7 @@ use model::Sample;
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::response::Ignore;
 
 /// Says what the users ask, one in each slot, and hears what came of it.
@@ -21,7 +21,7 @@ pub(crate) trait Work {
     fn prepare(&mut self, slot: usize, started: u64) -> Result<usize, LoadError>;
 
     /// A slot's request: what is sent, and how the answer is framed and judged.
-    fn ask(&self, slot: usize, number: usize) -> &Ask;
+    fn request(&self, slot: usize, number: usize) -> &PreparedRequest;
 
     /// Gives a slot's connection the bytes that came.
     fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended>;
@@ -57,7 +57,7 @@ pub(crate) struct Then {
 
 /// The same requests in turn, whoever asks.
 pub(crate) struct InTurn<'a> {
-    pub asks: &'a [Ask],
+    pub requests: &'a [PreparedRequest],
     /// Index of the first; the others follow.
     pub first: usize,
 }
@@ -70,34 +70,34 @@ impl Work for InTurn<'_> {
 
     #[inline]
     fn prepare(&mut self, _: usize, started: u64) -> Result<usize, LoadError> {
-        Ok((self.first + started as usize) % self.asks.len())
+        Ok((self.first + started as usize) % self.requests.len())
     }
 
     #[inline]
-    fn ask(&self, _: usize, number: usize) -> &Ask {
-        &self.asks[number]
+    fn request(&self, _: usize, number: usize) -> &PreparedRequest {
+        &self.requests[number]
     }
 
     #[inline]
     fn received(&mut self, _: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended> {
-        let ask = &self.asks[connection.task().ask];
-        connection.received(bytes, ask, &mut Ignore)
+        let request = &self.requests[connection.task().request];
+        connection.received(bytes, request, &mut Ignore)
     }
 
     #[inline]
     fn skippable(&self, _: usize, connection: &Connection) -> u64 {
-        connection.skippable(&self.asks[connection.task().ask])
+        connection.skippable(&self.requests[connection.task().request])
     }
 
     #[inline]
     fn skipped(&mut self, _: usize, connection: &mut Connection, bytes: u64) -> Option<Ended> {
-        connection.skipped(bytes, &self.asks[connection.task().ask])
+        connection.skipped(bytes, &self.requests[connection.task().request])
     }
 
     #[inline]
     fn closed(&mut self, _: usize, connection: &mut Connection) -> Ended {
-        let ask = &self.asks[connection.task().ask];
-        connection.closed(ask, &mut Ignore)
+        let request = &self.requests[connection.task().request];
+        connection.closed(request, &mut Ignore)
     }
 
     #[inline]

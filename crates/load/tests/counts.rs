@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
-use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
+use load::{Flow, LengthRule, Load, PreparedRequest, Stop, Summary, Target};
 use model::study::{Expect, Request};
 use model::{Arrivals, Backend, Failure, Profile, Think};
 use tempfile::TempDir;
@@ -25,14 +25,14 @@ use tempfile::TempDir;
 /// How long a server may take to do what it was told; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn ask(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> Ask {
+fn prepared(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> PreparedRequest {
     let headers = if close { vec![("Connection".into(), "close".into())] } else { Vec::new() };
     let request = Request { method: "GET".into(), path: path.into(), headers, body: None };
-    Ask::new(&request, &Expect::default(), &Target::from(address), length).unwrap()
+    PreparedRequest::new(&request, &Expect::default(), &Target::from(address), length).unwrap()
 }
 
-fn load_of(backend: Backend, address: SocketAddr, asks: Vec<Ask>, stop: Stop) -> Load {
-    Load { backend: Some(backend), connections: 8, threads: 2, ..Load::new(Target::from(address), asks, stop) }
+fn load_of(backend: Backend, address: SocketAddr, requests: Vec<PreparedRequest>, stop: Stop) -> Load {
+    Load { backend: Some(backend), connections: 8, threads: 2, ..Load::new(Target::from(address), requests, stop) }
 }
 
 fn run(load: &Load) -> Summary {
@@ -176,20 +176,20 @@ fn spawn(folder: &Path) -> Child {
 fn nginx_has_logged_what_was_counted() {
     let nginx = Nginx::start();
     let exact = LengthRule::Exact;
-    let kinds = |close| -> Vec<Vec<Ask>> {
-        let ask = |path, length| ask(nginx.address, path, close, length);
+    let kinds = |close| -> Vec<Vec<PreparedRequest>> {
+        let prepared = |path, length| prepared(nginx.address, path, close, length);
         vec![
-            vec![ask("/good", exact(20))],
-            vec![ask("/good", exact(21))],
-            vec![ask("/none", LengthRule::Any)],
-            vec![ask("/good", exact(20)), ask("/none", LengthRule::Any), ask("/error", LengthRule::Any)],
+            vec![prepared("/good", exact(20))],
+            vec![prepared("/good", exact(21))],
+            vec![prepared("/none", LengthRule::Any)],
+            vec![prepared("/good", exact(20)), prepared("/none", LengthRule::Any), prepared("/error", LengthRule::Any)],
         ]
     };
     let stops = [Stop::Count(1_500), Stop::After(Duration::from_millis(400))];
     for (backend, stop) in backends().into_iter().flat_map(|backend| stops.map(|stop| (backend, stop))) {
-        for asks in [kinds(false), kinds(true)].concat() {
+        for requests in [kinds(false), kinds(true)].concat() {
             let before = nginx.logged();
-            let summary = run(&load_of(backend, nginx.address, asks, stop));
+            let summary = run(&load_of(backend, nginx.address, requests, stop));
             assert!(summary.tally.malformed.is_empty() && summary.tally.ended() > 0, "{summary:?}");
             match stop {
                 Stop::Count(count) => assert_eq!((summary.tally.ended(), summary.abandoned), (count, 0)),
@@ -203,12 +203,12 @@ fn nginx_has_logged_what_was_counted() {
 #[test]
 fn nginx_has_logged_what_an_open_loop_counted() {
     let nginx = Nginx::start();
-    let asks = vec![ask(nginx.address, "/good", false, LengthRule::Exact(20))];
+    let requests = vec![prepared(nginx.address, "/good", false, LengthRule::Exact(20))];
     let stops = [Stop::Count(1_000), Stop::After(Duration::from_millis(300))];
     for (backend, stop) in backends().into_iter().flat_map(|backend| stops.map(|stop| (backend, stop))) {
         let before = nginx.logged();
         let arrivals = Arrivals::Open(Profile::constant(5_000.0));
-        let summary = run(&Load { arrivals, ..load_of(backend, nginx.address, asks.clone(), stop) });
+        let summary = run(&Load { arrivals, ..load_of(backend, nginx.address, requests.clone(), stop) });
         nginx.agrees(&before, &summary);
         let open = summary.open.as_ref().unwrap();
         assert!(summary.abandoned <= open.unanswered, "{summary:?}");
@@ -219,10 +219,10 @@ fn nginx_has_logged_what_an_open_loop_counted() {
 fn nginx_has_logged_what_an_observer_has_not_seen() {
     let nginx = Nginx::start();
     for backend in backends() {
-        let asks = vec![ask(nginx.address, "/good", false, LengthRule::Any)];
+        let requests = vec![prepared(nginx.address, "/good", false, LengthRule::Any)];
         let before = nginx.logged();
         let summary =
-            load::run(&load_of(backend, nginx.address, asks, Stop::Told), &AtomicBool::new(false), &mut |_| {
+            load::run(&load_of(backend, nginx.address, requests, Stop::Told), &AtomicBool::new(false), &mut |_| {
                 // What ends meanwhile is seen by nobody.
                 thread::sleep(Duration::from_millis(50));
                 Flow::Stop
@@ -241,7 +241,7 @@ fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
             let load = load_of(
                 backend,
                 nginx.address,
-                vec![ask(nginx.address, "/good", close, LengthRule::Exact(20))],
+                vec![prepared(nginx.address, "/good", close, LengthRule::Exact(20))],
                 Stop::Count(4_000),
             );
             // Not so fast that it is over before all has happened.
@@ -279,7 +279,8 @@ fn the_known_server_has_received_what_was_counted() {
             [(false, Stop::Count(80)), (true, Stop::Count(80)), (false, Stop::After(Duration::from_millis(200)))]
         {
             let server = KnownServer::start(script.clone()).unwrap();
-            let load = load_of(backend, server.addr(), vec![ask(server.addr(), "/", close, LengthRule::Any)], stop);
+            let load =
+                load_of(backend, server.addr(), vec![prepared(server.addr(), "/", close, LengthRule::Any)], stop);
             let summary = run(&Load { time_limit: Duration::from_millis(200), ..load });
             // None is closed before it is received: each failure here comes of a request that was.
             let sent = summary.tally.ended() + summary.abandoned;

@@ -349,16 +349,15 @@ pub struct Workload {
     pub name: String,
     /// What is asked.
     #[serde(flatten)]
-    pub asks: Asks,
+    pub kind: WorkloadKind,
     /// The loads under which it is measured, each in a cell of its own.
-    #[serde(alias = "concurrency")]
     pub shapes: Vec<Shape>,
 }
 
 /// What a workload asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Asks {
+pub enum WorkloadKind {
     /// The same request again and again.
     Request {
         /// The request.
@@ -373,7 +372,7 @@ pub enum Asks {
     },
 }
 
-impl Asks {
+impl WorkloadKind {
     /// What is looked at apart from each other: measured steps by name; `None` is the one request where there are none.
     pub fn steps(&self) -> Vec<Option<&str>> {
         match self {

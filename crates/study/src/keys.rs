@@ -54,7 +54,7 @@ impl Entry<'_> {
     }
 
     /// What it asks of the running process; nothing where it only says how to launch.
-    fn asks(&self, factor: &str) -> Option<RequestedSetting> {
+    fn requested(&self, factor: &str) -> Option<RequestedSetting> {
         let kind = match self.key {
             "jruby" => SettingKind::Jruby,
             "jvm" => SettingKind::JvmFlag,
@@ -141,7 +141,7 @@ impl ServerKeys {
 
     /// What a level of `factor` with these keys asks of the running process.
     pub fn treatment(&self, factor: &str) -> impl Iterator<Item = RequestedSetting> {
-        self.entries().into_iter().filter_map(move |entry| entry.asks(factor))
+        self.entries().into_iter().filter_map(move |entry| entry.requested(factor))
     }
 
     /// The texts that may hold placeholders.

@@ -1,7 +1,7 @@
 //! What is asked of the servers.
 
 use miette::SourceSpan;
-use model::study::{Asks, Expect, Request, Workload};
+use model::study::{Expect, Request, Workload, WorkloadKind};
 use serde_json_path::JsonPath;
 
 use crate::file::{ExpectKeys, Table, WorkloadKeys};
@@ -31,14 +31,14 @@ pub(crate) fn workloads(keys: &[At<WorkloadKeys>], files: &Files, problems: &mut
         }
     }
     let resolve = |workload: &At<WorkloadKeys>| {
-        let asks = asks(workload, files, problems);
+        let kind = kind(workload, files, problems);
         let shapes = shapes(workload, problems);
-        Some(Workload { name: workload.name.value.clone(), asks: asks?, shapes })
+        Some(Workload { name: workload.name.value.clone(), kind: kind?, shapes })
     };
     keys.iter().filter_map(resolve).collect()
 }
 
-fn asks(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Option<Asks> {
+fn kind(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Option<WorkloadKind> {
     let scenarios = ScenarioSource {
         feeder: &keys.feeder,
         setup: &keys.setup,
@@ -48,7 +48,7 @@ fn asks(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Opti
     };
     if scenarios.is_empty() {
         let (request, expect) = (request(keys, problems), expect(&keys.expect, problems));
-        return Some(Asks::Request { request: request?, expect });
+        return Some(WorkloadKind::Request { request: request?, expect });
     }
     let ExpectKeys { status, json, contains } = &keys.expect;
     let place = keys.methods().written().first().map(|(_, path)| path.place);
@@ -61,7 +61,7 @@ fn asks(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Opti
                 .help("move it into a `[[workload.step]]`"),
         );
     }
-    Some(Asks::Scenarios { scenarios: scenario::scenarios(&scenarios, keys.name.place, files, problems) })
+    Some(WorkloadKind::Scenarios { scenarios: scenario::scenarios(&scenarios, keys.name.place, files, problems) })
 }
 
 /// The keys that hold a path, by method.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::study::{Asks, JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp};
+use model::study::{JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp, WorkloadKind};
 use model::{Arrivals, Metric, Profile, Shape, Spacing, Study, Think, study as words};
 
 fn parse(text: &str) -> Study {
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Study {
 
 /// What the first workload asks.
 fn request_of(study: &Study) -> (&words::Request, &words::Expect) {
-    let Asks::Request { request, expect } = &study.workloads[0].asks else { panic!("scenarios") };
+    let WorkloadKind::Request { request, expect } = &study.workloads[0].kind else { panic!("scenarios") };
     (request, expect)
 }
 

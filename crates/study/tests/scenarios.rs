@@ -8,7 +8,7 @@ use std::time::Duration;
 use miette::Diagnostic as _;
 use model::Scenarios;
 use model::scenario::{Body, Each, Source, Take};
-use model::study::Asks;
+use model::study::WorkloadKind;
 use study::StudyError;
 use tempfile::TempDir;
 
@@ -100,9 +100,9 @@ fn a_workload_of_a_study_holds_the_same() {
     );
     let folder = folder();
     let read = study::parse(&study, "study.toml", folder.path()).unwrap();
-    let Asks::Scenarios { scenarios } = &read.workloads[0].asks else { panic!("no scenarios") };
+    let WorkloadKind::Scenarios { scenarios } = &read.workloads[0].kind else { panic!("no scenarios") };
     assert_eq!(scenarios.scenarios[0].steps.len(), 2);
-    assert_eq!(read.workloads[0].asks.steps(), [Some("search"), Some("order")]);
+    assert_eq!(read.workloads[0].kind.steps(), [Some("search"), Some("order")]);
     assert_eq!(study::environment(&read).into_iter().collect::<Vec<_>>(), ["PASSWORD"]);
     // What is stored reads as what was stored.
     let json = serde_json::to_string(&read).unwrap();

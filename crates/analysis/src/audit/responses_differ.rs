@@ -34,9 +34,9 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     for variant in BASELINE + 1..record.study.variants.len() {
         let workloads = record.study.workloads.iter().enumerate();
         let parts = workloads
-            .flat_map(|(workload, asked)| asked.asks.steps().into_iter().map(move |step| (workload, asked, step)));
-        for (workload, asked, step) in parts {
-            let part = Part { workload, step };
+            .flat_map(|(index, workload)| workload.kind.steps().into_iter().map(move |step| (index, workload, step)));
+        for (index, workload, step) in parts {
+            let part = Part { workload: index, step };
             let sides = [BASELINE, variant].map(|variant| Side::of(record, variant, part));
             let mut differences = under_load(record, variant, part);
             let of_samples =
@@ -47,7 +47,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let mut found = Found::new(
                 FindingId::ResponsesDiffer,
                 gravest,
-                format!("{} against {}, {}{}", name(record, variant), name(record, BASELINE), asked.name, part.suffix()),
+                format!("{} against {}, {}{}", name(record, variant), name(record, BASELINE), workload.name, part.suffix()),
                 "The variants answer the same request differently, so they do not do the same work.",
                 "Look at both answers. Where the difference is meant, compare each variant with itself; else correct the server.",
             )

@@ -8,7 +8,7 @@ use std::time::Duration;
 use analysis::Boundaries;
 use jiff::Timestamp;
 use miette::IntoDiagnostic as _;
-use model::study::{Asks, Isolation, Limits, WarmUp};
+use model::study::{Isolation, Limits, WarmUp, WorkloadKind};
 use model::text::{self, minutes};
 use model::{HostFacts, Launches, Mode, Study, StudyRecord, VariantIndex};
 use server::{HOOK_WITHIN, LaunchError, Launcher};
@@ -162,9 +162,9 @@ fn write_cells(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     let (study, plan) = (&record.study, &record.plan);
     writeln!(out, "\ncells")?;
     for cell in &plan.cells {
-        let asked = match &study.workloads[cell.workload].asks {
-            Asks::Request { request, .. } => format!("{} {}", request.method, request.path),
-            Asks::Scenarios { scenarios } => {
+        let asked = match &study.workloads[cell.workload].kind {
+            WorkloadKind::Request { request, .. } => format!("{} {}", request.method, request.path),
+            WorkloadKind::Scenarios { scenarios } => {
                 let names: Vec<_> =
                     scenarios.scenarios.iter().flat_map(|one| &one.steps).map(|step| &*step.name).collect();
                 format!("steps {}", names.join(", "))

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use load::{Address, Answer, Ask, AskError, Asked, Flow, LengthRule, Load, Script, Stop, Target};
+use load::{Address, Answer, FetchError, Flow, LengthRule, Load, PreparedRequest, RequestSource, Script, Stop, Target};
 use miette::{IntoDiagnostic as _, miette};
 use model::load::{ScenarioLoad, Transport};
 use model::study::{Expect, Request};
@@ -37,7 +37,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let followed = if typed.follow { aim.follow(typed)? } else { Vec::new() };
     let arrivals = arrivals(typed)?;
     let environment = Environment::default();
-    let Checked { asked, status, length, redirects_to, transport } = match &typed.scenario {
+    let Checked { source, status, length, redirects_to, transport } = match &typed.scenario {
         None => checked(typed, &mut aim)?,
         Some(file) => walked(typed, file, &mut aim, &environment)?,
     };
@@ -54,7 +54,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         time_limit: typed.timeout,
         backend: typed.backend.map(Into::into),
         kernel_time: !typed.no_kernel_time,
-        ..Load::new(aim.target, asked, stop)
+        ..Load::new(aim.target, source, stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
     let mut live = Live::new(quiet);
@@ -167,7 +167,7 @@ impl Aim {
     fn follow(&mut self, typed: &cli::Load) -> miette::Result<Vec<String>> {
         let mut followed = Vec::new();
         loop {
-            let any = self.ask(&Expect::default(), LengthRule::Any)?;
+            let any = self.prepared(&Expect::default(), LengthRule::Any)?;
             let (answer, _) = first_answers(typed, &mut self.target, &any).into_diagnostic()?;
             let Some(to) = redirect::leads_to(&self.url, &answer) else { return Ok(followed) };
             if followed.len() == redirect::MOST {
@@ -179,8 +179,8 @@ impl Aim {
         }
     }
 
-    fn ask(&self, expect: &Expect, length: LengthRule) -> miette::Result<Ask> {
-        Ok(Ask::new(&self.request, expect, &self.target, length).map_err(UsageError::Request)?)
+    fn prepared(&self, expect: &Expect, length: LengthRule) -> miette::Result<PreparedRequest> {
+        Ok(PreparedRequest::new(&self.request, expect, &self.target, length).map_err(UsageError::Request)?)
     }
 }
 
@@ -198,7 +198,7 @@ fn request(typed: &cli::Load, url: &Url) -> Request {
 
 /// What is asked, and what is known of its answers before the load.
 struct Checked {
-    asked: Asked,
+    source: RequestSource,
     status: Option<u16>,
     length: Option<u64>,
     redirects_to: Option<String>,
@@ -215,51 +215,55 @@ fn walked(typed: &cli::Load, file: &Path, aim: &mut Aim, environment: &Environme
     let scenarios = study::scenarios(file)?;
     let scenarios = scenarios.map_texts(|text| environment.complete(text)).into_diagnostic()?;
     let front = Request { method: "GET".to_owned(), path: "/".to_owned(), headers: Vec::new(), body: None };
-    let front = Ask::new(&front, &Expect::default(), target, LengthRule::Any).into_diagnostic()?;
+    let front = PreparedRequest::new(&front, &Expect::default(), target, LengthRule::Any).into_diagnostic()?;
     let (first, _) = first_answers(typed, target, &front).into_diagnostic()?;
-    let asked = vec![Script::new(&scenarios, target).into_diagnostic()?].into();
-    Ok(Checked { asked, status: None, length: None, redirects_to: None, transport: first.transport })
+    let source = vec![Script::new(&scenarios, target).into_diagnostic()?].into();
+    Ok(Checked { source, status: None, length: None, redirects_to: None, transport: first.transport })
 }
 
 /// The request, whose answers are all checked against the first ones, one of each address: their status, and their
 /// length where they agree on it.
 fn checked(typed: &cli::Load, aim: &mut Aim) -> miette::Result<Checked> {
-    let any = aim.ask(&Expect::default(), LengthRule::Any)?;
+    let any = aim.prepared(&Expect::default(), LengthRule::Any)?;
     let (first, others) = first_answers(typed, &mut aim.target, &any).into_diagnostic()?;
     let wanted = first.body.len() as u64;
     let agree = others.iter().all(|other| other.body.len() as u64 == wanted);
     let length = (agree && !typed.any_length).then_some(wanted);
     let expect = Expect { status: Some(first.status), ..Expect::default() };
-    let asked = vec![aim.ask(&expect, length.map_or(LengthRule::Any, LengthRule::Exact))?].into();
+    let source = vec![aim.prepared(&expect, length.map_or(LengthRule::Any, LengthRule::Exact))?].into();
     let redirects_to = redirect::leads_to(&aim.url, &first).map(Into::into);
-    Ok(Checked { asked, status: Some(first.status), length, redirects_to, transport: first.transport })
+    Ok(Checked { source, status: Some(first.status), length, redirects_to, transport: first.transport })
 }
 
 /// An answer of each address, and of the first another if there is no other address. Of the addresses that a name has
 /// (`localhost` may have two), those at which nothing listens are left out.
-fn first_answers(typed: &cli::Load, target: &mut Target, ask: &Ask) -> Result<(Answer, Vec<Answer>), AskError> {
+fn first_answers(
+    typed: &cli::Load,
+    target: &mut Target,
+    request: &PreparedRequest,
+) -> Result<(Answer, Vec<Answer>), FetchError> {
     let is_name = typed.transport.addresses.is_empty();
-    let ask_at = |address: &Address| {
+    let fetch_from = |address: &Address| {
         let only = Target { addresses: vec![address.clone()], ..target.clone() };
-        load::ask(&only, ask, typed.timeout)
+        load::fetch(&only, request, typed.timeout)
     };
     let (mut answers, mut used, mut refused) = (Vec::new(), Vec::new(), None);
     for address in &target.addresses {
-        match ask_at(address) {
+        match fetch_from(address) {
             Ok(answer) => {
                 answers.push(answer);
                 used.push(address.clone());
             }
-            Err(error @ AskError::Connect { .. }) if is_name => refused = Some(error),
+            Err(error @ FetchError::Connect { .. }) if is_name => refused = Some(error),
             Err(error) => return Err(error),
         }
     }
     if let [only] = used.as_slice() {
-        answers.push(ask_at(only)?);
+        answers.push(fetch_from(only)?);
     }
     target.addresses = used;
     let others = answers.split_off(answers.len().min(1));
-    answers.pop().map(|first| (first, others)).ok_or(refused.unwrap_or(AskError::NoAddress))
+    answers.pop().map(|first| (first, others)).ok_or(refused.unwrap_or(FetchError::NoAddress))
 }
 
 /// What is seen while the load goes on: a line that is drawn over and over on a terminal, else a line a second.

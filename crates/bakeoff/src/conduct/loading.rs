@@ -89,7 +89,7 @@ impl<'l> Live<'l> {
             loaded.failed_tear_downs = Some(failed);
         }
         let ended = match made {
-            Err(error) => Err(self.unasked(phase, error)),
+            Err(error) => Err(self.not_loaded(phase, error)),
             Ok(_) if bereft => self.services.unless_ended(phase, Ok(())),
             Ok(_) if died => {
                 let exit = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();

@@ -1,7 +1,6 @@
 //! Walks a plan: asks the analysis what is next, does it, stores it, asks again.
 
 mod answers;
-mod asking;
 mod event;
 mod launch;
 mod loading;
@@ -12,6 +11,7 @@ mod services;
 mod shown;
 mod trial;
 mod turns;
+mod workloads;
 
 use std::ops::Range;
 use std::panic::resume_unwind;

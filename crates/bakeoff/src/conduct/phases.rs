@@ -11,12 +11,12 @@ use model::{Arrivals, CellIndex, CellRecord, Failed, Phase, Sample, Setting, War
 use server::{Running, Site};
 
 use super::answers;
-use super::asking::Asking;
 use super::launch::{Broken, Launch, Purpose};
 use super::loading::{Extent, Judged, Loaded};
 use super::services::Services;
 use super::shown::{Shown, Step};
 use super::turns::Turn;
+use super::workloads::PreparedWorkload;
 
 /// Answers looked at closely before the load, of each workload; one more is asked for after it.
 const ANSWERS_BEFORE: usize = 2;
@@ -44,7 +44,7 @@ pub(super) struct Inspected<'l> {
     pub turn: Option<Turn<'l>>,
     pub shown: Shown,
     /// The workloads, with what their good answers are like.
-    pub asks: Vec<Asking>,
+    pub workloads: Vec<PreparedWorkload>,
 }
 
 /// A server that is warm, and may have been measured since.
@@ -86,7 +86,7 @@ impl<'l> Live<'l> {
     }
 
     /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
-    pub fn unasked(&self, phase: Phase, error: LoadError) -> Broken {
+    pub fn not_loaded(&self, phase: Phase, error: LoadError) -> Broken {
         match error {
             LoadError::SetUp(_) | LoadError::Look(_) => {
                 self.failed(phase, self.launch.prepared.launcher.mask(&error.to_string()))
@@ -112,9 +112,9 @@ impl<'l> Launched<'l> {
         let Self { live, turn, mut shown } = self;
         live.launch.enter(Phase::Inspect, None);
         shown.settings = live.settings();
-        let (mut shown, mut asks) = shown.then(live.asks(site))?;
+        let (mut shown, mut workloads) = shown.then(live.workloads(site))?;
         for _ in 0..ANSWERS_BEFORE {
-            shown = live.look_at_answers(&asks, shown)?;
+            shown = live.look_at_answers(&workloads, shown)?;
         }
         if let Some(launch) = &mut shown.launch {
             let is_other = live.server.loaded(launch);
@@ -126,14 +126,14 @@ impl<'l> Launched<'l> {
         }
         let (mut shown, checked) = shown.then(live.check_assertions(false))?;
         shown.settings.extend(checked);
-        for (workload, asking) in asks.iter_mut().enumerate() {
-            if let Asking::Request { ask, lengths, .. } = asking {
-                *lengths = answers::lengths(&shown.answers, workload);
+        for (index, workload) in workloads.iter_mut().enumerate() {
+            if let PreparedWorkload::Request { prepared, lengths, .. } = workload {
+                *lengths = answers::lengths(&shown.answers, index);
                 let rule = lengths.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
-                *ask = ask.clone().with_length(rule);
+                *prepared = prepared.clone().with_length(rule);
             }
         }
-        Ok(Inspected { live, turn, shown, asks })
+        Ok(Inspected { live, turn, shown, workloads })
     }
 }
 
@@ -142,7 +142,7 @@ impl<'l> Inspected<'l> {
     /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
     /// when the server is.
     fn warm_up(self) -> Step<Warm<'l>> {
-        let Self { live, turn, shown, asks } = self;
+        let Self { live, turn, shown, workloads } = self;
         live.launch.enter(Phase::WarmUp, None);
         let record = live.launch.run.record;
         let plan = &record.plan;
@@ -153,7 +153,7 @@ impl<'l> Inspected<'l> {
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
         let bursts = plan.schedule.bursts;
-        let (mut shown, mut load) = shown.then(live.mixed_load(&asks, Stop::After(longest)))?;
+        let (mut shown, mut load) = shown.then(live.mixed_load(&workloads, Stop::After(longest)))?;
         if let Some(bursts) = bursts {
             load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
         }
@@ -182,7 +182,7 @@ impl<'l> Inspected<'l> {
         });
         shown.add_failed_tear_downs(failed_tear_downs);
         let (shown, ()) = shown.then(ended)?;
-        Ok(Warm(Inspected { live, turn, shown, asks }))
+        Ok(Warm(Inspected { live, turn, shown, workloads }))
     }
 }
 
@@ -197,7 +197,7 @@ impl<'l> Warm<'l> {
     }
 
     fn measure_cell(self, trial: &Trial, cell: CellIndex) -> Step<Self> {
-        let Self(Inspected { live, turn, mut shown, asks }) = self;
+        let Self(Inspected { live, turn, mut shown, workloads }) = self;
         live.launch.enter(Phase::Measure, Some(cell));
         let plan = &live.launch.run.record.plan;
         let planned = &plan.cells[cell];
@@ -207,7 +207,8 @@ impl<'l> Warm<'l> {
         let ramp_up_s = if turn.is_some() { 0 } else { analysis::ramp_up(planned, warm_up, length) };
         let stop = Stop::After(Duration::from_secs(ramp_up_s) + length);
         // All variants of a block meet the same random times.
-        let load = Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &asks, stop) };
+        let load =
+            Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &workloads, stop) };
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::GoOn);
         let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;
@@ -218,17 +219,17 @@ impl<'l> Warm<'l> {
         shown.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
         shown.add_failed_tear_downs(failed_tear_downs);
         let (shown, ()) = shown.then(ended)?;
-        Ok(Self(Inspected { live, turn, shown, asks }))
+        Ok(Self(Inspected { live, turn, shown, workloads }))
     }
 }
 
 impl Measured<'_> {
     /// Looks at assertions and single answers once more, after all loads.
     fn inspect(self) -> Step<Shown> {
-        let Self(Inspected { live, shown, asks, .. }) = self;
+        let Self(Inspected { live, shown, workloads, .. }) = self;
         live.launch.enter(Phase::Inspect, None);
         let (mut shown, checked) = shown.then(live.check_assertions(true))?;
         shown.settings.extend(checked);
-        live.look_at_answers(&asks, shown)
+        live.look_at_answers(&workloads, shown)
     }
 }

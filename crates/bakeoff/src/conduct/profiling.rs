@@ -44,14 +44,14 @@ impl Warm<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
     /// meanwhile is counted, and no other. Where the launch fails under it, what was seen until then is kept.
     pub fn watch(self) -> Step<Self> {
-        let Self(Inspected { live, mut turn, shown, asks }) = self;
+        let Self(Inspected { live, mut turn, shown, workloads }) = self;
         let record = live.launch.run.record;
         let cell = decisive_cell(record);
         live.launch.enter(Phase::Watch, cell);
         let window = analysis::profiling_window(record);
         let load = match cell {
-            Some(cell) => Ok(live.cell_load(cell, &asks, Stop::Told)),
-            None => live.mixed_load(&asks, Stop::Told),
+            Some(cell) => Ok(live.cell_load(cell, &workloads, Stop::Told)),
+            None => live.mixed_load(&workloads, Stop::Told),
         };
         let (mut shown, load) = shown.then(load)?;
         let recorder = live.server.record();
@@ -90,7 +90,7 @@ impl Warm<'_> {
             shown.seen = Some(Seen { requests, elapsed_s, cpu, recording });
         }
         let (shown, ()) = shown.then(ended)?;
-        Ok(Self(Inspected { live, turn, shown, asks }))
+        Ok(Self(Inspected { live, turn, shown, workloads }))
     }
 }
 
@@ -111,7 +111,7 @@ fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -
 
 #[cfg(test)]
 mod tests {
-    use load::{Asked, Target};
+    use load::{RequestSource, Target};
     use model::Profile;
 
     use super::*;
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_window_is_filled_with_whole_requests() {
         let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
-        let closed = Load { connections: 20, ..Load::new(target, Asked::Requests(Vec::new()), Stop::Told) };
+        let closed = Load { connections: 20, ..Load::new(target, RequestSource::Requests(Vec::new()), Stop::Told) };
         let [window, second] = [Duration::from_secs(10), Duration::from_secs(1)];
         assert_eq!(next_count(&closed, window, Duration::ZERO, 0), Some(100));
         assert_eq!(next_count(&closed, window, second, 100), Some(900));

@@ -77,7 +77,7 @@ impl Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Answer;
+    use crate::fetch::Answer;
     use model::Template;
 
     fn passes(checks: &Checks) -> bool {

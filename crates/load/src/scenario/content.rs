@@ -6,7 +6,7 @@ use regex::bytes::Regex;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use crate::ask::Answer;
+use crate::fetch::Answer;
 
 /// An answer whose body is read as JSON at most once.
 pub(crate) struct Content<'a> {

@@ -67,7 +67,7 @@ impl Extractor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Answer;
+    use crate::fetch::Answer;
 
     fn extracted(from: Source) -> Option<String> {
         let headers =

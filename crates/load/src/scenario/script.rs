@@ -13,7 +13,7 @@ use super::cookies::Jar;
 use super::feeder::{Feeder, RanOut};
 use super::step::Step;
 use super::template::Names;
-use crate::ask::Answer;
+use crate::fetch::Answer;
 use crate::target::Target;
 
 /// Streams of random numbers from here on are users'.

@@ -15,8 +15,8 @@ use super::cookies::Jar;
 use super::extract::Extractor;
 use super::script::User;
 use super::template::{Filling, Names, Place};
-use crate::ask::{Answer, LONGEST_BODY};
-use crate::request::{Ask, LengthRule, says_length};
+use crate::fetch::{Answer, LONGEST_BODY};
+use crate::request::{LengthRule, PreparedRequest, says_length};
 use crate::response::{Sink, text};
 use crate::target::Target;
 
@@ -25,7 +25,7 @@ use crate::target::Target;
 pub(crate) struct Step {
     pub name: String,
     /// Judges status and length, and knows how the answer is framed. What it asks is not sent: values are missing.
-    rules: Ask,
+    rules: PreparedRequest,
     pub think: Option<Duration>,
     /// The request's head up to `Cookie` and `Content-Length`.
     head: Filling,
@@ -47,7 +47,7 @@ impl Step {
         let pattern = |source| ScriptError::Pattern { step: step.name.clone(), source };
         let expect = Expect { status: step.checks.status, ..Expect::default() };
         let length = step.checks.length.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
-        let rules = Ask::new(&without_values(step), &expect, target, length)
+        let rules = PreparedRequest::new(&without_values(step), &expect, target, length)
             .map_err(|source| ScriptError::Request { step: step.name.clone(), source })?;
         let body = step.body.as_ref().map_or(Ok(Payload::Bytes(Vec::new())), |body| payload(body, names))?;
         let checks = Check::all(&step.checks, names).map_err(pattern)?;
@@ -71,7 +71,7 @@ impl Step {
     }
 
     /// How answers are framed and judged by status and length.
-    pub fn rules(&self) -> &Ask {
+    pub fn rules(&self) -> &PreparedRequest {
         &self.rules
     }
 
@@ -81,7 +81,7 @@ impl Step {
     }
 
     /// The request of a user.
-    pub fn ask(&self, user: &User, target: &Target) -> Ask {
+    pub fn request(&self, user: &User, target: &Target) -> PreparedRequest {
         let mut out = Vec::new();
         self.head.write(&user.values, &mut out);
         if !user.jar.is_empty() {

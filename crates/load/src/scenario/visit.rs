@@ -17,7 +17,7 @@ use super::script::{Script, User};
 use super::step::{Step, keep_cookies};
 use super::walk::Visitor;
 use crate::LoadError;
-use crate::ask::{self, Answer, AskError};
+use crate::fetch::{Answer, FetchError, fetch};
 use crate::target::Target;
 
 /// Users who set up, or tear down, at the same time.
@@ -43,7 +43,7 @@ pub struct StepFailed {
 #[derive(Debug)]
 pub enum Reason {
     /// There was no answer.
-    Unanswered(AskError),
+    Unanswered(FetchError),
     /// The answer was not a good one.
     Answered {
         /// What was wrong with it.
@@ -227,11 +227,11 @@ impl Visit<'_> {
 
     /// Makes one request; returns what is wrong with its answer, which `user` has then.
     fn one(self, step: &Step, user: &mut User) -> Result<Option<String>, StepFailed> {
-        let ask = step.ask(user, self.target);
-        user.answer = ask::ask(self.target, &ask, self.limit)
+        let request = step.request(user, self.target);
+        user.answer = fetch(self.target, &request, self.limit)
             .map_err(|error| StepFailed { step: step.name.clone(), reason: Reason::Unanswered(error) })?;
-        keep_cookies(&user.answer, ask.bytes(), &mut user.jar);
-        if let Err(failure) = ask.judge(user.answer.status, user.answer.body.len() as u64) {
+        keep_cookies(&user.answer, request.bytes(), &mut user.jar);
+        if let Err(failure) = request.judge(user.answer.status, user.answer.body.len() as u64) {
             return Ok(Some(failure.name().to_owned()));
         }
         Ok(step.take_in(user).err().map(is_missing))

@@ -10,7 +10,7 @@ use super::step::{Step, keep_cookies};
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::target::Target;
 use crate::work::{Then, Work};
 
@@ -35,7 +35,7 @@ pub(crate) struct Visitor {
     /// Where in an iteration it is.
     place: Option<Place>,
     /// The request in hand.
-    ask: Option<Ask>,
+    request: Option<PreparedRequest>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ struct Place {
 pub(crate) fn visitors(scripts: &[Script], count: usize, seed: u64) -> Result<Vec<Visitor>, RanOut> {
     let visitor = |number| {
         let users = scripts.iter().map(|script| script.user(number, seed)).collect::<Result<_, _>>()?;
-        Ok(Visitor { users, scripts_set_up: 0, turn: number, place: None, ask: None })
+        Ok(Visitor { users, scripts_set_up: 0, turn: number, place: None, request: None })
     };
     (0..count).map(visitor).collect()
 }
@@ -104,16 +104,16 @@ impl Work for Walks<'_> {
             let scenario = self.scripts[index].begin(&mut visitor.users[index])?;
             visitor.place = Some(Place { scenario, ..Place::START });
         }
-        visitor.ask = Some(step(self.scripts, visitor).ask(&visitor.users[index], self.target));
+        visitor.request = Some(step(self.scripts, visitor).request(&visitor.users[index], self.target));
         let answer = &mut visitor.users[index].answer;
         answer.headers.clear();
         answer.body.clear();
         Ok(0)
     }
 
-    fn ask(&self, slot: usize, _: usize) -> &Ask {
+    fn request(&self, slot: usize, _: usize) -> &PreparedRequest {
         let visitor = &self.visitors[slot];
-        visitor.ask.as_ref().unwrap_or_else(|| step(self.scripts, visitor).rules())
+        visitor.request.as_ref().unwrap_or_else(|| step(self.scripts, visitor).rules())
     }
 
     fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended> {
@@ -156,8 +156,8 @@ impl Work for Walks<'_> {
         let mut unmet = None;
         if let Some(answered) = ended.answered {
             user.answer.status = answered.status;
-            if let Some(ask) = &visitor.ask {
-                keep_cookies(&user.answer, ask.bytes(), &mut user.jar);
+            if let Some(request) = &visitor.request {
+                keep_cookies(&user.answer, request.bytes(), &mut user.jar);
             }
             if ended.judged.is_ok()
                 && let Err(what) = step.take_in(user)

@@ -12,7 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use knownserver::{Delay, ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
-use load::{Ask, AskError, Flow, LengthRule, Load, LoadError, OpenSummary, Stop, Summary, Target, WireError};
+use load::{
+    FetchError, Flow, LengthRule, Load, LoadError, OpenSummary, PreparedRequest, Stop, Summary, Target, WireError,
+};
 use model::study::{Expect, Request};
 use model::{Arrivals, BodyLength, Failure, Malformed, Profile, Sample, Spacing, Stage, Step, Think};
 
@@ -22,15 +24,15 @@ fn request(path: &str) -> Request {
     Request { method: "GET".into(), path: path.into(), headers: Vec::new(), body: None }
 }
 
-fn ask_of(address: SocketAddr, request: &Request, status: Option<u16>, length: LengthRule) -> Ask {
-    Ask::new(request, &Expect { status, ..Expect::default() }, &Target::from(address), length).unwrap()
+fn prepared_of(address: SocketAddr, request: &Request, status: Option<u16>, length: LengthRule) -> PreparedRequest {
+    PreparedRequest::new(request, &Expect { status, ..Expect::default() }, &Target::from(address), length).unwrap()
 }
 
 /// Asks `/` of `address`, whatever comes back.
 fn load_of(address: SocketAddr, connections: u32, stop: Stop) -> Load {
-    let ask = ask_of(address, &request("/"), None, LengthRule::Any);
+    let prepared = prepared_of(address, &request("/"), None, LengthRule::Any);
     let backend = Some(super::backend());
-    Load { connections, time_limit: LIMIT, backend, ..Load::new(Target::from(address), vec![ask], stop) }
+    Load { connections, time_limit: LIMIT, backend, ..Load::new(Target::from(address), vec![prepared], stop) }
 }
 
 fn run(load: &Load) -> Summary {
@@ -133,7 +135,7 @@ fn a_timed_load_counts_all_but_what_was_in_flight() {
 fn chunked_and_long_answers_are_counted_whole() {
     let server = server(Route { chunked: true, ..Route::sized("/", 300_000) });
     let mut load = load_of(server.addr(), 3, Stop::Count(30));
-    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(300_000))].into();
+    load.source = vec![prepared_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(300_000))].into();
     let summary = run(&load);
     assert_eq!((summary.tally.good, summary.connections_opened), (30, 3));
     assert!(summary.bytes > 30 * 300_000);
@@ -144,8 +146,8 @@ fn asks_are_taken_in_turn() {
     let routes = vec![Route::text("/a", "a"), Route::text("/b", "bb"), Route::text("/c", "ccc")];
     let server = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
     let mut load = load_of(server.addr(), 5, Stop::Count(300));
-    load.asks = [("/a", 1), ("/b", 2), ("/c", 3)]
-        .map(|(path, length)| ask_of(server.addr(), &request(path), Some(200), LengthRule::Exact(length)))
+    load.source = [("/a", 1), ("/b", 2), ("/c", 3)]
+        .map(|(path, length)| prepared_of(server.addr(), &request(path), Some(200), LengthRule::Exact(length)))
         .to_vec()
         .into();
     let summary = run(&load);
@@ -158,9 +160,9 @@ fn a_long_request_arrives_whole() {
     let server = server(Route { body: knownserver::Body::Echo(knownserver::Echo::Body), ..Route::default() });
     let body: String = (0..2_000_000).map(|place| char::from(b'a' + (place % 26) as u8)).collect();
     let request = Request { method: "POST".into(), body: Some(body.clone()), ..request("/") };
-    let ask = ask_of(server.addr(), &request, Some(200), LengthRule::Exact(2_000_000));
-    assert_eq!(load::ask(&Target::from(server.addr()), &ask, LIMIT).unwrap().body, body.as_bytes());
-    let load = Load { asks: vec![ask].into(), ..load_of(server.addr(), 2, Stop::Count(6)) };
+    let prepared = prepared_of(server.addr(), &request, Some(200), LengthRule::Exact(2_000_000));
+    assert_eq!(load::fetch(&Target::from(server.addr()), &prepared, LIMIT).unwrap().body, body.as_bytes());
+    let load = Load { source: vec![prepared].into(), ..load_of(server.addr(), 2, Stop::Count(6)) };
     assert_eq!(run(&load).tally.good, 6);
 }
 
@@ -181,8 +183,8 @@ fn an_answer_before_the_request_is_out_ends_the_connection() {
         drop(held);
     });
     let post = Request { method: "POST".into(), body: Some("x".repeat(64 << 20)), ..request("/") };
-    let asks = vec![ask_of(address, &post, Some(413), LengthRule::Exact(0))].into();
-    let summary = run(&Load { asks, ..load_of(address, 1, Stop::Count(3)) });
+    let requests = vec![prepared_of(address, &post, Some(413), LengthRule::Exact(0))].into();
+    let summary = run(&Load { source: requests, ..load_of(address, 1, Stop::Count(3)) });
     assert_eq!((summary.tally.good, summary.connections_opened), (3, 3));
 }
 
@@ -200,7 +202,7 @@ fn a_wrong_status_is_a_failure_and_the_connection_goes_on() {
 fn a_wrong_length_is_a_failure_and_the_connection_goes_on() {
     let server = server(Route::default());
     let mut load = load_of(server.addr(), 4, Stop::Count(40));
-    load.asks = vec![ask_of(server.addr(), &request("/"), None, LengthRule::Within { min: 21, max: 99 })].into();
+    load.source = vec![prepared_of(server.addr(), &request("/"), None, LengthRule::Within { min: 21, max: 99 })].into();
     let summary = run(&load);
     assert_eq!(summary.tally.failures, [(Failure::Length, 40)].into());
     assert_eq!((summary.tally.body_length, summary.connections_opened), (Some(BodyLength { min: 20, max: 20 }), 4));
@@ -231,8 +233,8 @@ fn a_long_body_is_counted_to_the_byte_though_it_is_not_seen() {
         let long = Route::text("/", &"x".repeat(100_000));
         let fault = (off != 0).then_some(Fault::WrongContentLength(off));
         let server = server(Route { fault, ..long });
-        let ask = ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(100_000));
-        let summary = run(&Load { asks: vec![ask].into(), ..load_of(server.addr(), 4, Stop::Count(40)) });
+        let prepared = prepared_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(100_000));
+        let summary = run(&Load { source: vec![prepared].into(), ..load_of(server.addr(), 4, Stop::Count(40)) });
         assert_eq!(summary.tally.failures, failures);
         assert!(off != 0 || summary.bytes > 4_000_000, "{}", summary.bytes);
     }
@@ -273,7 +275,7 @@ fn an_answer_without_end_times_out_and_the_load_ends() {
 fn a_long_answer_is_read_to_its_end_in_turns() {
     let server = server(Route::sized("/", 5_000_000));
     let mut load = load_of(server.addr(), 3, Stop::Count(9));
-    load.asks = vec![ask_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(5_000_000))].into();
+    load.source = vec![prepared_of(server.addr(), &request("/"), Some(200), LengthRule::Exact(5_000_000))].into();
     assert_eq!(run(&load).tally.good, 9);
 }
 
@@ -313,7 +315,7 @@ fn a_request_can_ask_for_a_connection_of_its_own() {
     let server = server(Route::default());
     let own = Request { headers: vec![("Connection".into(), "close".into())], ..request("/") };
     let mut load = load_of(server.addr(), 3, Stop::Count(60));
-    load.asks = vec![ask_of(server.addr(), &own, Some(200), LengthRule::Any)].into();
+    load.source = vec![prepared_of(server.addr(), &own, Some(200), LengthRule::Any)].into();
     let summary = run(&load);
     assert_eq!((summary.tally.good, summary.connections_opened, server.record().connections), (60, 60, 60));
 }
@@ -533,8 +535,8 @@ fn the_summary_says_how_bytes_were_moved() {
 fn a_load_of_nothing_is_refused() {
     let good = load_of(refusing(), 1, Stop::Told);
     for load in [
-        Load { asks: Vec::<Ask>::new().into(), ..good.clone() },
-        Load { asks: Vec::<load::Script>::new().into(), ..good.clone() },
+        Load { source: Vec::<PreparedRequest>::new().into(), ..good.clone() },
+        Load { source: Vec::<load::Script>::new().into(), ..good.clone() },
         Load { connections: 0, ..good.clone() },
         Load { threads: 0, ..good.clone() },
         Load { time_limit: Duration::ZERO, ..good.clone() },
@@ -551,28 +553,29 @@ fn a_load_of_nothing_is_refused() {
 fn one_ask_gets_the_whole_answer() {
     let server = server(Route { chunked: true, ..Route::sized("/", 10_000) });
     let target = Target::from(server.addr());
-    let answer = load::ask(&target, &ask_of(server.addr(), &request("/"), None, LengthRule::Any), LIMIT).unwrap();
+    let answer =
+        load::fetch(&target, &prepared_of(server.addr(), &request("/"), None, LengthRule::Any), LIMIT).unwrap();
     assert_eq!((answer.status, answer.body.len(), answer.content_type()), (200, 10_000, Some("text/plain")));
     let head = Request { method: "HEAD".into(), ..request("/") };
-    let answer = load::ask(&target, &ask_of(server.addr(), &head, None, LengthRule::Any), LIMIT).unwrap();
+    let answer = load::fetch(&target, &prepared_of(server.addr(), &head, None, LengthRule::Any), LIMIT).unwrap();
     assert_eq!((answer.status, answer.body.len()), (200, 0));
 }
 
 #[test]
 fn one_ask_says_why_there_is_no_answer() {
     let failure = |address: SocketAddr, limit| {
-        let ask = ask_of(address, &request("/"), None, LengthRule::Any);
-        load::ask(&Target::from(address), &ask, limit).unwrap_err()
+        let prepared = prepared_of(address, &request("/"), None, LengthRule::Any);
+        load::fetch(&Target::from(address), &prepared, limit).unwrap_err()
     };
-    assert!(matches!(failure(refusing(), LIMIT), AskError::Connect { .. }));
+    assert!(matches!(failure(refusing(), LIMIT), FetchError::Connect { .. }));
     assert!(matches!(
         failure(faulty(Fault::CloseMidBody).addr(), LIMIT),
-        AskError::Closed { received: 1.., cut: WireError::Malformed(Malformed::CutBody) }
+        FetchError::Closed { received: 1.., cut: WireError::Malformed(Malformed::CutBody) }
     ));
     assert!(matches!(
         failure(faulty(Fault::Garbage).addr(), LIMIT),
-        AskError::Wire(WireError::Malformed(Malformed::Version))
+        FetchError::Wire(WireError::Malformed(Malformed::Version))
     ));
     let silent = faulty(Fault::NeverAnswer);
-    assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), AskError::TimedOut { received: 0, .. }));
+    assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), FetchError::TimedOut { received: 0, .. }));
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    Address, Answer, Ask, AskError, Flow, Http2Error, Identity, LengthRule, Load, Protocol, Script, Stop, Summary,
-    Target, Tls, TlsOptions, WireError,
+    Address, Answer, FetchError, Flow, Http2Error, Identity, LengthRule, Load, PreparedRequest, Protocol, Script, Stop,
+    Summary, Target, Tls, TlsOptions, WireError,
 };
 use model::scenario::{Checks, Extract, Scenario, Scenarios, Source, Step};
 use model::study::{Expect, Request};
@@ -45,18 +45,22 @@ fn trusting(nginx: &Nginx) -> TlsOptions {
     TlsOptions { ca: Some(nginx.path("ca.pem")), ..TlsOptions::default() }
 }
 
-fn ask(target: &Target, request: &Request) -> Result<Answer, AskError> {
-    let ask = Ask::new(request, &Expect::default(), target, LengthRule::Any).unwrap();
-    load::ask(target, &ask, LIMIT)
+fn fetch(target: &Target, request: &Request) -> Result<Answer, FetchError> {
+    let prepared = PreparedRequest::new(request, &Expect::default(), target, LengthRule::Any).unwrap();
+    load::fetch(target, &prepared, LIMIT)
 }
 
 /// `count` requests, good if they are answered with 200 and `length` bytes.
 fn load(target: &Target, request: &Request, length: u64, connections: u32, count: u64) -> Summary {
     let expect = Expect { status: Some(200), ..Expect::default() };
-    let ask = Ask::new(request, &expect, target, LengthRule::Exact(length)).unwrap();
+    let prepared = PreparedRequest::new(request, &expect, target, LengthRule::Exact(length)).unwrap();
     let backend = Some(crate::backend());
-    let load =
-        Load { connections, time_limit: LIMIT, backend, ..Load::new(target.clone(), vec![ask], Stop::Count(count)) };
+    let load = Load {
+        connections,
+        time_limit: LIMIT,
+        backend,
+        ..Load::new(target.clone(), vec![prepared], Stop::Count(count))
+    };
     load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
 }
 
@@ -75,7 +79,7 @@ fn both_versions_of_tls_carry_http_1() {
     );
     for (index, version) in [(0, "TLS 1.2"), (1, "TLS 1.3")] {
         let target = secure(&nginx, index, Protocol::Http1, &trusting(&nginx));
-        let answer = ask(&target, &get("/20")).unwrap();
+        let answer = fetch(&target, &get("/20")).unwrap();
         assert_eq!((answer.status, answer.body.len()), (200, 20));
         let tls = answer.transport.tls.unwrap();
         assert_eq!((tls.version.as_str(), tls.alpn.as_deref(), tls.verified), (version, Some("http/1.1"), true));
@@ -104,12 +108,12 @@ fn whom_to_trust_is_decided_before_anything_is_asked() {
     let cases = [(0, stranger, "--cacert"), (1, trusting(&nginx), "expired"), (2, trusting(&nginx), "--sni")];
     for (index, options, says) in cases {
         let target = secure(&nginx, index, Protocol::Http1, &options);
-        let error = ask(&target, &get("/20")).unwrap_err().to_string();
+        let error = fetch(&target, &get("/20")).unwrap_err().to_string();
         assert!(error.contains(says) && error.contains("--insecure"), "{error}");
         assert_eq!(load(&target, &get("/20"), 20, 2, 4).tally.failures, [(Failure::Tls, 4)].into());
 
         let taken = secure(&nginx, index, Protocol::Http1, &TlsOptions { insecure: true, ..options });
-        let answer = ask(&taken, &get("/20")).unwrap();
+        let answer = fetch(&taken, &get("/20")).unwrap();
         assert_eq!((answer.status, answer.transport.tls.unwrap().verified), (200, false));
     }
     assert_eq!(nginx.log().len(), 3);
@@ -126,7 +130,7 @@ fn a_server_may_want_to_know_who_asks() {
         assert_eq!(load(&target, &get("/20"), 20, 3, 30).tally.good, 30);
         // nginx says it in HTTP.
         let unknown = secure(&nginx, 0, protocol, &trusting(&nginx));
-        assert_eq!(ask(&unknown, &get("/20")).unwrap().status, 400);
+        assert_eq!(fetch(&unknown, &get("/20")).unwrap().status, 400);
     }
     assert_eq!(counted(&nginx.log(), 5), [("200", 60), ("400", 2)]);
 }
@@ -142,7 +146,7 @@ fn the_name_asked_for_chooses_the_server() {
     for (name, body) in [("a.test", "aa"), ("b.test", "bbb")] {
         let options = TlsOptions { server_name: Some(name.into()), ..trusting(&nginx) };
         let target = Target { host: name.into(), ..secure(&nginx, 0, Protocol::Http1, &options) };
-        assert_eq!(ask(&target, &get("/")).unwrap().body, body.as_bytes());
+        assert_eq!(fetch(&target, &get("/")).unwrap().body, body.as_bytes());
         assert_eq!(load(&target, &get("/"), body.len() as u64, 2, 10).tally.good, 10);
     }
 }
@@ -157,11 +161,11 @@ fn http_2_is_spoken_over_tls_and_in_clear_text() {
     let secure = secure(&nginx, 0, Protocol::Http2, &trusting(&nginx));
     let clear = clear(tcp(nginx.port(1)), Protocol::Http2);
     for (target, alpn) in [(secure, Some("h2")), (clear, None)] {
-        let answer = ask(&target, &get("/20")).unwrap();
+        let answer = fetch(&target, &get("/20")).unwrap();
         assert_eq!((answer.status, answer.body.len(), answer.header("content-length")), (200, 20, Some("20")));
         assert_eq!(answer.transport.http, "HTTP/2");
         assert_eq!(answer.transport.tls.and_then(|tls| tls.alpn).as_deref(), alpn);
-        assert_eq!(ask(&target, &Request { method: "HEAD".into(), ..get("/20") }).unwrap().body, b"");
+        assert_eq!(fetch(&target, &Request { method: "HEAD".into(), ..get("/20") }).unwrap().body, b"");
 
         // nginx ends a connection after 50 requests, and says so before it has answered the last.
         let kept = load(&target, &get("/20"), 20, 1, 500);
@@ -228,7 +232,7 @@ fn bodies_longer_than_every_window_arrive_whole() {
         assert_eq!(load(&target, &get("/8m"), 8_000_000, 1, 4).tally.good, 4);
         let path = format!("/kept/{name}");
         let put = Request { method: "PUT".into(), body: Some("y".repeat(3_000_000)), ..get(&path) };
-        assert_eq!(ask(&target, &put).unwrap().status, 201);
+        assert_eq!(fetch(&target, &put).unwrap().status, 201);
         assert_eq!(fs::read(nginx.path(&path[1..])).unwrap(), vec![b'y'; 3_000_000]);
     }
     assert_eq!(nginx.log().len(), 2 * 65);
@@ -240,9 +244,9 @@ fn what_the_server_does_not_speak_is_told() {
         "server { listen {0}; }
          server { listen {1} ssl; }",
     );
-    let error = |target: &Target| ask(target, &get("/20")).unwrap_err();
+    let error = |target: &Target| fetch(target, &get("/20")).unwrap_err();
     let not_http2 = error(&clear(tcp(nginx.port(0)), Protocol::Http2));
-    let AskError::Wire(WireError::Http2(reason)) = &not_http2 else { panic!("{not_http2}") };
+    let FetchError::Wire(WireError::Http2(reason)) = &not_http2 else { panic!("{not_http2}") };
     assert!(matches!(**reason, Http2Error::NotHttp2), "{reason}");
     assert!(not_http2.to_string().contains("without --http2"), "{not_http2}");
     let target = clear(tcp(nginx.port(0)), Protocol::Http2);
@@ -268,7 +272,7 @@ fn a_unix_socket_is_an_address_like_another() {
         ..Target::new(vec![Address::Unix(nginx.path("secure"))], "localhost".into())
     };
     for target in [&clear, &secure] {
-        assert_eq!(ask(target, &get("/20")).unwrap().body.len(), 20);
+        assert_eq!(fetch(target, &get("/20")).unwrap().body.len(), 20);
         let summary = load(target, &get("/20"), 20, 5, 500);
         assert_eq!((summary.tally.good, summary.tally.failed(), summary.connections_opened), (500, 0, 5));
         assert_eq!(load(target, &with(get("/1m"), "Connection", "close"), 1_000_000, 2, 10).tally.good, 10);
@@ -276,8 +280,8 @@ fn a_unix_socket_is_an_address_like_another() {
     assert_eq!(nginx.log().len(), 2 * 511);
 
     let long = Target::new(vec![Address::Unix(PathBuf::from("/x".repeat(60)))], "localhost".into());
-    assert!(matches!(ask(&long, &get("/")).unwrap_err(), AskError::Connect { .. }));
-    let gone = ask(&clear, &get("/20")).unwrap_err().to_string();
+    assert!(matches!(fetch(&long, &get("/")).unwrap_err(), FetchError::Connect { .. }));
+    let gone = fetch(&clear, &get("/20")).unwrap_err().to_string();
     assert!(gone.contains("cannot connect to localhost (unix:"), "{gone}");
 }
 

@@ -69,9 +69,10 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
     let slow = Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::text("/slow", "slow\n") };
     let fast = Route { delay: Delay::Fixed(Duration::from_millis(20)), ..Route::text("/", "fast\n") };
     let server = KnownServer::start(Script { routes: vec![slow, fast], ..Script::default() }).unwrap();
-    let ask = |path: &str| ask_of(server.addr(), &request(path), None, LengthRule::Any);
-    let asks: Vec<Ask> = (0..10).map(|number| ask(if number == 0 { "/slow" } else { "/" })).collect();
-    let load = Load { asks: asks.into(), ..load_of(server.addr(), 4, Stop::Told) };
+    let prepared = |path: &str| prepared_of(server.addr(), &request(path), None, LengthRule::Any);
+    let requests: Vec<PreparedRequest> =
+        (0..10).map(|number| prepared(if number == 0 { "/slow" } else { "/" })).collect();
+    let load = Load { source: requests.into(), ..load_of(server.addr(), 4, Stop::Told) };
     let mut turns = Regular::new(8, 250);
     let summary = run_in(&mut turns, &load);
     assert_eq!((summary.abandoned, server.record().received), (0, summary.tally.good));

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use load::{Ask, Flow, LengthRule, Load, Stop, Summary, Target};
+use load::{Flow, LengthRule, Load, PreparedRequest, Stop, Summary, Target};
 use model::study::{Expect, Request};
 use model::{Backend, BodyLength, Failure, Malformed, Tally};
 
@@ -63,9 +63,9 @@ fn run(backend: Backend, case: &Case, address: SocketAddr) -> Summary {
     let headers = if case.gzip { vec![("Accept-Encoding".into(), "gzip".into())] } else { Vec::new() };
     let request = Request { method: method.into(), path: "/".into(), headers, body: None };
     let target = Target::from(address);
-    let ask = Ask::new(&request, &Expect::default(), &target, LengthRule::Any).unwrap();
+    let prepared = PreparedRequest::new(&request, &Expect::default(), &target, LengthRule::Any).unwrap();
     let stop = Stop::Count(case.answers.len() as u64);
-    let load = Load { backend: Some(backend), ..Load::new(target, vec![ask], stop) };
+    let load = Load { backend: Some(backend), ..Load::new(target, vec![prepared], stop) };
     load::run(&load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
 }
 

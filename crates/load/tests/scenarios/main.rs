@@ -162,24 +162,24 @@ fn users_log_in_order_and_log_out_and_the_server_agrees() {
     assert_eq!(seen, 41);
 
     // Each user logged in once, out once, and was itself in between.
-    assert_eq!(shop.asked().len(), 4 + 123 + 4);
-    let logins = shop.asked_of("POST", "/login");
+    assert_eq!(shop.received().len(), 4 + 123 + 4);
+    let logins = shop.received_of("POST", "/login");
     let bodies: BTreeSet<&str> = logins.iter().map(|login| login.body.as_str()).collect();
     assert_eq!((logins.len(), bodies.len()), (4, 4));
     let outs: BTreeSet<String> =
-        shop.asked_of("DELETE", "/session").iter().map(|out| out.user().unwrap().to_owned()).collect();
+        shop.received_of("DELETE", "/session").iter().map(|out| out.user().unwrap().to_owned()).collect();
     assert_eq!(outs, (0..4).map(|user| format!("user{user}")).collect());
-    assert!(shop.asked().iter().all(|asked| asked.status < 300));
+    assert!(shop.received().iter().all(|received| received.status < 300));
     // Of 41 rows taken in turn from three, the first two come 14 times.
     let mut terms = BTreeMap::new();
-    for search in shop.asked_of("GET", "/items") {
+    for search in shop.received_of("GET", "/items") {
         *terms.entry(search.path).or_insert(0) += 1;
     }
     let expected = [("/items?term=a", 14), ("/items?term=b%20c", 14), ("/items?term=d", 13)];
     assert_eq!(terms, expected.map(|(path, count)| (path.to_owned(), count)).into());
     // What one step found, the next one used; no cookie went where it does not belong.
-    assert!(shop.asked_of("POST", "/orders").iter().all(|order| order.body.starts_with("item-")));
-    for look in shop.asked_of("GET", "/orders/") {
+    assert!(shop.received_of("POST", "/orders").iter().all(|order| order.body.starts_with("item-")));
+    for look in shop.received_of("GET", "/orders/") {
         assert!(look.path.ends_with(&format!("-by-{}", look.user().unwrap())), "{look:?}");
     }
 }
@@ -198,9 +198,9 @@ fn a_step_that_fails_ends_its_iteration_and_what_was_not_sent_has_no_time() {
     assert_eq!(search.unmet, [("json `$.user` = `${user}`".to_owned(), 10)].into());
     assert_eq!((summary.tally.good, summary.tally.failed()), (30, 20));
     assert_eq!(summary.service.count(), 30);
-    assert_eq!(shop.asked_of("GET", "/items").len(), 30);
-    assert_eq!(shop.asked_of("POST", "/orders").len(), 10);
-    assert_eq!(shop.asked_of("GET", "/orders/").len(), 10);
+    assert_eq!(shop.received_of("GET", "/items").len(), 30);
+    assert_eq!(shop.received_of("POST", "/orders").len(), 10);
+    assert_eq!(shop.received_of("GET", "/orders/").len(), 10);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_second_step_that_fails_skips_the_third_only() {
     assert_eq!(steps(&summary), [("search", 20, 0, 0, 20), ("order", 10, 10, 0, 10), ("look", 10, 0, 10, 10)]);
     let unmet = &summary.walked.as_ref().unwrap().steps["order"].unmet;
     assert_eq!(*unmet, [("`order` from header `location`".to_owned(), 10)].into());
-    assert_eq!(shop.asked_of("GET", "/orders/").len(), 10);
+    assert_eq!(shop.received_of("GET", "/orders/").len(), 10);
 }
 
 #[test]
@@ -224,10 +224,10 @@ fn unique_rows_that_run_out_end_the_load() {
     let scenarios = files.shopping(4, &rows(&terms), Take::Unique);
     let error = try_run(&load(&shop, &scenarios, 2, Stop::Told)).unwrap_err();
     assert!(matches!(&error, LoadError::RanOut { file, rows: 50 } if file.ends_with("terms.jsonl")), "{error}");
-    let asked: Vec<String> = shop.asked_of("GET", "/items").into_iter().map(|search| search.path).collect();
-    assert!(asked.len() <= 50 && asked.iter().collect::<BTreeSet<_>>().len() == asked.len());
+    let received: Vec<String> = shop.received_of("GET", "/items").into_iter().map(|search| search.path).collect();
+    assert!(received.len() <= 50 && received.iter().collect::<BTreeSet<_>>().len() == received.len());
     // Users log out even so.
-    assert_eq!(shop.asked_of("DELETE", "/session").len(), 2);
+    assert_eq!(shop.received_of("DELETE", "/session").len(), 2);
 
     // Exactly enough rows are enough.
     let scenarios = files.shopping(4, &rows(&terms), Take::Unique);
@@ -245,8 +245,8 @@ fn a_set_up_that_fails_says_what_was_answered_and_no_secret() {
     let error = try_run(&load(&shop, &scenarios, 2, Stop::Count(5))).unwrap_err().to_string();
     assert!(error.contains("step `log in`") && error.contains("status 401"), "{error}");
     assert!(error.contains("wrong password ***") && !error.contains("hunter"), "{error}");
-    assert!(shop.asked_of("GET", "/items").is_empty());
-    assert!(shop.asked_of("DELETE", "/session").is_empty(), "nobody is in who could log out");
+    assert!(shop.received_of("GET", "/items").is_empty());
+    assert!(shop.received_of("DELETE", "/session").is_empty(), "nobody is in who could log out");
 }
 
 #[test]
@@ -269,8 +269,8 @@ fn what_was_set_up_before_a_set_up_failed_is_torn_down() {
     let scripts = [shopping, locked].map(|scenarios| Script::new(&scenarios, &target).unwrap());
     let error = try_run(&Load::new(target, scripts.to_vec(), Stop::Count(5))).unwrap_err();
     assert!(matches!(error, LoadError::SetUp(_)), "{error}");
-    assert!(shop.asked_of("GET", "/items").is_empty());
-    assert_eq!(shop.asked_of("DELETE", "/session").len(), 1);
+    assert!(shop.received_of("GET", "/items").is_empty());
+    assert_eq!(shop.received_of("DELETE", "/session").len(), 1);
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn a_look_tells_every_answer_of_one_user() {
     assert_eq!(look(), [seen("search", 200, true), seen("order", 201, true), seen("look", 200, true)]);
     // The feeders go on.
     assert_eq!(look(), [seen("search", 200, false)]);
-    assert_eq!(shop.asked_of("DELETE", "/session").len(), 2);
+    assert_eq!(shop.received_of("DELETE", "/session").len(), 2);
 }
 
 #[test]

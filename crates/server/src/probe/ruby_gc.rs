@@ -67,7 +67,7 @@ impl RubyGcs {
 
 /// Where a process waits, as it told.
 #[derive(Debug, Deserialize)]
-struct Asks {
+struct RequestPipe {
     /// By which it has the pipe open.
     descriptor: u32,
     /// Such as `pipe:[4711]`.
@@ -88,7 +88,7 @@ struct Answer {
 /// Process `pid`, with its pipe; `None` where it has not told, or has closed it.
 fn open(trial_dir: &Path, pid: u32) -> Option<(Process, File)> {
     let told = fs::read(trial_dir.join(format!("probe.{pid}.asks.json"))).ok()?;
-    let Asks { descriptor, pipe } = serde_json::from_slice(&told).ok()?;
+    let RequestPipe { descriptor, pipe } = serde_json::from_slice(&told).ok()?;
     let descriptor = format!("/proc/{pid}/fd/{descriptor}");
     // A program may have closed it, and opened something else by its number.
     if fs::read_link(&descriptor).ok()?.to_str() != Some(pipe.as_str()) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use model::study::{
-    Asks, Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime, ServerSpec, Timing,
-    Variant, WarmUp, Workload,
+    Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, Runtime, ServerSpec, Timing, Variant,
+    WarmUp, Workload, WorkloadKind,
 };
 use model::{
     Cell, CellRecord, FailedTearDowns, Histogram, HostFacts, HostUse, Metric, Mode, Outcome, Plan, Sample, Schedule,
@@ -52,7 +52,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             services: Vec::new(),
             workloads: vec![Workload {
                 name: "front".to_owned(),
-                asks: Asks::Request { request, expect: Expect::default() },
+                kind: WorkloadKind::Request { request, expect: Expect::default() },
                 shapes: vec![Shape::users(1)],
             }],
             hooks: Hooks::default(),

@@ -1,9 +1,9 @@
-//! What a server is asked: the study's workloads, ready to be sent, one by one or as a load.
+//! The study's workloads, ready to be sent, one by one or as a load.
 
 use std::time::Duration;
 
-use load::{Ask, Asked, Expected, LengthRule, Load, Script, Stop, Target};
-use model::study::{Asks, Expect, Request, Workload};
+use load::{Expected, LengthRule, Load, PreparedRequest, RequestSource, Script, Stop, Target};
+use model::study::{Expect, Request, Workload, WorkloadKind};
 use model::{AnswerSample, Arrivals, CellIndex, Phase, Scenarios, Shape};
 use server::Site;
 
@@ -17,11 +17,11 @@ const WARM_UP_USERS: u32 = 10;
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// A workload that is ready to be asked.
+/// A workload that is ready to be sent.
 #[expect(clippy::large_enum_variant, reason = "a study has a handful of them")]
-pub(super) enum Asking {
+pub(super) enum PreparedWorkload {
     Request {
-        ask: Ask,
+        prepared: PreparedRequest,
         request: Request,
         expect: Expect,
         expected: Expected,
@@ -32,32 +32,32 @@ pub(super) enum Asking {
 }
 
 impl Live<'_> {
-    /// The study's workloads, ready to be asked.
-    pub fn asks(&self, site: &Site) -> Result<Vec<Asking>, Broken> {
+    /// The study's workloads, ready to be sent.
+    pub fn workloads(&self, site: &Site) -> Result<Vec<PreparedWorkload>, Broken> {
         let broken = |error| self.launch.broken(Phase::Inspect, error);
-        let asking = |workload: &Workload| match &workload.asks {
-            Asks::Request { request, expect } => {
+        let prepare = |workload: &Workload| match &workload.kind {
+            WorkloadKind::Request { request, expect } => {
                 let mut request = request.clone();
                 for (_, value) in &mut request.headers {
                     *value = site.complete(value).map_err(|error| broken(error.into()))?;
                 }
                 let unsent = |source| ConductError::Request { workload: workload.name.clone(), source };
-                let ask = Ask::new(&request, expect, &self.target, LengthRule::Any).map_err(unsent)?;
+                let prepared = PreparedRequest::new(&request, expect, &self.target, LengthRule::Any).map_err(unsent)?;
                 let expected = Expected::new(expect).map_err(unsent)?;
-                Ok(Asking::Request { ask, request, expect: expect.clone(), expected, lengths: None })
+                Ok(PreparedWorkload::Request { prepared, request, expect: expect.clone(), expected, lengths: None })
             }
-            Asks::Scenarios { scenarios } => {
+            WorkloadKind::Scenarios { scenarios } => {
                 let complete = |text: &str| site.complete_script(text).map_err(|error| broken(error.into()));
-                Ok(Asking::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, &self.target)?))
+                Ok(PreparedWorkload::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, &self.target)?))
             }
         };
-        self.launch.prepared.study.workloads.iter().map(asking).collect()
+        self.launch.prepared.study.workloads.iter().map(prepare).collect()
     }
 
-    /// Asks each workload once and adds what the answers are like.
-    pub fn look_at_answers(&self, asks: &[Asking], mut shown: Shown) -> Step<Shown> {
-        for (index, asking) in asks.iter().enumerate() {
-            let looked = self.launch.go_on().and_then(|()| self.look_at(index, asking));
+    /// Sends each workload once and adds what the answers are like.
+    pub fn look_at_answers(&self, workloads: &[PreparedWorkload], mut shown: Shown) -> Step<Shown> {
+        for (index, workload) in workloads.iter().enumerate() {
+            let looked = self.launch.go_on().and_then(|()| self.look_at(index, workload));
             let samples;
             (shown, samples) = shown.then(looked)?;
             shown.answers.extend(samples);
@@ -65,70 +65,70 @@ impl Live<'_> {
         Ok(shown)
     }
 
-    /// Asks a workload once: what its answers are like, those of each step where it is scenarios.
-    fn look_at(&self, workload: usize, asking: &Asking) -> Result<Vec<AnswerSample>, Broken> {
+    /// Sends a workload once: what its answers are like, those of each step where it is scenarios.
+    fn look_at(&self, index: usize, workload: &PreparedWorkload) -> Result<Vec<AnswerSample>, Broken> {
         let prepared = self.launch.prepared;
         let mask = |text: &str| prepared.launcher.mask(text);
-        match asking {
-            Asking::Request { ask, expected, .. } => {
-                let name = &prepared.study.workloads[workload].name;
-                let answer = load::ask(&self.target, ask, TIME_LIMIT)
+        match workload {
+            PreparedWorkload::Request { prepared: request, expected, .. } => {
+                let name = &prepared.study.workloads[index].name;
+                let answer = load::fetch(&self.target, request, TIME_LIMIT)
                     .map_err(|error| self.failed(Phase::Inspect, format!("{name}: {error}")))?;
-                Ok(vec![answers::sample(workload, &answer, expected.unmet(&answer), mask)])
+                Ok(vec![answers::sample(index, &answer, expected.unmet(&answer), mask)])
             }
-            Asking::Scenarios(script) => {
+            PreparedWorkload::Scenarios(script) => {
                 let seen =
-                    script.look(&self.target, TIME_LIMIT).map_err(|error| self.unasked(Phase::Inspect, error))?;
-                Ok(seen.iter().map(|seen| answers::of_step(workload, seen, mask)).collect())
+                    script.look(&self.target, TIME_LIMIT).map_err(|error| self.not_loaded(Phase::Inspect, error))?;
+                Ok(seen.iter().map(|seen| answers::of_step(index, seen, mask)).collect())
             }
         }
     }
 
     /// All workloads mixed, by users who ask at once.
-    pub fn mixed_load(&self, asks: &[Asking], stop: Stop) -> Result<Load, Broken> {
+    pub fn mixed_load(&self, workloads: &[PreparedWorkload], stop: Stop) -> Result<Load, Broken> {
         let cells = self.launch.run.record.plan.cells.iter();
         Ok(Load {
             connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
             backend: self.launch.run.record.host.backend,
-            ..Load::new(self.target.clone(), self.mixed(asks)?, stop)
+            ..Load::new(self.target.clone(), self.mixed(workloads)?, stop)
         })
     }
 
     /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
-    fn mixed(&self, asks: &[Asking]) -> Result<Asked, Broken> {
-        let requests = asks.iter().map(|asking| match asking {
-            Asking::Request { ask, .. } => Some(ask.clone()),
-            Asking::Scenarios(_) => None,
+    fn mixed(&self, workloads: &[PreparedWorkload]) -> Result<RequestSource, Broken> {
+        let requests = workloads.iter().map(|workload| match workload {
+            PreparedWorkload::Request { prepared, .. } => Some(prepared.clone()),
+            PreparedWorkload::Scenarios(_) => None,
         });
         if let Some(requests) = requests.collect::<Option<Vec<_>>>() {
             return Ok(requests.into());
         }
-        let as_script = |(workload, asking): (&Workload, &Asking)| match asking {
-            Asking::Request { request, expect, lengths, .. } => {
+        let as_script = |(workload, prepared): (&Workload, &PreparedWorkload)| match prepared {
+            PreparedWorkload::Request { request, expect, lengths, .. } => {
                 let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
                 script(&workload.name, &alone, &self.target)
             }
-            Asking::Scenarios(script) => Ok(script.clone()),
+            PreparedWorkload::Scenarios(script) => Ok(script.clone()),
         };
         let scripts =
-            self.launch.prepared.study.workloads.iter().zip(asks).map(as_script).collect::<Result<Vec<_>, _>>()?;
+            self.launch.prepared.study.workloads.iter().zip(workloads).map(as_script).collect::<Result<Vec<_>, _>>()?;
         Ok(scripts.into())
     }
 
     /// The load of one cell.
-    pub fn cell_load(&self, cell: CellIndex, asks: &[Asking], stop: Stop) -> Load {
+    pub fn cell_load(&self, cell: CellIndex, workloads: &[PreparedWorkload], stop: Stop) -> Load {
         let plan = &self.launch.run.record.plan;
         let planned = &plan.cells[cell];
-        let asked = match &asks[planned.workload] {
-            Asking::Request { ask, .. } => vec![ask.clone()].into(),
-            Asking::Scenarios(script) => Asked::Scenarios(vec![script.clone()]),
+        let source = match &workloads[planned.workload] {
+            PreparedWorkload::Request { prepared, .. } => vec![prepared.clone()].into(),
+            PreparedWorkload::Scenarios(script) => RequestSource::Scenarios(vec![script.clone()]),
         };
         Load {
             connections: planned.shape.connections,
             arrivals: planned.shape.arrivals.clone(),
             seed: plan.seed,
             backend: self.launch.run.record.host.backend,
-            ..Load::new(self.target.clone(), asked, stop)
+            ..Load::new(self.target.clone(), source, stop)
         }
     }
 }

@@ -14,7 +14,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use thiserror::Error;
 
 use crate::content::Decoded;
-use crate::request::Ask;
+use crate::request::PreparedRequest;
 use crate::response::{Sink, text};
 use crate::target::{Address, Target};
 use crate::wire::{Wire, WireError};
@@ -49,7 +49,7 @@ impl Answer {
 
 /// Why there is no complete answer.
 #[derive(Debug, Error)]
-pub enum AskError {
+pub enum FetchError {
     /// No connection could be made.
     #[error("cannot connect to {host}{}: {source}", at(host, address))]
     Connect {
@@ -93,24 +93,24 @@ fn at(host: &str, address: &Address) -> String {
     if address == host { String::new() } else { format!(" ({address})") }
 }
 
-/// Sends `ask` on a connection of its own to the target's first address and waits at most `limit` in all for the whole
+/// Sends `request` on a connection of its own to the target's first address and waits at most `limit` in all for the whole
 /// answer, which is not judged.
-pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskError> {
+pub fn fetch(target: &Target, request: &PreparedRequest, limit: Duration) -> Result<Answer, FetchError> {
     let deadline = Instant::now() + limit;
     let socket = connect(target, limit)?;
     let mut received = 0;
-    let mut wire = Wire::new(target).map_err(AskError::Wire)?;
+    let mut wire = Wire::new(target).map_err(FetchError::Wire)?;
     send_all(&socket, wire.unsent());
-    let (mut sent, mut decoded) = (false, Decoded::new(Whole::default(), ask.takes_gzip()));
+    let (mut sent, mut decoded) = (false, Decoded::new(Whole::default(), request.takes_gzip()));
     let mut buffer = vec![0; 64 * 1024];
     loop {
         if !sent && wire.is_ready() {
-            send_all(&socket, wire.send(ask).map_err(AskError::Wire)?);
+            send_all(&socket, wire.send(request).map_err(FetchError::Wire)?);
             sent = true;
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(AskError::TimedOut { limit, received });
+            return Err(FetchError::TimedOut { limit, received });
         }
         // Fails only for a time of nothing.
         let _ = set_socket_timeout(&socket, Timeout::Recv, Some(left));
@@ -118,7 +118,7 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
             Ok((0, _)) => wire.close(&mut decoded).map(Some),
             Ok((bytes, _)) => {
                 received += bytes as u64;
-                let answered = wire.receive(&buffer[..bytes], ask.is_head(), &mut decoded);
+                let answered = wire.receive(&buffer[..bytes], request.is_head(), &mut decoded);
                 send_all(&socket, wire.unsent());
                 answered
             }
@@ -126,7 +126,7 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
             Err(_) => Err(wire.cut()),
         };
         if decoded.sink().body.len() > LONGEST_BODY {
-            return Err(AskError::TooLong);
+            return Err(FetchError::TooLong);
         }
         match answered {
             Ok(None) => {}
@@ -134,17 +134,17 @@ pub fn ask(target: &Target, ask: &Ask, limit: Duration) -> Result<Answer, AskErr
                 let transport = wire.transport();
                 send_all(&socket, wire.farewell());
                 let (whole, length) = decoded.finish();
-                length.map_err(|why| AskError::Wire(why.into()))?;
+                length.map_err(|why| FetchError::Wire(why.into()))?;
                 return Ok(Answer { status: answered.status, headers: whole.headers, body: whole.body, transport });
             }
-            Err(cut) if cut.failure() == Failure::Closed => return Err(AskError::Closed { received, cut }),
-            Err(error) => return Err(AskError::Wire(error)),
+            Err(cut) if cut.failure() == Failure::Closed => return Err(FetchError::Closed { received, cut }),
+            Err(error) => return Err(FetchError::Wire(error)),
         }
     }
 }
 
 /// A connection that blocks, as long as `limit` at most.
-fn connect(target: &Target, limit: Duration) -> Result<OwnedFd, AskError> {
+fn connect(target: &Target, limit: Duration) -> Result<OwnedFd, FetchError> {
     let made = |address: &Address| -> io::Result<OwnedFd> {
         let socket: OwnedFd = match address {
             Address::Tcp(address) => {
@@ -157,8 +157,8 @@ fn connect(target: &Target, limit: Duration) -> Result<OwnedFd, AskError> {
         set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
         Ok(socket)
     };
-    let Some(address) = target.addresses.first() else { return Err(AskError::NoAddress) };
-    made(address).map_err(|source| AskError::Connect { host: target.host.clone(), address: address.clone(), source })
+    let Some(address) = target.addresses.first() else { return Err(FetchError::NoAddress) };
+    made(address).map_err(|source| FetchError::Connect { host: target.host.clone(), address: address.clone(), source })
 }
 
 /// A server may answer, and close, before it has all of a request: reading tells what came of it.
