@@ -9,7 +9,7 @@ use crate::assess::Assessment;
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::{Boundaries, Looks};
 use crate::metrics::{self, Launches};
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::sequential::{self, Decision};
 use crate::{holm, robust};
 
@@ -40,19 +40,19 @@ impl Primary {
     /// Where the study stands for `variant`: the first look that decided, else the latest.
     pub fn settle(&self, assessment: &Assessment, variant: VariantIndex) -> Option<(Effect, Decision)> {
         let Assessment { record, boundaries, blocks, .. } = assessment;
-        let reading = |trial: &TrialRecord| metrics::reading(trial, self.metric, self.cell);
+        let reading = |trial: &TrialRecord| metrics::quantity(trial, self.metric, self.cell);
         self.read(&readings(&differences(record, blocks, variant, reading)), record, boundaries)
     }
 
     /// Where these differences stand. Those of a closed loop's tail decide nothing.
     fn read(
         &self,
-        differences: &[Reading],
+        differences: &[Quantity],
         record: &StudyRecord,
         boundaries: &Boundaries,
     ) -> Option<(Effect, Decision)> {
         if !is_judged(record, self.metric, self.cell) {
-            return sequential::interval(differences, boundaries).map(|effect| (effect, Decision::GoOn));
+            return sequential::interval(differences, boundaries).map(|effect| (effect, Decision::Continue));
         }
         sequential::settle(differences, boundaries, self.margin, record.plan.schedule.min_blocks)
     }
@@ -69,8 +69,8 @@ pub fn differences(
     record: &StudyRecord,
     blocks: &[BlockState],
     variant: VariantIndex,
-    reading: impl Fn(&TrialRecord) -> Option<Reading>,
-) -> Vec<(u32, Reading)> {
+    reading: impl Fn(&TrialRecord) -> Option<Quantity>,
+) -> Vec<(u32, Quantity)> {
     let pairs = pairs(record, blocks, variant, reading).into_iter();
     pairs.map(|(block, [baseline, variant])| (block, variant.against(baseline))).collect()
 }
@@ -93,12 +93,12 @@ pub fn pairs<T>(
 }
 
 /// The differences without their blocks.
-fn readings(differences: &[(u32, Reading)]) -> Vec<Reading> {
+fn readings(differences: &[(u32, Quantity)]) -> Vec<Quantity> {
     differences.iter().map(|(_, difference)| *difference).collect()
 }
 
 /// The differences without their blocks and resolutions.
-pub fn logs(differences: &[(u32, Reading)]) -> Vec<f64> {
+pub fn logs(differences: &[(u32, Quantity)]) -> Vec<f64> {
     differences.iter().map(|(_, difference)| difference.value).collect()
 }
 
@@ -119,7 +119,7 @@ pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Compariso
             }
             let typical =
                 |side: usize| robust::median(&pairs.iter().map(|(_, pair)| pair[side].value).collect::<Vec<_>>());
-            let differences: Vec<Reading> = pairs.iter().map(|(_, [of, other])| other.against(*of)).collect();
+            let differences: Vec<Quantity> = pairs.iter().map(|(_, [of, other])| other.against(*of)).collect();
             comparisons.push(Comparison {
                 role,
                 metric,
@@ -182,13 +182,13 @@ fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
 fn judged_together<'a>(
     record: &StudyRecord,
     blocks: &[BlockState],
-    secondary: impl Iterator<Item = &'a Vec<Reading>>,
+    secondary: impl Iterator<Item = &'a Vec<Quantity>>,
 ) -> Vec<Option<Effect>> {
     let schedule = &record.plan.schedule;
     let used = blocks::used(blocks).take(record.most_blocks() as usize).count();
     let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
     let known = secondary.map(|readings| if readings.len() as f64 >= enough { readings.clone() } else { Vec::new() });
-    let known: Vec<Vec<Reading>> = known.collect();
+    let known: Vec<Vec<Quantity>> = known.collect();
     holm::judge(&known, &Boundaries::steps(known.len(), Looks::of(record)))
 }
 
@@ -220,7 +220,7 @@ fn cells(record: &StudyRecord, cell: Option<CellIndex>) -> impl Iterator<Item = 
 /// How an effect and what was decided from it read.
 pub fn interpret(decided: Option<(&Effect, Decision)>, polarity: Polarity) -> Interpretation {
     match decided {
-        None | Some((_, Decision::GoOn)) => Interpretation::Inconclusive,
+        None | Some((_, Decision::Continue)) => Interpretation::Inconclusive,
         Some((_, Decision::Equivalent)) => Interpretation::Equivalent,
         Some((effect, Decision::Different)) if improves(effect, polarity) => Interpretation::Better,
         Some((_, Decision::Different)) => Interpretation::Worse,

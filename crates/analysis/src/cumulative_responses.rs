@@ -15,7 +15,7 @@ use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, Va
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE, Primary};
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::sequential;
 use crate::{robust, warm_up};
 
@@ -78,9 +78,9 @@ impl Responses {
     }
 
     /// The same with its resolution: one answer of what was seen, and what one answer of the steady rate makes of what was not.
-    fn reading(&self, t: f64) -> Reading {
+    fn reading(&self, t: f64) -> Quantity {
         let (total, beyond_s) = (self.at(t), (t - self.end()).max(0.0));
-        Reading::in_steps(total, 1.0 + beyond_s * self.rate / self.steady, total)
+        Quantity::in_steps(total, 1.0 + beyond_s * self.rate / self.steady, total)
     }
 }
 
@@ -98,7 +98,7 @@ impl Pairs<'_> {
             let [baseline, variant] = [pair[0].reading(t), pair[1].reading(t)];
             (baseline.value > 0.0 && variant.value > 0.0).then(|| variant.against(baseline))
         };
-        let differences: Option<Vec<Reading>> = self.pairs.iter().map(difference).collect();
+        let differences: Option<Vec<Quantity>> = self.pairs.iter().map(difference).collect();
         sequential::interval(&differences?, self.boundaries)
     }
 

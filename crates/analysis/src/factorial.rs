@@ -12,7 +12,7 @@ use model::{Study, StudyRecord, TrialRecord};
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, Primary};
-use crate::reading::{Reading, weighed};
+use crate::quantity::{Quantity, weighed};
 use crate::{linear, metrics, sequential};
 
 /// Lengths and parts below this are rounding.
@@ -251,15 +251,15 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
     let design = Design::of(&record.study.factors, &record.study.variants)?;
     let primary = Primary::of(record);
     let trials = Trials::of(record);
-    let log = |trial: &TrialRecord| metrics::reading(trial, primary.metric, primary.cell).map(Reading::ln);
-    let logs = |block: u32| -> Option<Vec<Reading>> {
+    let log = |trial: &TrialRecord| metrics::quantity(trial, primary.metric, primary.cell).map(Quantity::ln);
+    let logs = |block: u32| -> Option<Vec<Quantity>> {
         (0..record.study.variants.len()).map(|variant| log(trials.get(block, variant)?)).collect()
     };
     let used = blocks::used(states).take(record.most_blocks() as usize);
-    let by_block: Vec<Vec<Reading>> = used.filter_map(logs).collect();
+    let by_block: Vec<Vec<Quantity>> = used.filter_map(logs).collect();
     let contribution = |effect: Estimable| {
-        let of_block = |logs: &Vec<Reading>| weighed(effect.weights.iter().copied().zip(logs.iter().copied()));
-        let numbers: Vec<Reading> = by_block.iter().map(of_block).collect();
+        let of_block = |logs: &Vec<Quantity>| weighed(effect.weights.iter().copied().zip(logs.iter().copied()));
+        let numbers: Vec<Quantity> = by_block.iter().map(of_block).collect();
         let interval = sequential::interval(&numbers, boundaries)
             .filter(|_| compare::is_judged(record, primary.metric, primary.cell));
         let decided = interval.as_ref().map(|interval| (interval, sequential::decide(interval, primary.margin)));

@@ -14,7 +14,7 @@
 use model::Effect;
 
 use crate::boundaries::Boundaries;
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::sequential;
 
 /// What there is to say of each difference: the interval of the step at which it was told from none, else of the last step.
@@ -22,7 +22,7 @@ use crate::sequential;
 ///
 /// `differences` are within-block differences (log ratios), by block, a list for each; `steps` are [`Boundaries::steps`] of at least
 /// as many. What has no interval counts all the same: which ones there are was settled before the run.
-pub fn judge<D: Into<Reading> + Copy>(differences: &[Vec<D>], steps: &[Boundaries]) -> Vec<Option<Effect>> {
+pub fn judge<D: Into<Quantity> + Copy>(differences: &[Vec<D>], steps: &[Boundaries]) -> Vec<Option<Effect>> {
     let mut left: Vec<usize> = (0..differences.len()).collect();
     let mut effects = vec![None; left.len()];
     let look = |all: &Vec<D>| sequential::latest_look(all.len(), steps.get(differences.len() - 1)?);

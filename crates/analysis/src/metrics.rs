@@ -9,7 +9,7 @@ use model::{
     WarmUpRecord, sample,
 };
 
-use crate::reading::{Reading, weighed};
+use crate::quantity::{Quantity, weighed};
 use crate::warm_up::{self, Warm};
 
 /// CPU time comes in steps of this, seconds: the kernel tells it in hundredths, user and system each for itself.
@@ -20,12 +20,12 @@ const CPU_STEP_S: f64 = 0.02;
 ///
 /// `None` where it was not measured, is not supported by the number of answers, or is not above zero (it has no
 /// logarithm then).
-pub fn reading(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<Reading> {
+pub fn quantity(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<Quantity> {
     let reading = match metric {
         Metric::StartUp => trial.launch.as_ref().map(|launch| told(launch.ready_s, READY_POLL.as_secs_f64())),
         Metric::WarmUpTime => warm(trial).map(|warm| told(warm.seconds, warm.next.0)),
         Metric::WarmUpRequests => warm(trial).map(|warm| told(warm.requests, warm.next.1)),
-        Metric::Memory => peak_memory(trial).map(|bytes| Reading::from(bytes as f64)),
+        Metric::Memory => peak_memory(trial).map(|bytes| Quantity::from(bytes as f64)),
         _ => match cell {
             Some(cell) => in_cell(trial.cells.iter().find(|record| record.cell == cell)?, metric),
             None => over_cells(trial, metric),
@@ -36,26 +36,26 @@ pub fn reading(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> 
 
 /// [`reading`], without its resolution.
 pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<f64> {
-    reading(trial, metric, cell).map(|reading| reading.value)
+    quantity(trial, metric, cell).map(|reading| reading.value)
 }
 
 /// A number that is told in steps of `step`, in its unit.
-fn told(value: f64, step: f64) -> Reading {
-    Reading::in_steps(value, step, value)
+fn told(value: f64, step: f64) -> Quantity {
+    Quantity::in_steps(value, step, value)
 }
 
 fn warm(trial: &TrialRecord) -> Option<Warm> {
     warm_up::warm(trial.warm_up.as_ref()?)
 }
 
-fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<Reading> {
+fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<Quantity> {
     geometric_mean(trial.cells.iter().map(|cell| in_cell(cell, metric)))
 }
 
 /// exp of the mean of the logs; `None` when there are none or one is missing.
-fn geometric_mean(readings: impl Iterator<Item = Option<Reading>>) -> Option<Reading> {
-    let above_zero = |reading: Option<Reading>| reading.filter(|reading| reading.value > 0.0);
-    let logs: Vec<Reading> = readings.map(|reading| above_zero(reading).map(Reading::ln)).collect::<Option<_>>()?;
+fn geometric_mean(readings: impl Iterator<Item = Option<Quantity>>) -> Option<Quantity> {
+    let above_zero = |reading: Option<Quantity>| reading.filter(|reading| reading.value > 0.0);
+    let logs: Vec<Quantity> = readings.map(|reading| above_zero(reading).map(Quantity::ln)).collect::<Option<_>>()?;
     let even = 1.0 / logs.len() as f64;
     (!logs.is_empty()).then(|| weighed(logs.into_iter().map(|log| (even, log))).exp())
 }
@@ -71,8 +71,8 @@ pub fn launches(record: &StudyRecord) -> Launches {
 /// Every metric of one launch, worked out once: merging histograms is what costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbers {
-    launch: Vec<(Metric, Option<Reading>)>,
-    cells: Vec<(CellIndex, Metric, Option<Reading>)>,
+    launch: Vec<(Metric, Option<Quantity>)>,
+    cells: Vec<(CellIndex, Metric, Option<Quantity>)>,
 }
 
 impl Numbers {
@@ -86,11 +86,11 @@ impl Numbers {
                 (cell.cell, metric, reading)
             })
         });
-        Self { launch: launch.map(|metric| (metric, reading(trial, metric, None))).collect(), cells: cells.collect() }
+        Self { launch: launch.map(|metric| (metric, quantity(trial, metric, None))).collect(), cells: cells.collect() }
     }
 
     /// As [`reading`].
-    pub fn get(&self, metric: Metric, cell: Option<CellIndex>) -> Option<Reading> {
+    pub fn get(&self, metric: Metric, cell: Option<CellIndex>) -> Option<Quantity> {
         if let Some((_, reading)) = self.launch.iter().find(|(of, _)| *of == metric) {
             return *reading;
         }
@@ -103,14 +103,16 @@ impl Numbers {
     }
 }
 
-fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Reading> {
+fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Quantity> {
     match metric {
-        Metric::Throughput => Some(Reading::in_steps(throughput(cell)?, 1.0, sample::tally(&cell.samples).good as f64)),
+        Metric::Throughput => {
+            Some(Quantity::in_steps(throughput(cell)?, 1.0, sample::tally(&cell.samples).good as f64))
+        }
         Metric::CpuPerRequest => {
             let (value, (cpu_s, good)) = (cpu_per_request(&cell.samples)?, cpu(&cell.samples));
             // Both are counted: the time in steps of the clock, what it was for in answers.
             let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
-            Some(Reading { value, resolution })
+            Some(Quantity { value, resolution })
         }
         _ => quantile(&latency(cell), metric.quantile()?),
     }
@@ -124,7 +126,7 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
 
 /// A quantile of latency in µs, from the merged histogram, which tells it in whole µs and to three digits; `None` with fewer than 100
 /// answers beyond it.
-fn quantile(latency: &Histogram, q: f64) -> Option<Reading> {
+fn quantile(latency: &Histogram, q: f64) -> Option<Quantity> {
     let us = latency.supported_quantile(q)? as f64;
     Some(told(us, f64::max(1.0, us * Histogram::PRECISION)))
 }
@@ -359,7 +361,7 @@ mod tests {
         let numbers = Numbers::of(&trial);
         for metric in Metric::ALL {
             for cell in [None, Some(0), Some(1), Some(2)] {
-                assert_eq!(numbers.get(metric, cell), reading(&trial, metric, cell), "{metric} of {cell:?}");
+                assert_eq!(numbers.get(metric, cell), quantity(&trial, metric, cell), "{metric} of {cell:?}");
             }
         }
     }

@@ -167,7 +167,8 @@ fn warm_up_length(record: &StudyRecord) -> WarmUpLength {
 fn finished(assessment: &Assessment) -> Option<Stop> {
     let used = assessment.used();
     let schedule = &assessment.record.plan.schedule;
-    let is_decided = |look: &Option<(Effect, Decision)>| look.is_some_and(|(_, decision)| decision != Decision::GoOn);
+    let is_decided =
+        |look: &Option<(Effect, Decision)>| look.is_some_and(|(_, decision)| decision != Decision::Continue);
     if used >= schedule.min_blocks as usize && assessment.settled().iter().all(is_decided) {
         Some(Stop::Decided)
     } else {

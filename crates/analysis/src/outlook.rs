@@ -3,8 +3,8 @@
 use crate::assess::Assessment;
 use crate::blocks::BlockState;
 use crate::compare::{self, BASELINE, Primary};
+use crate::quantity::Quantity;
 use crate::reach::{blocks_needed, reach};
-use crate::reading::Reading;
 use crate::{metrics, warm_up};
 use model::{Metric, Outlook, StudyRecord, TrialRecord};
 
@@ -45,8 +45,8 @@ struct Noise {
 /// Of the variant whose differences scatter most.
 fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<Noise> {
     let primary = Primary::of(record);
-    let reading = |trial: &TrialRecord| metrics::reading(trial, primary.metric, primary.cell);
-    let noise = |differences: Vec<(u32, Reading)>| {
+    let reading = |trial: &TrialRecord| metrics::quantity(trial, primary.metric, primary.cell);
+    let noise = |differences: Vec<(u32, Quantity)>| {
         let (values, freedom) = (compare::logs(&differences), differences.len() - 1);
         let resolutions: f64 = differences.iter().map(|(_, difference)| difference.resolution).sum();
         Noise {

@@ -6,7 +6,7 @@
 use model::{Effect, Needs};
 
 use crate::boundaries::{Boundaries, FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK};
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::robust;
 
 /// The region of practical equivalence as a log ratio: ρ = ln(1 + `rope`), `rope` a fraction.
@@ -19,7 +19,7 @@ pub fn margin(rope: f64) -> f64 {
 /// `None` with fewer blocks than the first look needs. A look that has no critical value of its own (more blocks than
 /// the table knows, or an α so small that no rank is rare enough) keeps the interval of the latest look that has one:
 /// intervals of earlier looks stay valid.
-pub fn interval(differences: &[impl Into<Reading> + Copy], boundaries: &Boundaries) -> Option<Effect> {
+pub fn interval(differences: &[impl Into<Quantity> + Copy], boundaries: &Boundaries) -> Option<Effect> {
     look(&differences[..latest_look(differences.len(), boundaries)?], boundaries)
 }
 
@@ -34,9 +34,9 @@ pub(crate) fn latest_look(blocks: usize, boundaries: &Boundaries) -> Option<usiz
 /// It is no narrower than its differences are told: were each of them as much lower or higher as its resolution, the estimate would
 /// be another, and the interval reaches to both. That only widens it, whatever the boundaries: of two intervals of the same
 /// differences the narrower one stays within the wider one.
-pub(crate) fn look(differences: &[impl Into<Reading> + Copy], boundaries: &Boundaries) -> Option<Effect> {
+pub(crate) fn look(differences: &[impl Into<Quantity> + Copy], boundaries: &Boundaries) -> Option<Effect> {
     let n = differences.len();
-    let readings: Vec<Reading> = differences.iter().map(|difference| (*difference).into()).collect();
+    let readings: Vec<Quantity> = differences.iter().map(|difference| (*difference).into()).collect();
     let shifted = |by: f64| readings.iter().map(|reading| reading.value + by * reading.resolution).collect::<Vec<_>>();
     let values = shifted(0.0);
     let (low, high) = if n < FIRST_RANK_LOOK {
@@ -98,7 +98,7 @@ pub enum Decision {
     /// The interval excludes no difference.
     Different,
     /// Neither: another block is needed.
-    GoOn,
+    Continue,
 }
 
 /// Reads an interval against the region `±margin` (a log ratio). Equivalence comes first: a difference that is real
@@ -109,24 +109,24 @@ pub fn decide(effect: &Effect, margin: f64) -> Decision {
     } else if effect.excludes_zero() {
         Decision::Different
     } else {
-        Decision::GoOn
+        Decision::Continue
     }
 }
 
 /// The first look from `min_blocks` on that decides; else what the last look says. Blocks that came after a decision
 /// (for the sake of other variants) do not undo it.
 pub fn settle(
-    differences: &[impl Into<Reading> + Copy],
+    differences: &[impl Into<Quantity> + Copy],
     boundaries: &Boundaries,
     margin: f64,
     min_blocks: u32,
 ) -> Option<(Effect, Decision)> {
     let first = FIRST_LOOK.max(min_blocks as usize);
     let read = |n: usize| interval(&differences[..n], boundaries).map(|effect| (effect, decide(&effect, margin)));
-    (first..=differences.len()).filter_map(read).find(|(_, decision)| *decision != Decision::GoOn).or_else(|| {
+    (first..=differences.len()).filter_map(read).find(|(_, decision)| *decision != Decision::Continue).or_else(|| {
         // Below the least number of blocks an interval may be shown, but decides nothing.
         let (effect, decision) = read(differences.len())?;
-        Some((effect, if differences.len() < first { Decision::GoOn } else { decision }))
+        Some((effect, if differences.len() < first { Decision::Continue } else { decision }))
     })
 }
 
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(decide(&effect(0.001, 0.01), rho), Decision::Equivalent);
         assert_eq!(decide(&effect(0.001, 0.05), rho), Decision::Different);
         assert_eq!(decide(&effect(-0.05, -0.001), rho), Decision::Different);
-        assert_eq!(decide(&effect(-0.001, 0.05), rho), Decision::GoOn);
+        assert_eq!(decide(&effect(-0.001, 0.05), rho), Decision::Continue);
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!((decided.0.blocks, decided.1), (5, Decision::Different));
         differences.extend([-1.0, -1.0, -1.0]);
         assert_eq!(settle(&differences, &boundaries, margin(0.02), 5), Some(decided));
-        assert_eq!(settle(&differences[..5], &boundaries, margin(0.02), 6).unwrap().1, Decision::GoOn);
+        assert_eq!(settle(&differences[..5], &boundaries, margin(0.02), 6).unwrap().1, Decision::Continue);
     }
 
     #[test]
@@ -250,8 +250,8 @@ mod tests {
     }
 
     /// Differences with their resolutions.
-    fn coarse() -> impl Strategy<Value = Vec<Reading>> {
-        let reading = (-1.0..1.0_f64, 0.0..0.3_f64).prop_map(|(value, resolution)| Reading { value, resolution });
+    fn coarse() -> impl Strategy<Value = Vec<Quantity>> {
+        let reading = (-1.0..1.0_f64, 0.0..0.3_f64).prop_map(|(value, resolution)| Quantity { value, resolution });
         proptest::collection::vec(reading, FIRST_LOOK..=LAST_LOOK)
     }
 
@@ -280,7 +280,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(14);
         for n in FIRST_LOOK..=LAST_LOOK {
             let exact: Vec<f64> = (0..n).map(|_| 0.000_1 * normal(&mut rng)).collect();
-            let counted: Vec<Reading> = exact.iter().map(|d| Reading { value: *d, resolution: 1e-4 }).collect();
+            let counted: Vec<Quantity> = exact.iter().map(|d| Quantity { value: *d, resolution: 1e-4 }).collect();
             let [a, b] = [interval(&exact, &Boundaries::standard()), interval(&counted, &Boundaries::standard())];
             let (a, b) = (a.unwrap(), b.unwrap());
             assert!((a.low - b.low).abs() <= 1e-4 && (a.high - b.high).abs() <= 1e-4, "{a:?} {b:?}");
@@ -289,9 +289,9 @@ mod tests {
 
     /// Answers that end within a window, of launches that work through one after the other: each as long as any, give or take `noise` of
     /// the launch, the first of them `phase` of one ahead.
-    fn counted(expected: f64, noise: f64, phase: f64, rng: &mut ChaCha8Rng) -> Reading {
+    fn counted(expected: f64, noise: f64, phase: f64, rng: &mut ChaCha8Rng) -> Quantity {
         let count = (expected * (noise * normal(rng)).exp() + phase).floor();
-        Reading::in_steps(count, 1.0, count)
+        Quantity::in_steps(count, 1.0, count)
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
                 let [a, b] = phases.map(|phase| counted(expected, 0.0, phase, &mut rng));
                 b.against(a)
             };
-            let differences: Vec<Reading> = (0..30).map(|_| difference()).collect();
+            let differences: Vec<Quantity> = (0..30).map(|_| difference()).collect();
             let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
             let settled = |told: Option<(Effect, Decision)>| told.unwrap().1;
             assert_ne!(settled(settle(&differences, &boundaries, margin(0.02), 3)), Decision::Different, "{expected}");
@@ -324,7 +324,7 @@ mod tests {
                 .filter(|_| {
                     let expected: f64 = rng.random_range(10.0..60.0);
                     let mut launch = |effect: f64| counted(expected * effect.exp(), noise, 0.0, &mut rng);
-                    let differences: Vec<Reading> =
+                    let differences: Vec<Quantity> =
                         (0..30).map(|_| [launch(0.0), launch(truth)]).map(|[a, b]| b.against(a)).collect();
                     let (effect, _) = settle(&differences, &boundaries, margin(0.02), 3).unwrap();
                     effect.low > truth || effect.high < truth

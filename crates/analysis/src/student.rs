@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use model::Effect;
 
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 
 /// Fewest differences that have an interval.
 pub const FEWEST: usize = 3;
@@ -14,12 +14,12 @@ pub const FEWEST: usize = 3;
 /// Mean and interval of these differences (log ratios), wrong with probability `alpha` (0..1); `None` of fewer than [`FEWEST`].
 ///
 /// As everywhere, the interval is no narrower than the resolution of its differences.
-pub fn interval(differences: &[Reading], alpha: f64) -> Option<Effect> {
+pub fn interval(differences: &[Quantity], alpha: f64) -> Option<Effect> {
     let n = differences.len() as f64;
     if differences.len() < FEWEST {
         return None;
     }
-    let mean = |of: fn(&Reading) -> f64| differences.iter().map(of).sum::<f64>() / n;
+    let mean = |of: fn(&Quantity) -> f64| differences.iter().map(of).sum::<f64>() / n;
     let (estimate, resolution) = (mean(|one| one.value), mean(|one| one.resolution));
     let variance = differences.iter().map(|one| (one.value - estimate).powi(2)).sum::<f64>() / (n - 1.0);
     let half = (critical(alpha, differences.len() - 1) * (variance / n).sqrt()).max(resolution);
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn an_interval_by_hand() {
         // Mean 3, sd √2.5, half = 2.776 · √2.5 / √5.
-        let differences: Vec<Reading> = (1..=5).map(|d| f64::from(d).into()).collect();
+        let differences: Vec<Quantity> = (1..=5).map(|d| f64::from(d).into()).collect();
         let found = interval(&differences, 0.05).unwrap();
         assert!((found.estimate - 3.0).abs() < 1e-12 && (found.high - 3.0 - 2.776 * 0.5_f64.sqrt()).abs() < 1e-3);
         assert_eq!(interval(&differences[..2], 0.05), None);
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn differences_that_agree_are_told_no_more_finely_than_they_are_counted() {
-        let same = [Reading { value: 0.1, resolution: 0.02 }; 4];
+        let same = [Quantity { value: 0.1, resolution: 0.02 }; 4];
         let found = interval(&same, 0.05).unwrap();
         assert!((found.low - 0.08).abs() < 1e-12 && (found.high - 0.12).abs() < 1e-12, "{found:?}");
     }

@@ -140,7 +140,7 @@ fn first_told(differences: &[f64], critical: &[f64]) -> Option<(Effect, Decision
         (effect, decide(&effect, rho()))
     };
     let mut looks = (MIN_BLOCKS..).zip(critical).map(told);
-    let decides = |(_, is): &(Effect, Decision)| *is != Decision::GoOn;
+    let decides = |(_, is): &(Effect, Decision)| *is != Decision::Continue;
     looks.find(decides).or_else(|| (MIN_BLOCKS..).zip(critical).last().map(told))
 }
 

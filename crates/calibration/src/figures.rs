@@ -14,7 +14,7 @@ use calibration::errors::{self, Cell, Level, Outcomes};
 use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
 use calibration::secondary::{self, CORRELATIONS, Truth};
-use calibration::side_by_side::{self, Conditions, Host, Told, Way};
+use calibration::side_by_side::{self, Conditions, DesignOutcomes, Host, Way};
 use calibration::speed::{self, Fixed, Test};
 use calibration::tables::{self, Design, Race};
 use calibration::warming::{self, Roughness};
@@ -199,7 +199,7 @@ impl Figures {
     }
 
     /// Verdicts of launches side by side, of short horizons and long ones.
-    fn side_by_side(&self) -> Vec<Told> {
+    fn side_by_side(&self) -> Vec<DesignOutcomes> {
         let effects = errors::effects();
         let of_horizon = |last: usize| {
             let boundaries = Boundaries::for_variants(2, Looks::new(Looks::STANDARD.first()..=last));
@@ -207,14 +207,14 @@ impl Figures {
                 let studies = self.studies.of_kind(4_100 + index as u64);
                 let (way, study) = (Way::Totals, &self.study);
                 let outcomes = side_by_side::simulate(way, study, *conditions, &effects, &boundaries, studies);
-                Told { way, conditions: *conditions, horizon: last, outcomes }
+                DesignOutcomes { way, conditions: *conditions, horizon: last, outcomes }
             })
         };
         HORIZONS.into_iter().flat_map(of_horizon).collect()
     }
 
     /// A run of half an hour side by side, and one after another with as many blocks as it takes.
-    fn minutes(&self) -> [Vec<Told>; 2] {
+    fn minutes(&self) -> [Vec<DesignOutcomes>; 2] {
         let effects = side_by_side::FASTER.map(f64::ln_1p);
         let hosts = Host::ALL.map(|host| Conditions { host, launch: Conditions::USUAL });
         let of_way = |(way, looks): (Way, Looks)| {
@@ -222,7 +222,7 @@ impl Figures {
             in_parallel(&hosts, |index, conditions| {
                 let studies = self.studies.of_kind(4_200 + index as u64);
                 let outcomes = side_by_side::simulate(way, &self.study, *conditions, &effects, &boundaries, studies);
-                Told { way, conditions: *conditions, horizon: looks.last(), outcomes }
+                DesignOutcomes { way, conditions: *conditions, horizon: looks.last(), outcomes }
             })
         };
         let half_an_hour = Looks::new(Looks::STANDARD.first()..=Way::Totals.horizon());

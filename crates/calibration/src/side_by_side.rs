@@ -243,7 +243,7 @@ fn evenly_in_logs(low: f64, high: f64, rng: &mut ChaCha8Rng) -> f64 {
 
 /// What became of studies of one way under one kind of conditions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct DesignOutcomes {
     /// How the block's number was made.
     pub way: Way,
     /// Host and launches.

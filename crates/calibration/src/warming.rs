@@ -155,7 +155,7 @@ impl Curve {
 
 /// What a rule makes of launches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct RuleOutcome {
     /// Launches that it called steady within five minutes.
     pub stopped: Rate,
     /// Those of them that were still more than 5 % away from their final speed.
@@ -165,7 +165,7 @@ pub struct Told {
 }
 
 /// What each of [`Rule::ALL`] makes of one launch of each of so many servers.
-pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
+pub fn simulate(noise: Roughness, servers: Studies) -> [RuleOutcome; Rule::ALL.len()] {
     let mut stops: [Vec<Option<(f64, bool)>>; Rule::ALL.len()] = Default::default();
     for mut rng in servers.generators() {
         let server = Curve::of_server(&mut rng);
@@ -193,7 +193,7 @@ pub fn simulate(noise: Roughness, servers: Studies) -> [Told; Rule::ALL.len()] {
         }
         let mut times: Vec<f64> = stops.iter().flatten().map(|(at, _)| *at).collect();
         times.sort_by(f64::total_cmp);
-        Told { stopped, early, median_s: times.get(times.len() / 2).copied() }
+        RuleOutcome { stopped, early, median_s: times.get(times.len() / 2).copied() }
     })
 }
 

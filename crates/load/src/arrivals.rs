@@ -17,7 +17,7 @@ pub enum Stop {
     /// When exactly this many requests have ended, well or not; earlier when no more are ever due.
     Count(u64),
     /// Only when told, by the observer or by the stop flag, or when no more requests are ever due.
-    Told,
+    External,
 }
 
 impl Stop {
@@ -25,7 +25,7 @@ impl Stop {
     fn end(self) -> Option<Duration> {
         match self {
             Self::After(length) => Some(length),
-            Self::Count(_) | Self::Told => None,
+            Self::Count(_) | Self::External => None,
         }
     }
 
@@ -33,7 +33,7 @@ impl Stop {
     fn count(self) -> Option<u64> {
         match self {
             Self::Count(count) => Some(count),
-            Self::After(_) | Self::Told => None,
+            Self::After(_) | Self::External => None,
         }
     }
 
@@ -41,7 +41,7 @@ impl Stop {
     fn share(self, threads: u64, index: u64) -> Self {
         match self {
             Self::Count(count) => Self::Count(share(count, threads, index)),
-            Self::After(_) | Self::Told => self,
+            Self::After(_) | Self::External => self,
         }
     }
 }
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(counted.pace(SECOND * 1_000, 1, 1), Pace::Send(None));
         assert_eq!(counted.pace(Duration::ZERO, 2, 1), Pace::End);
         assert!(counted.wants_connection(SECOND, 1, 0) && !counted.wants_connection(SECOND, 2, 0));
-        let mut told = Source::share(&users, Stop::Told, 1, 1, 0);
+        let mut told = Source::share(&users, Stop::External, 1, 1, 0);
         assert_eq!(told.pace(SECOND * 1_000_000, u64::MAX, 1), Pace::Send(None));
         assert_eq!((told.think(SECOND, 1, None), told.next_change()), (None, None));
     }
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(fixed.think(SECOND, 2, Some(MS)), None);
         let users = Arrivals::Closed { think: Some(Think::Exponential(3 * MS)), steps: Vec::new() };
         let drawn = |index| {
-            let mut source = Source::share(&users, Stop::Told, 5, 2, index);
+            let mut source = Source::share(&users, Stop::External, 5, 2, index);
             (0..10_000).filter_map(|_| source.think(SECOND, 0, None)).collect::<Vec<_>>()
         };
         let first = drawn(0);
@@ -367,7 +367,7 @@ mod tests {
     fn an_open_loop_without_a_given_length_is_over_when_all_is_sent() {
         let stage = Stage { from: 3.0, to: 3.0, length: SECOND };
         let arrivals = Arrivals::Open(Profile { stages: vec![stage], spacing: Spacing::Even });
-        for (stop, count) in [(Stop::Told, 3), (Stop::Count(2), 2), (Stop::Count(9), 3)] {
+        for (stop, count) in [(Stop::External, 3), (Stop::Count(2), 2), (Stop::Count(9), 3)] {
             let mut queue = Source::share(&arrivals, stop, 1, 1, 0);
             assert_eq!(std::iter::from_fn(|| queue.take_due(SECOND)).count(), count, "{stop:?}");
             assert!(queue.next_change().is_none() && !queue.is_over(SECOND, 0));
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn users_come_and_go_by_steps() {
         let arrivals = Arrivals::Closed { think: None, steps: steps(&[(1, 10), (3, 20), (0, 10), (2, 5)]) };
-        let mut source = Source::share(&arrivals, Stop::Told, 1, 1, 0);
+        let mut source = Source::share(&arrivals, Stop::External, 1, 1, 0);
         assert!(source.wants_connection(Duration::ZERO, 0, 0) && !source.wants_connection(Duration::ZERO, 1, 1));
         assert_eq!(source.next_change(), Some(10 * MS));
         // Two more may come, one at a time.
@@ -464,7 +464,7 @@ mod tests {
         ) {
             let spacing = if poisson { Spacing::Poisson } else { Spacing::Even };
             let arrivals = Arrivals::Open(Profile { spacing, ..Profile::constant(200.0) });
-            let mut queue = Source::share(&arrivals, Stop::Told, 3, 2, 1);
+            let mut queue = Source::share(&arrivals, Stop::External, 3, 2, 1);
             let (mut now, mut due, mut sent) = (Duration::ZERO, Vec::new(), Vec::new());
             for (ms, free) in turns {
                 now += MS * ms;

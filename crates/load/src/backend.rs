@@ -51,7 +51,7 @@ pub(crate) trait Driver: Sized {
     /// Which one this is.
     const BACKEND: Backend;
 
-    /// Begins to connect a slot that has no connection: [`What::Connected`] or [`What::Broken`] will follow. The inner
+    /// Begins to connect a slot that has no connection: [`EventKind::Connected`] or [`EventKind::Broken`] will follow. The inner
     /// error says that it could not even begin.
     fn connect(&mut self, slot: usize, address: &SocketAddrAny) -> Result<Result<(), Errno>, LoadError>;
 
@@ -62,7 +62,7 @@ pub(crate) trait Driver: Sized {
     /// takes no more, an event will say so.
     fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError>;
 
-    /// Notes that so many of the next bytes to come need not be seen: they may be told by [`What::Skipped`], and one
+    /// Notes that so many of the next bytes to come need not be seen: they may be told by [`EventKind::Skipped`], and one
     /// more byte with them if there is one.
     fn skip(&mut self, _slot: usize, _bytes: u64) {}
 
@@ -78,7 +78,7 @@ pub(crate) trait Driver: Sized {
     /// The next event, if there is one without waiting.
     fn next(&mut self) -> Result<Option<Event>, LoadError>;
 
-    /// The bytes of the last event, which was [`What::Received`].
+    /// The bytes of the last event, which was [`EventKind::Received`].
     fn received(&self) -> &[u8];
 }
 
@@ -86,12 +86,12 @@ pub(crate) trait Driver: Sized {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
     pub slot: usize,
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// The connection was made.
     Connected,
     /// Bytes came.

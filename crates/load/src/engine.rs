@@ -13,7 +13,7 @@ use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
 use crate::arrivals::{Pace, Source};
-use crate::backend::{Driver, Event, What};
+use crate::backend::{Driver, Event, EventKind};
 use crate::connection::{Connection, Ended, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
@@ -46,7 +46,7 @@ pub(crate) struct Job<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Finished {
     /// How much of the load each address had.
-    pub addresses: Vec<Had>,
+    pub addresses: Vec<AddressTally>,
     /// Requests sent, in whole or in part, that had not ended when the load was over.
     pub abandoned: u64,
     /// Whether the kernel told when answers came.
@@ -57,7 +57,7 @@ pub(crate) struct Finished {
 
 /// What an address had of a load.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Had {
+pub(crate) struct AddressTally {
     /// Connections opened.
     pub opened: u64,
     /// Requests that ended.
@@ -77,7 +77,7 @@ pub(crate) fn run<B: Driver>(
     let addresses = kernel.map_err(LoadError::system("use the address of a Unix socket"))?;
     let thread = Thread {
         finished: Finished {
-            addresses: vec![Had::default(); addresses.len()],
+            addresses: vec![AddressTally::default(); addresses.len()],
             abandoned: 0,
             kernel_time: false,
             backend: B::BACKEND,
@@ -375,22 +375,24 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
         }
     }
 
-    fn on_event(&mut self, Event { slot, what }: Event) -> Result<(), LoadError> {
+    fn on_event(&mut self, Event { slot, kind }: Event) -> Result<(), LoadError> {
         let connection = &mut self.connections[slot];
-        match (connection.state(), what) {
-            (State::Connecting { .. }, What::Connected) => {
+        match (connection.state(), kind) {
+            (State::Connecting { .. }, EventKind::Connected) => {
                 self.finished.addresses[connection.address()].opened += 1;
                 let begun = connection.connected(self.job.target);
                 self.go_on_connecting(slot, begun)
             }
-            (State::Connecting { .. }, What::Received { .. }) => {
+            (State::Connecting { .. }, EventKind::Received { .. }) => {
                 let bytes = self.backend.received();
                 self.recorder.received(bytes.len());
                 let agreed = connection.agree(bytes);
                 self.go_on_connecting(slot, agreed)
             }
-            (State::Connecting { .. }, What::Broken(error)) => self.ended(slot, &unconnected(error).into(), None, true),
-            (State::InFlight { .. }, What::Received { came_at, ends }) => {
+            (State::Connecting { .. }, EventKind::Broken(error)) => {
+                self.ended(slot, &unconnected(error).into(), None, true)
+            }
+            (State::InFlight { .. }, EventKind::Received { came_at, ends }) => {
                 let bytes = self.backend.received();
                 self.recorder.received(bytes.len());
                 let ended = self.work.received(slot, connection, bytes);
@@ -403,22 +405,22 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
                     None => Ok(()),
                 }
             }
-            (State::InFlight { .. }, What::Skipped { bytes, came_at, ends }) => {
+            (State::InFlight { .. }, EventKind::Skipped { bytes, came_at, ends }) => {
                 self.recorder.received(bytes as usize);
                 match self.work.skipped(slot, connection, bytes) {
                     Some(ended) => self.ended(slot, &ended, came_at, ends),
                     None => Ok(()),
                 }
             }
-            (State::Connecting { .. } | State::InFlight { .. }, What::Ended) => {
+            (State::Connecting { .. } | State::InFlight { .. }, EventKind::Ended) => {
                 let ended = self.work.closed(slot, connection);
                 self.ended(slot, &ended, None, true)
             }
-            (State::InFlight { .. }, _) | (State::Connecting { .. }, What::Skipped { .. }) => {
+            (State::InFlight { .. }, _) | (State::Connecting { .. }, EventKind::Skipped { .. }) => {
                 let ended = connection.broken();
                 self.ended(slot, &ended, None, true)
             }
-            (State::Idle | State::Waiting, What::Received { ends: false, .. })
+            (State::Idle | State::Waiting, EventKind::Received { ends: false, .. })
                 if connection.received_unasked(self.backend.received()) =>
             {
                 self.send_unsent(slot)

@@ -64,20 +64,20 @@ pub(crate) fn text(value: &[u8]) -> String {
 /// Follows one response after another on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Framer {
-    stage: Stage,
+    stage: ParseState,
     /// The beginning of a head whose end has not come; its memory is used again.
     partial: Vec<u8>,
     /// The last head, which means again what it meant: most differ from the one before only when a second is over.
     known: Vec<u8>,
     known_head_only: bool,
-    known_stage: Stage,
+    known_stage: ParseState,
     status: u16,
     keep_alive: bool,
     body_bytes: u64,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-enum Stage {
+enum ParseState {
     #[default]
     Head,
     /// So many bytes of the body are to come.
@@ -124,7 +124,7 @@ enum Chunk {
 
 /// How a response goes on after its head.
 struct Body {
-    stage: Stage,
+    stage: ParseState,
     keep_alive: bool,
 }
 
@@ -139,24 +139,24 @@ impl Framer {
     ) -> Result<Option<Answered>, Malformed> {
         loop {
             let complete = match &mut self.stage {
-                Stage::Head => {
+                ParseState::Head => {
                     let Some(used) = self.feed_head(bytes, head_only, sink)? else { return Ok(None) };
                     bytes = &bytes[used..];
                     // Either an interim response was skipped and a head is next, or the body begins.
-                    matches!(self.stage, Stage::Length(0))
+                    matches!(self.stage, ParseState::Length(0))
                 }
-                Stage::Length(left) => {
+                ParseState::Length(left) => {
                     let part = take(&mut bytes, *left);
                     *left -= part.len() as u64;
                     let complete = *left == 0;
                     self.count(part, sink);
                     complete
                 }
-                Stage::UntilClose => {
+                ParseState::UntilClose => {
                     self.count(mem::take(&mut bytes), sink);
                     false
                 }
-                Stage::Chunked(chunk) => {
+                ParseState::Chunked(chunk) => {
                     let Some(next) = chunk.step(&mut bytes)? else {
                         return self.complete(bytes).map(Some);
                     };
@@ -183,8 +183,8 @@ impl Framer {
     /// How many of the next bytes need not be seen.
     pub fn skippable(&self) -> u64 {
         match self.stage {
-            Stage::Length(left) => left,
-            Stage::Head | Stage::Chunked(_) | Stage::UntilClose => 0,
+            ParseState::Length(left) => left,
+            ParseState::Head | ParseState::Chunked(_) | ParseState::UntilClose => 0,
         }
     }
 
@@ -192,7 +192,7 @@ impl Framer {
     /// response when they complete it.
     pub fn skip(&mut self, bytes: u64) -> Result<Option<Answered>, Malformed> {
         let left = self.skippable().checked_sub(bytes).ok_or(Malformed::Surplus)?;
-        self.stage = Stage::Length(left);
+        self.stage = ParseState::Length(left);
         self.body_bytes += bytes;
         if left == 0 { self.complete(&[]).map(Some) } else { Ok(None) }
     }
@@ -200,29 +200,29 @@ impl Framer {
     /// Takes the orderly end of the connection. Returns the response if that is what completes it.
     pub fn close(&mut self) -> Result<Answered, Malformed> {
         match self.stage {
-            Stage::UntilClose => self.complete(&[]),
-            Stage::Head | Stage::Length(_) | Stage::Chunked(_) => Err(self.cut()),
+            ParseState::UntilClose => self.complete(&[]),
+            ParseState::Head | ParseState::Length(_) | ParseState::Chunked(_) => Err(self.cut()),
         }
     }
 
     /// What is missing if nothing more comes.
     pub fn cut(&self) -> Malformed {
         match self.stage {
-            Stage::Head if self.partial.is_empty() => Malformed::NoAnswer,
-            Stage::Head => Malformed::CutHead,
-            Stage::Length(_) | Stage::UntilClose => Malformed::CutBody,
-            Stage::Chunked(_) => Malformed::CutChunks,
+            ParseState::Head if self.partial.is_empty() => Malformed::NoAnswer,
+            ParseState::Head => Malformed::CutHead,
+            ParseState::Length(_) | ParseState::UntilClose => Malformed::CutBody,
+            ParseState::Chunked(_) => Malformed::CutChunks,
         }
     }
 
     /// Whether nothing has come of another response.
     pub fn is_at_rest(&self) -> bool {
-        matches!(self.stage, Stage::Head) && self.partial.is_empty()
+        matches!(self.stage, ParseState::Head) && self.partial.is_empty()
     }
 
     /// Forgets whatever came, for a new connection.
     pub fn reset(&mut self) {
-        self.stage = Stage::Head;
+        self.stage = ParseState::Head;
         self.partial.clear();
         self.body_bytes = 0;
     }
@@ -329,17 +329,17 @@ fn body_after(head: &httparse::Response<'_, '_>, status: u16, head_only: bool) -
         }
     }
     let stage = match (codings, length) {
-        _ if bodiless => Stage::Length(0),
-        (Codings::None, Some(length)) => Stage::Length(length),
-        (Codings::None, None) => Stage::UntilClose,
+        _ if bodiless => ParseState::Length(0),
+        (Codings::None, Some(length)) => ParseState::Length(length),
+        (Codings::None, None) => ParseState::UntilClose,
         (_, Some(_)) => return Err(Malformed::LengthAndCoding),
         _ if head.version == Some(0) => return Err(Malformed::OldCoding),
-        (Codings::Chunked, None) => Stage::Chunked(Chunk::Size { size: None }),
+        (Codings::Chunked, None) => ParseState::Chunked(Chunk::Size { size: None }),
         (Codings::ChunkedTwice, None) => return Err(Malformed::ChunkedTwice),
         (Codings::Other, None) => return Err(Malformed::UnaskedCoding),
     };
     let persistent = !close && (head.version == Some(1) || keep);
-    Ok(Body { stage, keep_alive: persistent && !matches!(stage, Stage::UntilClose) })
+    Ok(Body { stage, keep_alive: persistent && !matches!(stage, ParseState::UntilClose) })
 }
 
 /// The number in a `Content-Length`, which may be there several times if it is the same one.

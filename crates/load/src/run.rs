@@ -274,7 +274,7 @@ impl LoadError {
 
 /// What a thread reports.
 #[expect(clippy::large_enum_variant, reason = "most of what is reported is samples")]
-pub(crate) enum Told {
+pub(crate) enum ThreadMessage {
     /// A sample of this thread's is over.
     Sample(usize, Sample),
     /// A slice is over, and so are all its requests: the next one is waited for.
@@ -306,7 +306,7 @@ pub fn run_from(
 /// Makes a load in slices, by one thread: `turns` says when each begins and how long it is, and sees what comes of it. Users set up
 /// before it is asked for the first slice, and tear down when it has said that there are no more.
 ///
-/// [`Load::stop`] should be [`Stop::Told`]: its time is that of the slices alone.
+/// [`Load::stop`] should be [`Stop::External`]: its time is that of the slices alone.
 ///
 /// # Errors
 ///
@@ -447,11 +447,11 @@ fn work<W: Work>(
     load: &Load,
     job: Job<'_>,
     own: &mut W,
-    sender: &mpsc::Sender<Told>,
+    sender: &mpsc::Sender<ThreadMessage>,
     halt: &AtomicBool,
 ) -> Result<Finished, LoadError> {
     // The receiver is gone only if the observer has panicked.
-    let emit = |sample| drop(sender.send(Told::Sample(index, sample)));
+    let emit = |sample| drop(sender.send(ThreadMessage::Sample(index, sample)));
     let finished = match backend::set_up(load.backend, job.connections, load.kernel_time) {
         Ok(Ready::Epoll(epoll)) => engine::run(job, epoll, own, emit),
         Ok(Ready::Uring(uring)) => engine::run(job, *uring, own, emit),
@@ -460,14 +460,14 @@ fn work<W: Work>(
     if finished.is_err() {
         halt.store(true, Ordering::Relaxed);
     }
-    let _ = sender.send(Told::Finished(index));
+    let _ = sender.send(ThreadMessage::Finished(index));
     finished
 }
 
 /// Merges what the threads tell and passes it on, until all have finished or the observer has seen enough. What that
 /// one has not seen is left in what is returned.
 fn observe(
-    receiver: &mpsc::Receiver<Told>,
+    receiver: &mpsc::Receiver<ThreadMessage>,
     next_slice: &mpsc::Sender<Option<Duration>>,
     threads: usize,
     summary: &mut Summary,
@@ -476,10 +476,10 @@ fn observe(
     let mut merge = Merge::new(threads);
     for told in receiver {
         match told {
-            Told::Sample(thread, sample) => merge.add(thread, sample),
-            Told::Finished(thread) => merge.finished(thread),
+            ThreadMessage::Sample(thread, sample) => merge.add(thread, sample),
+            ThreadMessage::Finished(thread) => merge.finished(thread),
             // The thread has gone only if it failed.
-            Told::SliceEnded(end) => drop(next_slice.send(turns.next(Some(end)))),
+            ThreadMessage::SliceEnded(end) => drop(next_slice.send(turns.next(Some(end)))),
         }
         while let Some(sample) = merge.next() {
             summary.add(&sample);
@@ -492,10 +492,10 @@ fn observe(
 }
 
 /// Requests that were sent and ended in samples that no observer saw.
-fn unseen(receiver: &mpsc::Receiver<Told>, merge: Merge) -> u64 {
+fn unseen(receiver: &mpsc::Receiver<ThreadMessage>, merge: Merge) -> u64 {
     let told = receiver.try_iter().filter_map(|told| match told {
-        Told::Sample(_, sample) => Some(sample),
-        Told::SliceEnded(_) | Told::Finished(_) => None,
+        ThreadMessage::Sample(_, sample) => Some(sample),
+        ThreadMessage::SliceEnded(_) | ThreadMessage::Finished(_) => None,
     });
     let sent = |sample: Sample| {
         let Tally { good, failures, .. } = sample.tally;

@@ -43,12 +43,12 @@ pub(crate) trait Work {
         took: Took,
         end: Duration,
         recorder: &mut Recorder<Emit>,
-    ) -> Then;
+    ) -> NextAction;
 }
 
 /// How a user goes on after an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Then {
+pub(crate) struct NextAction {
     /// Whether it is [`Work::is_midway`].
     pub midway: bool,
     /// How long it thinks first, if the request itself says so.
@@ -108,7 +108,7 @@ impl Work for InTurn<'_> {
         _: Took,
         _: Duration,
         _: &mut Recorder<Emit>,
-    ) -> Then {
-        Then::default()
+    ) -> NextAction {
+        NextAction::default()
     }
 }

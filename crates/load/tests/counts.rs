@@ -222,7 +222,7 @@ fn nginx_has_logged_what_an_observer_has_not_seen() {
         let requests = vec![prepared(nginx.address, "/good", false, LengthRule::Any)];
         let before = nginx.logged();
         let summary =
-            load::run(&load_of(backend, nginx.address, requests, Stop::Told), &AtomicBool::new(false), &mut |_| {
+            load::run(&load_of(backend, nginx.address, requests, Stop::External), &AtomicBool::new(false), &mut |_| {
                 // What ends meanwhile is seen by nobody.
                 thread::sleep(Duration::from_millis(50));
                 Flow::Stop

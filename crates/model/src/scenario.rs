@@ -16,11 +16,11 @@ pub struct Scenarios {
     /// Where variables get values from before anything is asked.
     pub feeders: Vec<Feeder>,
     /// What a user does once before its first iteration; never measured.
-    pub setup: Vec<Step>,
+    pub setup: Vec<ScenarioStep>,
     /// Of which each iteration is one, drawn by weight.
     pub scenarios: Vec<Scenario>,
     /// What a user does once after its last iteration; never measured.
-    pub teardown: Vec<Step>,
+    pub teardown: Vec<ScenarioStep>,
 }
 
 /// Steps that make an iteration, one after another. The first that fails ends it.
@@ -31,12 +31,12 @@ pub struct Scenario {
     /// How often it is drawn, in proportion to the others' weights; 1 or more.
     pub weight: u32,
     /// Its steps, at least one. No name occurs twice among all steps of all scenarios.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
 }
 
 /// One request of a scenario, what its answer must be, and what is taken from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct ScenarioStep {
     /// What reports call it.
     pub name: String,
     /// Method, upper case.
@@ -175,7 +175,7 @@ pub struct Missing {
 impl Scenarios {
     /// A user that makes one request again and again.
     pub fn of_request(name: &str, request: &Request, expect: &Expect, length: Option<(u64, u64)>) -> Self {
-        let step = Step {
+        let step = ScenarioStep {
             name: name.to_owned(),
             method: request.method.clone(),
             path: Template::literal(&request.path),
@@ -226,7 +226,7 @@ impl Scenarios {
 }
 
 /// Goes through steps, adding to `known` what they extract.
-fn missing_in(steps: &[Step], known: &mut Vec<String>) -> Option<Missing> {
+fn missing_in(steps: &[ScenarioStep], known: &mut Vec<String>) -> Option<Missing> {
     for step in steps {
         if let Some(variable) = step.variables().find(|variable| !known.iter().any(|known| known == variable)) {
             return Some(Missing { step: step.name.clone(), variable: variable.to_owned(), known: known.clone() });
@@ -236,7 +236,7 @@ fn missing_in(steps: &[Step], known: &mut Vec<String>) -> Option<Missing> {
     None
 }
 
-impl Step {
+impl ScenarioStep {
     /// The variables that it needs; those of a template file are not known here.
     fn variables(&self) -> impl Iterator<Item = &str> {
         let body = self.body.iter().filter_map(|body| match body {
@@ -253,10 +253,10 @@ impl Step {
 mod tests {
     use super::*;
 
-    fn step(name: &str, path: &str, extract: &[&str]) -> Step {
+    fn step(name: &str, path: &str, extract: &[&str]) -> ScenarioStep {
         let from = Source::Cookie("x".to_owned());
         let extract = extract.iter().map(|name| Extract { variable: (*name).to_owned(), from: from.clone() });
-        Step {
+        ScenarioStep {
             name: name.to_owned(),
             method: "GET".to_owned(),
             path: Template::parse(path).unwrap(),
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    fn scenario(steps: Vec<Step>) -> Scenario {
+    fn scenario(steps: Vec<ScenarioStep>) -> Scenario {
         Scenario { name: "s".to_owned(), weight: 1, steps }
     }
 

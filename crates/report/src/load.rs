@@ -341,11 +341,11 @@ struct Scenario {
     teardowns_failed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     teardown_failure: Option<String>,
-    steps: IndexMap<String, Step>,
+    steps: IndexMap<String, StepRow>,
 }
 
 #[derive(Serialize)]
-struct Step {
+struct StepRow {
     good: u64,
     failed: u64,
     skipped: u64,
@@ -357,7 +357,7 @@ struct Step {
 
 impl Scenario {
     fn of(walked: &Walked, load: Option<&ScenarioLoad>) -> Self {
-        let step = |step: &StepUse| Step {
+        let step = |step: &StepUse| StepRow {
             good: step.tally.good,
             failed: step.tally.failed(),
             skipped: step.skipped,

@@ -57,13 +57,13 @@ pub enum ToolError {
 
 /// What a helper said.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ToolOutput {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
+impl ToolOutput {
     /// Both streams, for people.
     pub fn output(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
@@ -72,13 +72,17 @@ impl Ran {
 
 /// Runs a helper to its end, or kills it after `within`. It is out of reach of the terminal's Ctrl-C, and the kernel kills
 /// it when we die.
-pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ran, ToolError> {
+pub(crate) fn run(command: &mut Command, within: Duration) -> Result<ToolOutput, ToolError> {
     run_until(command, within, &AtomicBool::new(false))
 }
 
 /// The same for one that may take longer than a user who has pressed Ctrl-C wants to wait: it is killed, too, as soon as
 /// `interrupted` is raised.
-pub(crate) fn run_until(command: &mut Command, within: Duration, interrupted: &AtomicBool) -> Result<Ran, ToolError> {
+pub(crate) fn run_until(
+    command: &mut Command,
+    within: Duration,
+    interrupted: &AtomicBool,
+) -> Result<ToolOutput, ToolError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start = |source| ToolError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -103,7 +107,7 @@ pub(crate) fn run_until(command: &mut Command, within: Duration, interrupted: &A
     };
     // A helper's own child may hold the pipes open for longer: what was said by then has to do.
     let said = |stream: mpsc::Receiver<String>| stream.recv_timeout(Duration::from_secs(2)).unwrap_or_default();
-    Ok(Ran { status, stdout: said(stdout), stderr: said(stderr) })
+    Ok(ToolOutput { status, stdout: said(stdout), stderr: said(stderr) })
 }
 
 fn collect(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {

@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::file::{AssertionKeys, RuntimeName, ServerKeys, When};
 use crate::placeholder::Placeholders;
 use crate::problem::{Problem, Problems, did_you_mean};
-use crate::value::{At, Wanted};
+use crate::value::{At, ExpectedValues};
 use crate::workload::{check_json_path, check_path};
 
 /// What a variant is, as far as assertions are concerned.
@@ -54,7 +54,7 @@ pub(crate) fn assertions(
 /// Levels and variants that expectations may name, held against those that do.
 pub(crate) fn check_names(all: &[At<AssertionKeys>], known: &[&str], problems: &mut Problems) {
     for keys in all {
-        let Wanted::Each(each) = &keys.expect.value else { continue };
+        let ExpectedValues::Each(each) = &keys.expect.value else { continue };
         for name in each.keys().filter(|name| !known.contains(&name.as_str())) {
             problems.add(
                 Problem::new(format!("no level and no variant is called `{name}`"))
@@ -193,8 +193,8 @@ fn bean_fault(bean: &str) -> Option<&'static str> {
 
 fn expected(keys: &AssertionKeys, subject: &Subject<'_>, problems: &mut Problems) -> Option<Expected> {
     let text = match &keys.expect.value {
-        Wanted::One(text) => text,
-        Wanted::Each(each) => {
+        ExpectedValues::One(text) => text,
+        ExpectedValues::Each(each) => {
             let own = each.get(subject.name).or_else(|| subject.levels.iter().find_map(|level| each.get(*level)));
             let Some(own) = own else {
                 problems.add(

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::secondary::SecondaryKeys;
-use crate::value::{At, Cpus, Length, Numbers, Share, Text, Thinking, Wanted};
+use crate::value::{At, Cpus, ExpectedValues, Length, Numbers, Share, Text, Thinking};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;
@@ -411,7 +411,7 @@ pub(crate) struct AssertionKeys {
     pub threads: Option<At<String>>,
     /// What it has to be: a text, a number, `">= 8"` or `"<= 8"`, or `"same"`: one value in all launches of
     /// all variants, whatever it is. Or a table of these by the names of levels or variants.
-    pub expect: At<Wanted>,
+    pub expect: At<ExpectedValues>,
     /// Whether it is read before the load or after it. Default: before.
     #[serde(default)]
     pub when: When,

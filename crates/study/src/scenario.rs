@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use miette::SourceSpan;
 use model::Template;
-use model::scenario::{Body, Checks, Extract, Feeder, Scenario, Scenarios, Source, Step};
+use model::scenario::{Body, Checks, Extract, Feeder, Scenario, ScenarioStep, Scenarios, Source};
 use regex::bytes::Regex;
 use serde_json::{Map, Value};
 
@@ -151,7 +151,7 @@ fn feeder(keys: &FeederKeys, files: &Files, problems: &mut Problems) -> Feeder {
     Feeder { file, take: keys.take, each: keys.each }
 }
 
-fn step(keys: &StepKeys, files: &Files, problems: &mut Problems) -> Option<Step> {
+fn step(keys: &StepKeys, files: &Files, problems: &mut Problems) -> Option<ScenarioStep> {
     let methods = Methods([&keys.get, &keys.head, &keys.post, &keys.put, &keys.patch, &keys.delete]);
     let holder = format!("step `{}`", keys.name.value);
     let request = methods.one(&holder, keys.name.place, "step", problems);
@@ -169,7 +169,7 @@ fn step(keys: &StepKeys, files: &Files, problems: &mut Problems) -> Option<Step>
     check_path(path, problems);
     let mut written = [&keys.body_file, &keys.body_template].into_iter().flatten().map(|file| file.place);
     check_bodiless(method, keys.body.as_ref().map(|body| body.place).or_else(|| written.next()), problems);
-    Some(Step {
+    Some(ScenarioStep {
         name: keys.name.value.clone(),
         method: method.to_owned(),
         path: template(path, path.place, problems),

@@ -342,38 +342,38 @@ impl JsonSchema for Thinking {
 
 /// What an assertion has to show: the same of every variant, or by name.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum ExpectedValues {
     /// Of every variant.
     One(Text),
     /// By the names of levels or variants.
     Each(IndexMap<String, Text>),
 }
 
-impl<'de> Deserialize<'de> for Wanted {
+impl<'de> Deserialize<'de> for ExpectedValues {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct WantedVisitor;
 
         impl<'de> Visitor<'de> for WantedVisitor {
-            type Value = Wanted;
+            type Value = ExpectedValues;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(r#"a value such as 30, "up" or ">= 8", or a table of these by level"#)
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Wanted, E> {
-                Ok(Wanted::One(Text(text.to_owned())))
+            fn visit_str<E: Error>(self, text: &str) -> Result<ExpectedValues, E> {
+                Ok(ExpectedValues::One(Text(text.to_owned())))
             }
 
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Wanted, E> {
-                Ok(Wanted::One(Text(number.to_string())))
+            fn visit_i64<E: Error>(self, number: i64) -> Result<ExpectedValues, E> {
+                Ok(ExpectedValues::One(Text(number.to_string())))
             }
 
-            fn visit_bool<E: Error>(self, truth: bool) -> Result<Wanted, E> {
-                Ok(Wanted::One(Text(truth.to_string())))
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<ExpectedValues, E> {
+                Ok(ExpectedValues::One(Text(truth.to_string())))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wanted, A::Error> {
-                IndexMap::deserialize(MapAccessDeserializer::new(map)).map(Wanted::Each)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExpectedValues, A::Error> {
+                IndexMap::deserialize(MapAccessDeserializer::new(map)).map(ExpectedValues::Each)
             }
         }
 
@@ -381,13 +381,13 @@ impl<'de> Deserialize<'de> for Wanted {
     }
 }
 
-impl JsonSchema for Wanted {
+impl JsonSchema for ExpectedValues {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Wanted".into()
+        "ExpectedValues".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

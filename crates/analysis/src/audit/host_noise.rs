@@ -23,13 +23,13 @@ const FEWEST_LAUNCHES: usize = 5;
 /// block.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
-    let one_sided =
-        others.flat_map(|variant| TAKERS.iter().filter_map(move |taker| taker.one_sided(record, assessment, variant)));
+    let one_sided = others
+        .flat_map(|variant| DISTURBERS.iter().filter_map(move |taker| taker.one_sided(record, assessment, variant)));
     disturbed(record, assessment).into_iter().chain(one_sided).collect()
 }
 
 /// Somebody who takes processors from what is measured.
-struct Taker {
+struct Disturber {
     name: &'static str,
     what: &'static str,
     cores: fn(&HostUse) -> f64,
@@ -38,15 +38,15 @@ struct Taker {
     remedy: &'static str,
 }
 
-const TAKERS: [Taker; 2] = [
-    Taker {
+const DISTURBERS: [Disturber; 2] = [
+    Disturber {
         name: "The hypervisor",
         what: "steal while it was measured, difference",
         cores: |host| host.steal_cores,
         floor: STEAL_CORES,
         remedy: "Use a machine whose processors are its own. Where one side uses more of them than the other, that may be why.",
     },
-    Taker {
+    Disturber {
         name: "Other processes",
         what: "other processes while it was measured, difference",
         cores: |host| host.others_cores,
@@ -56,7 +56,7 @@ const TAKERS: [Taker; 2] = [
     },
 ];
 
-impl Taker {
+impl Disturber {
     /// What is taken and goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
     fn one_sided(&self, record: &StudyRecord, assessment: &Assessment, variant: VariantIndex) -> Option<Found> {
         let pairs = compare::pairs(record, &assessment.blocks, variant, |trial| self.taken(trial));

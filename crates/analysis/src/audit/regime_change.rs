@@ -201,7 +201,7 @@ fn value(metric: Metric, value: f64) -> String {
 /// A veto where the changes could be all the difference that there is.
 fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], variant: VariantIndex) -> Option<Found> {
     let primary = Primary::of(record);
-    let deciding = |trial: &model::TrialRecord| metrics::reading(trial, primary.metric, primary.cell);
+    let deciding = |trial: &model::TrialRecord| metrics::quantity(trial, primary.metric, primary.cell);
     let differences = compare::logs(&compare::differences(record, &assessment.blocks, variant, deciding));
     let difference = robust::median(&differences)?;
     [true, false].into_iter().find_map(|up| {

@@ -2,7 +2,7 @@
 
 use model::{TrialRecord, WarmUpRecord};
 
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 
 /// Good answers that a span of age has in each launch at least.
 const ENOUGH: f64 = 20.0;
@@ -67,11 +67,11 @@ impl Launch {
     }
 
     /// Good answers per second between two ages, of the time in which it was seen.
-    pub fn rate(&self, from_s: f64, to_s: f64) -> Reading {
+    pub fn rate(&self, from_s: f64, to_s: f64) -> Quantity {
         let good = self.good(from_s, to_s);
         let seconds: f64 =
             self.pieces.iter().map(|piece| (piece.to_s - piece.from_s) * piece.share(from_s, to_s)).sum();
-        Reading::in_steps(good / seconds, 1.0, good)
+        Quantity::in_steps(good / seconds, 1.0, good)
     }
 
     /// Age at which it had given so many good answers, seconds of load; the last one where it never had.

@@ -18,7 +18,7 @@ use model::{Comparison, Effect, Metric, Polarity, Role, StudyRecord, TrialRecord
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::STUDY_ALPHA;
 use crate::compare::{self, BASELINE};
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::{robust, sequential, student};
 use launch::Launch;
 
@@ -106,7 +106,7 @@ struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// ln(variant) − ln(baseline) of the rate between two ages, a number a block.
-    fn differences(&self, from_s: f64, to_s: f64) -> Vec<Reading> {
+    fn differences(&self, from_s: f64, to_s: f64) -> Vec<Quantity> {
         self.pairs
             .iter()
             .map(|[baseline, variant]| variant.rate(from_s, to_s).against(baseline.rate(from_s, to_s)))
@@ -132,10 +132,10 @@ impl Pairs<'_> {
     fn by_requests(&self, edges: &[f64]) -> Vec<CurvePoint> {
         let rate = |launch: &Launch, span: &[f64]| {
             let answers = span[1] - span[0];
-            Reading::in_steps(answers / (launch.age_s(span[1]) - launch.age_s(span[0])), 1.0, answers)
+            Quantity::in_steps(answers / (launch.age_s(span[1]) - launch.age_s(span[0])), 1.0, answers)
         };
         let point = |span: &[f64]| {
-            let differences: Vec<Reading> = self
+            let differences: Vec<Quantity> = self
                 .pairs
                 .iter()
                 .map(|[baseline, variant]| rate(variant, span).against(rate(baseline, span)))
@@ -169,10 +169,10 @@ impl Pairs<'_> {
     fn movement(&self, seen_s: f64, margin: f64) -> Option<Movement> {
         let parts_s = [seen_s / 2.0, seen_s * 0.75, seen_s];
         let rise = |launch: &Launch| launch.rate(parts_s[1], parts_s[2]).against(launch.rate(parts_s[0], parts_s[1]));
-        let rises: Vec<[Reading; 2]> = self.pairs.iter().map(|pair| pair.map(rise)).collect();
-        let changes: Vec<Reading> = rises
+        let rises: Vec<[Quantity; 2]> = self.pairs.iter().map(|pair| pair.map(rise)).collect();
+        let changes: Vec<Quantity> = rises
             .iter()
-            .map(|[baseline, variant]| Reading {
+            .map(|[baseline, variant]| Quantity {
                 value: variant.value - baseline.value,
                 resolution: variant.resolution.max(baseline.resolution),
             })
@@ -189,7 +189,7 @@ impl Pairs<'_> {
     }
 }
 
-fn point([from, to]: [f64; 2], reached: [f64; 2], differences: &[Reading]) -> CurvePoint {
+fn point([from, to]: [f64; 2], reached: [f64; 2], differences: &[Quantity]) -> CurvePoint {
     let mean = differences.iter().map(|one| one.value).sum::<f64>() / differences.len() as f64;
     let interval = student::interval(differences, STUDY_ALPHA).map(|effect| [effect.low, effect.high]);
     CurvePoint { from, to, reached, estimate: mean, interval, blocks: differences.len() as u32 }

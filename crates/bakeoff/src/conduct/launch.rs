@@ -28,7 +28,7 @@ const MORE_MEMORY: [u64; 2] = [5, 4];
 const SPARE_MEMORY: u64 = 20;
 
 /// Why a trial has no end.
-pub(super) enum Broken {
+pub(super) enum TrialError {
     /// The variant could not be launched or measured: that is its result.
     Variant(Failed),
     /// Ctrl-C: there is no result.
@@ -37,26 +37,26 @@ pub(super) enum Broken {
     Ours(ConductError),
 }
 
-impl<E: Into<ConductError>> From<E> for Broken {
+impl<E: Into<ConductError>> From<E> for TrialError {
     fn from(error: E) -> Self {
         Self::Ours(error.into())
     }
 }
 
 /// A launch that has ended.
-struct Ended {
+struct EndedLaunch {
     /// What it showed.
     shown: Shown,
     /// Whether it came to all that it was for.
-    came: Result<(), Broken>,
+    came: Result<(), TrialError>,
     /// The first fault of ending it. What is left of it would disturb whatever is launched next, and that says nothing
     /// about the variant.
     end: Result<(), LaunchError>,
 }
 
-impl Ended {
+impl EndedLaunch {
     /// One that had nothing to show.
-    fn early(why: Broken) -> Self {
+    fn early(why: TrialError) -> Self {
         Self { shown: Shown::default(), came: Err(why), end: Ok(()) }
     }
 
@@ -67,7 +67,7 @@ impl Ended {
 }
 
 /// A launch that is over.
-pub(super) struct Over<T> {
+pub(super) struct LaunchEnd<T> {
     /// What came of it; `None` where it was interrupted.
     pub record: Option<T>,
     /// Why nothing can be launched after it, where it did not end as it should: it is no part of what came of it.
@@ -107,20 +107,22 @@ pub(super) struct Launch<'a> {
 
 impl Launch<'_> {
     /// Runs it to its end, and has `record` make of its outcome and of what it showed what is kept of it.
-    pub fn over<T>(self, record: impl FnOnce(Outcome, Shown) -> T) -> Result<Over<T>, ConductError> {
-        let Ended { shown, came, end } = self.in_its_network();
+    pub fn over<T>(self, record: impl FnOnce(Outcome, Shown) -> T) -> Result<LaunchEnd<T>, ConductError> {
+        let EndedLaunch { shown, came, end } = self.in_its_network();
         let outcome = match came {
             Ok(()) => Some(Outcome::Completed),
-            Err(Broken::Variant(failed)) => match require_room(&self.folder) {
+            Err(TrialError::Variant(failed)) => match require_room(&self.folder) {
                 Ok(()) => Some(Outcome::Failed(failed)),
                 Err(full) => return Err(ConductError::after(end, full)),
             },
-            Err(Broken::Interrupted) => None,
+            Err(TrialError::Interrupted) => None,
             // What was asked to stop may well fail, unless it left something behind.
-            Err(Broken::Ours(error)) if self.run.interrupted.load(Ordering::Relaxed) && !error.leaves_something() => {
+            Err(TrialError::Ours(error))
+                if self.run.interrupted.load(Ordering::Relaxed) && !error.leaves_something() =>
+            {
                 None
             }
-            Err(Broken::Ours(error)) => return Err(ConductError::after(end, error)),
+            Err(TrialError::Ours(error)) => return Err(ConductError::after(end, error)),
         };
         // A launch that has come to its end holds nobody up, even where its clean-up failed: the others are about to end as well.
         if let Some(seat) = self.run.seat
@@ -130,27 +132,27 @@ impl Launch<'_> {
             seat.leave_well();
         }
         let end = end.map_err(|left| ConductError::End { left: Box::new(left), before: None });
-        Ok(Over { record: outcome.map(|outcome| record(outcome, shown)), end })
+        Ok(LaunchEnd { record: outcome.map(|outcome| record(outcome, shown)), end })
     }
 
     /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
     /// has the client.
-    fn in_its_network(&self) -> Ended {
+    fn in_its_network(&self) -> EndedLaunch {
         if !self.prepared.study.host.own_network {
             return self.whole();
         }
         let apart = || match server::own_network() {
             Ok(()) => self.whole(),
-            Err(error) => Ended::early(self.broken(Phase::Prepare, error.into())),
+            Err(error) => EndedLaunch::early(self.trial_error(Phase::Prepare, error.into())),
         };
         thread::scope(|scope| scope.spawn(apart).join().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    fn whole(&self) -> Ended {
+    fn whole(&self) -> EndedLaunch {
         let Prepared { launcher, study, .. } = self.prepared;
         let (turn, site) = match self.begin() {
             Ok(begun) => begun,
-            Err(why) => return Ended::early(why),
+            Err(why) => return EndedLaunch::early(why),
         };
         let ended = self.with_services(&site, turn);
         let Some(cleanup) = &study.hooks.cleanup else { return ended };
@@ -159,10 +161,10 @@ impl Launch<'_> {
     }
 
     /// Waits for its turn, where there are turns, and has a place of its own.
-    fn begin(&self) -> Result<(Option<Turn<'_>>, Site), Broken> {
+    fn begin(&self) -> Result<(Option<Turn<'_>>, Site), TrialError> {
         let Prepared { launcher, study, .. } = self.prepared;
         let turn = match &self.run.seat {
-            Some(seat) => Some(seat.take().ok_or(Broken::Interrupted)?),
+            Some(seat) => Some(seat.take().ok_or(TrialError::Interrupted)?),
             None => None,
         };
         if let Purpose::Trial(trial) = self.purpose {
@@ -173,20 +175,20 @@ impl Launch<'_> {
             && source.kind() != ErrorKind::NotFound
         {
             let error = LaunchError::Io { doing: "empty", path: self.folder.clone(), source };
-            return Err(self.broken(Phase::Prepare, error));
+            return Err(self.trial_error(Phase::Prepare, error));
         }
         let site = launcher.site(&study.dir, &self.folder, &study.services);
-        Ok((turn, site.map_err(|error| self.broken(Phase::Prepare, error))?))
+        Ok((turn, site.map_err(|error| self.trial_error(Phase::Prepare, error))?))
     }
 
-    fn with_services(&self, site: &Site, turn: Option<Turn>) -> Ended {
+    fn with_services(&self, site: &Site, turn: Option<Turn>) -> EndedLaunch {
         self.enter(Phase::Prepare, None);
         let mut services = Services::default();
         let mut ended = match self.prepare(site, &mut services) {
             Ok(()) => self.with_server(site, &services, turn),
-            Err(why) => Ended::early(why),
+            Err(why) => EndedLaunch::early(why),
         };
-        if matches!(ended.came, Err(Broken::Variant(_))) || ended.shown.has_failed_requests() {
+        if matches!(ended.came, Err(TrialError::Variant(_))) || ended.shown.has_failed_requests() {
             ended.shown.service_logs = services.logs();
         }
         self.enter(Phase::Stop, None);
@@ -194,20 +196,20 @@ impl Launch<'_> {
     }
 
     /// Starts what the server needs beside it; `services` has what was started, whatever comes of it.
-    fn prepare(&self, site: &Site, services: &mut Services) -> Result<(), Broken> {
+    fn prepare(&self, site: &Site, services: &mut Services) -> Result<(), TrialError> {
         let Prepared { launcher, study, .. } = self.prepared;
-        let broken = |error| self.broken(Phase::Prepare, error);
+        let trial_error = |error| self.trial_error(Phase::Prepare, error);
         for service in &study.services {
-            services.add(service, launcher.service(service, site).map_err(broken)?);
+            services.add(service, launcher.service(service, site).map_err(trial_error)?);
         }
         if let Some(prepare) = &study.hooks.prepare {
-            launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(broken)?;
+            launcher.hook("prepare", prepare, site, HOOK_WITHIN).map_err(trial_error)?;
         }
         self.require_memory()
     }
 
     /// Side by side: whether those that are yet to start fit into memory beside those that run, if they are no larger than these.
-    fn require_memory(&self) -> Result<(), Broken> {
+    fn require_memory(&self) -> Result<(), TrialError> {
         let Some((seat, memory)) = self.run.seat.as_ref().zip(server::memory()) else { return Ok(()) };
         let (largest, to_start) = seat.memory();
         let need = largest * MORE_MEMORY[0] / MORE_MEMORY[1] * to_start;
@@ -215,7 +217,7 @@ impl Launch<'_> {
         if need > available { Err(ConductError::Memory { need, available }.into()) } else { Ok(()) }
     }
 
-    fn with_server(&self, site: &Site, services: &Services, turn: Option<Turn>) -> Ended {
+    fn with_server(&self, site: &Site, services: &Services, turn: Option<Turn>) -> EndedLaunch {
         let Prepared { launcher, installed, .. } = self.prepared;
         self.enter(Phase::Launch, None);
         let installed = &installed[self.variant];
@@ -230,8 +232,8 @@ impl Launch<'_> {
                 if error.blame() == Blame::Server {
                     shown.settings = launcher.refused(installed, site, &self.requested(), &error);
                 }
-                let came = services.unless_ended(Phase::Launch, Err(self.broken(Phase::Launch, error)));
-                return Ended { shown, came, end: Ok(()) };
+                let came = services.unless_ended(Phase::Launch, Err(self.trial_error(Phase::Launch, error)));
+                return EndedLaunch { shown, came, end: Ok(()) };
             }
         };
         if let Some(seat) = &self.run.seat {
@@ -244,7 +246,7 @@ impl Launch<'_> {
         shown.oom_kills = server.oom_kills();
         let came = services.unless_ended(Phase::Inspect, came);
         self.enter(Phase::Stop, None);
-        Ended { shown, came, end: server.stop(installed.stop_within()).map(drop).map_err(Into::into) }
+        EndedLaunch { shown, came, end: server.stop(installed.stop_within()).map(drop).map_err(Into::into) }
     }
 
     /// All that the study asks of this variant's process: its treatment, and what all variants share.
@@ -273,18 +275,18 @@ impl Launch<'_> {
         self.run.watcher.pass_on(&Event::PhaseBegan { phase, cell });
     }
 
-    pub fn go_on(&self) -> Result<(), Broken> {
-        if self.run.interrupted.load(Ordering::Relaxed) { Err(Broken::Interrupted) } else { Ok(()) }
+    pub fn go_on(&self) -> Result<(), TrialError> {
+        if self.run.interrupted.load(Ordering::Relaxed) { Err(TrialError::Interrupted) } else { Ok(()) }
     }
 
     /// What an error of a launch or of an end, met in this phase, means for the trial.
-    pub fn broken(&self, phase: Phase, error: LaunchError) -> Broken {
+    pub fn trial_error(&self, phase: Phase, error: LaunchError) -> TrialError {
         match error.blame() {
-            Blame::Ours => Broken::Ours(ConductError::launch(self.prepared.study, error)),
-            Blame::Interrupted => Broken::Interrupted,
+            Blame::Ours => TrialError::Ours(ConductError::launch(self.prepared.study, error)),
+            Blame::Interrupted => TrialError::Interrupted,
             Blame::Server => {
                 let (reason, log_tail) = (error.to_string(), error.log_tail().to_owned());
-                Broken::Variant(Failed { phase, reason, log_tail })
+                TrialError::Variant(Failed { phase, reason, log_tail })
             }
         }
     }

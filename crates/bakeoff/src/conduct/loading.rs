@@ -7,7 +7,7 @@ use model::{FailedTearDowns, HostUse, Phase, Sample, ServerUse, Slice, Waited};
 use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
 use super::Event;
-use super::launch::Broken;
+use super::launch::TrialError;
 use super::phases::Live;
 use super::turns::{Round, Seat, Turn};
 
@@ -54,15 +54,15 @@ impl<'l> Live<'l> {
         extent: Extent,
         turn: Option<Turn<'l>>,
         judge: &mut dyn FnMut(&Sample) -> Judged,
-    ) -> (Loaded<'l>, Result<(), Broken>) {
+    ) -> (Loaded<'l>, Result<(), TrialError>) {
         let (launch, in_turns) = (self.launch, turn.is_some());
         let (samples, slices) = (Vec::new(), Vec::new());
         let loaded = Loaded { began: Instant::now(), samples, slices, failed_tear_downs: None, turn };
         let pinned = match Pinned::to(&launch.prepared.study.host.client_cpus) {
             Ok(pinned) => pinned,
-            Err(error) => return (loaded, Err(launch.broken(phase, error.into()))),
+            Err(error) => return (loaded, Err(launch.trial_error(phase, error.into()))),
         };
-        let load = if in_turns { Load { stop: Stop::Told, ..load.clone() } } else { load.clone() };
+        let load = if in_turns { Load { stop: Stop::External, ..load.clone() } } else { load.clone() };
         let mut loading = Loading {
             live: self,
             phase,
@@ -95,7 +95,7 @@ impl<'l> Live<'l> {
                 let exit = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
                 Err(self.failed(phase, format!("the server ended by itself under load{exit}")))
             }
-            Ok(_) if in_turns && loaded.turn.is_none() => Err(Broken::Interrupted),
+            Ok(_) if in_turns && loaded.turn.is_none() => Err(TrialError::Interrupted),
             Ok(_) => launch.go_on(),
         };
         (loaded, ended)
@@ -106,7 +106,7 @@ impl<'l> Live<'l> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     /// It goes on.
-    GoOn,
+    Continue,
     /// The launch is steady.
     Steady,
     /// The launch is steady, and the load is over.

@@ -30,7 +30,7 @@ use store::{Status, Store};
 use thiserror::Error;
 
 pub use event::{Event, Relay, Silent, Watcher};
-use launch::{Over, Run};
+use launch::{LaunchEnd, Run};
 use prepared::Prepared;
 use trial::Surroundings;
 use turns::Turnstile;
@@ -241,7 +241,7 @@ impl Conductor<'_> {
                         }
                         return Ok(Ending::Budget(budget));
                     }
-                    let Over { record: trials, end } = match self.conduct(&prepared, key, record) {
+                    let LaunchEnd { record: trials, end } = match self.conduct(&prepared, key, record) {
                         Err(why @ ConductError::Memory { .. }) if record.trials.is_empty() => {
                             self.fall_back(record, why.to_string())?;
                             assessment = analysis::assess(record, &boundaries);
@@ -284,7 +284,7 @@ impl Conductor<'_> {
             self.watcher.see(&Event::ProfilingBegan { variant });
             let watcher = Mutex::new(&mut *self.watcher);
             let run = Run { record, interrupted: self.interrupted, watcher: &watcher, seat: None };
-            let Over { record: made, end } = prepared.profile(variant, run)?;
+            let LaunchEnd { record: made, end } = prepared.profile(variant, run)?;
             let Some(made) = made else { return end.map(|()| Ending::Interrupted) };
             self.store.add_profiling_run(&record.run, &made)?;
             self.watcher.see(&Event::ProfilingEnded(&made));
@@ -353,7 +353,7 @@ impl Conductor<'_> {
         prepared: &Prepared,
         key: TrialKey,
         record: &StudyRecord,
-    ) -> Result<Over<Vec<TrialRecord>>, ConductError> {
+    ) -> Result<LaunchEnd<Vec<TrialRecord>>, ConductError> {
         let block = block(record, key);
         let surroundings = Surroundings::begin();
         let mut over = match record.plan.schedule.launches {
@@ -361,8 +361,8 @@ impl Conductor<'_> {
             Launches::OneAfterAnother => {
                 let watcher = Mutex::new(&mut *self.watcher);
                 let run = Run { record, interrupted: self.interrupted, watcher: &watcher, seat: None };
-                let Over { record, end } = prepared.run(&block.trials[key.position as usize], run)?;
-                Over { record: record.map(|trial| vec![trial]), end }
+                let LaunchEnd { record, end } = prepared.run(&block.trials[key.position as usize], run)?;
+                LaunchEnd { record: record.map(|trial| vec![trial]), end }
             }
         };
         let (host, canary_ns) = surroundings.end();
@@ -403,7 +403,7 @@ impl Conductor<'_> {
         prepared: &Prepared,
         block: &Block,
         record: &StudyRecord,
-    ) -> Result<Over<Vec<TrialRecord>>, ConductError> {
+    ) -> Result<LaunchEnd<Vec<TrialRecord>>, ConductError> {
         let index = block.trials.first().map_or(0, |trial| trial.key.block);
         let orders = analysis::rounds(block.trials.len(), record.plan.seed, index);
         let (interrupted, turnstile) = (self.interrupted, Turnstile::new(block.trials.len(), orders, self.interrupted));
@@ -431,7 +431,7 @@ impl Conductor<'_> {
         if let Some(error) = failed {
             return Err(if error.leaves_something() { error } else { end.err().unwrap_or(error) });
         }
-        Ok(Over { record: trials.into_iter().collect(), end })
+        Ok(LaunchEnd { record: trials.into_iter().collect(), end })
     }
 
     fn foresee(&mut self, assessment: &Assessment) {

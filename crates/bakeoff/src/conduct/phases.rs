@@ -11,10 +11,10 @@ use model::{Arrivals, CellIndex, CellRecord, Failed, Phase, Sample, Setting, War
 use server::{Running, Site};
 
 use super::answers;
-use super::launch::{Broken, Launch, Purpose};
+use super::launch::{Launch, Purpose, TrialError};
 use super::loading::{Extent, Judged, Loaded};
 use super::services::Services;
-use super::shown::{Shown, Step};
+use super::shown::{PhaseResult, Shown};
 use super::turns::Turn;
 use super::workloads::PreparedWorkload;
 
@@ -65,7 +65,7 @@ impl<'l> Live<'l> {
     }
 
     /// Reads the study's assertions that belong before, or after, the loads: all of them, or there is no trial.
-    fn check_assertions(&self, after: bool) -> Result<Vec<Setting>, Broken> {
+    fn check_assertions(&self, after: bool) -> Result<Vec<Setting>, TrialError> {
         let Launch { prepared, purpose, variant, .. } = self.launch;
         // A pilot measures nothing after which something could be read.
         let is_pilot = matches!(purpose, Purpose::Trial(trial) if trial.cells.is_empty());
@@ -74,19 +74,19 @@ impl<'l> Live<'l> {
         let checked = self
             .server
             .check_assertions(&assertions)
-            .map_err(|error| self.launch.broken(Phase::Inspect, error.into()))?;
+            .map_err(|error| self.launch.trial_error(Phase::Inspect, error.into()))?;
         self.launch.go_on()?;
         Ok(checked)
     }
 
     /// The server failed in this phase: with what the kernel did to it meanwhile, which may be why.
-    pub fn failed(&self, phase: Phase, reason: String) -> Broken {
+    pub fn failed(&self, phase: Phase, reason: String) -> TrialError {
         let reason = [Some(reason), self.server.killed()].into_iter().flatten().collect::<Vec<_>>().join("; ");
-        Broken::Variant(Failed { phase, reason, log_tail: self.server.log_tail() })
+        TrialError::Variant(Failed { phase, reason, log_tail: self.server.log_tail() })
     }
 
     /// What it means that the client could not ask: a server that lets nobody set up is no server to measure.
-    pub fn not_loaded(&self, phase: Phase, error: LoadError) -> Broken {
+    pub fn not_loaded(&self, phase: Phase, error: LoadError) -> TrialError {
         match error {
             LoadError::SetUp(_) | LoadError::Look(_) => {
                 self.failed(phase, self.launch.prepared.launcher.mask(&error.to_string()))
@@ -103,12 +103,12 @@ impl<'l> Launched<'l> {
     }
 
     /// All that is done with a server that is ready, in a trial and in a profiling run alike but for what they are for.
-    pub fn live(self, site: &Site) -> Step<Shown> {
+    pub fn live(self, site: &Site) -> PhaseResult<Shown> {
         self.inspect(site)?.warm_up()?.measure()?.inspect()
     }
 
     /// Looks at settings, single answers and assertions before any load.
-    fn inspect(self, site: &Site) -> Step<Inspected<'l>> {
+    fn inspect(self, site: &Site) -> PhaseResult<Inspected<'l>> {
         let Self { live, turn, mut shown } = self;
         live.launch.enter(Phase::Inspect, None);
         shown.settings = live.settings();
@@ -141,7 +141,7 @@ impl<'l> Inspected<'l> {
     /// Loads with all workloads mixed until the warm-up length or, in a pilot, until steady: by users who ask at once, in bursts where the
     /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
     /// when the server is.
-    fn warm_up(self) -> Step<Warm<'l>> {
+    fn warm_up(self) -> PhaseResult<Warm<'l>> {
         let Self { live, turn, shown, workloads } = self;
         live.launch.enter(Phase::WarmUp, None);
         let record = live.launch.run.record;
@@ -166,7 +166,7 @@ impl<'l> Inspected<'l> {
             // Rests tell nothing of how fast the server is.
             steady = if is_rest(sample) { None } else { rule.push(Second::from(sample)) }.or(steady);
             match steady {
-                None => Judged::GoOn,
+                None => Judged::Continue,
                 Some(_) if pilot => Judged::Enough,
                 Some(_) => Judged::Steady,
             }
@@ -188,7 +188,7 @@ impl<'l> Inspected<'l> {
 
 impl<'l> Warm<'l> {
     /// Does what the launch is for.
-    fn measure(self) -> Step<Measured<'l>> {
+    fn measure(self) -> PhaseResult<Measured<'l>> {
         let Self(measured) = match self.0.live.launch.purpose {
             Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(trial, *cell))?,
             Purpose::Profiling => self.watch()?,
@@ -196,7 +196,7 @@ impl<'l> Warm<'l> {
         Ok(Measured(measured))
     }
 
-    fn measure_cell(self, trial: &Trial, cell: CellIndex) -> Step<Self> {
+    fn measure_cell(self, trial: &Trial, cell: CellIndex) -> PhaseResult<Self> {
         let Self(Inspected { live, turn, mut shown, workloads }) = self;
         live.launch.enter(Phase::Measure, Some(cell));
         let plan = &live.launch.run.record.plan;
@@ -210,7 +210,7 @@ impl<'l> Warm<'l> {
         let load =
             Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &workloads, stop) };
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
-        let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::GoOn);
+        let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
         let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;
         let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
@@ -225,7 +225,7 @@ impl<'l> Warm<'l> {
 
 impl Measured<'_> {
     /// Looks at assertions and single answers once more, after all loads.
-    fn inspect(self) -> Step<Shown> {
+    fn inspect(self) -> PhaseResult<Shown> {
         let Self(Inspected { live, shown, workloads, .. }) = self;
         live.launch.enter(Phase::Inspect, None);
         let (mut shown, checked) = shown.then(live.check_assertions(true))?;

@@ -8,15 +8,15 @@ use model::profiling::{Recording, Seen};
 use model::{Arrivals, CellIndex, Phase, ProfilingRun, StudyRecord, VariantIndex, sample};
 
 use super::ConductError;
-use super::launch::{Broken, Launch, Over, Purpose, Run};
+use super::launch::{Launch, LaunchEnd, Purpose, Run, TrialError};
 use super::loading::{Extent, Judged};
 use super::phases::{Inspected, Warm};
 use super::prepared::Prepared;
-use super::shown::{Shown, Step};
+use super::shown::{PhaseResult, Shown};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.
-    pub fn profile<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<Over<ProfilingRun>, ConductError> {
+    pub fn profile<'a>(&'a self, variant: VariantIndex, run: Run<'a>) -> Result<LaunchEnd<ProfilingRun>, ConductError> {
         let started = Timestamp::now().to_string();
         let load = load_name(run.record);
         let folder = self.folder.join(format!("profiling-{}", variant + 1));
@@ -43,15 +43,15 @@ fn load_name(record: &StudyRecord) -> String {
 impl Warm<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
     /// meanwhile is counted, and no other. Where the launch fails under it, what was seen until then is kept.
-    pub fn watch(self) -> Step<Self> {
+    pub fn watch(self) -> PhaseResult<Self> {
         let Self(Inspected { live, mut turn, shown, workloads }) = self;
         let record = live.launch.run.record;
         let cell = decisive_cell(record);
         live.launch.enter(Phase::Watch, cell);
         let window = analysis::profiling_window(record);
         let load = match cell {
-            Some(cell) => Ok(live.cell_load(cell, &workloads, Stop::Told)),
-            None => live.mixed_load(&workloads, Stop::Told),
+            Some(cell) => Ok(live.cell_load(cell, &workloads, Stop::External)),
+            None => live.mixed_load(&workloads, Stop::External),
         };
         let (mut shown, load) = shown.then(load)?;
         let recorder = live.server.record();
@@ -65,7 +65,7 @@ impl Warm<'_> {
             let loaded;
             (loaded, ended) = live.load(Phase::Watch, &load, Extent::Fixed(window), turn, &mut |_| {
                 cpu.sample();
-                Judged::GoOn
+                Judged::Continue
             });
             turn = loaded.turn;
             shown.add_failed_tear_downs(loaded.failed_tear_downs);
@@ -76,7 +76,7 @@ impl Warm<'_> {
                 break;
             }
         }
-        if !matches!(ended, Err(Broken::Interrupted)) {
+        if !matches!(ended, Err(TrialError::Interrupted)) {
             let elapsed_s = began.elapsed().as_secs_f64();
             let cpu = cpu.end();
             let recording = match recorder {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_window_is_filled_with_whole_requests() {
         let target = Target::from(std::net::SocketAddr::from(([127, 0, 0, 1], 80)));
-        let closed = Load { connections: 20, ..Load::new(target, RequestSource::Requests(Vec::new()), Stop::Told) };
+        let closed = Load { connections: 20, ..Load::new(target, RequestSource::Requests(Vec::new()), Stop::External) };
         let [window, second] = [Duration::from_secs(10), Duration::from_secs(1)];
         assert_eq!(next_count(&closed, window, Duration::ZERO, 0), Some(100));
         assert_eq!(next_count(&closed, window, second, 100), Some(900));

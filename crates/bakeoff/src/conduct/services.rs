@@ -7,7 +7,7 @@ use model::study::Service;
 use model::{Failed, Phase};
 use server::{ProcessTree, Running, SuperviseError};
 
-use super::launch::Broken;
+use super::launch::TrialError;
 
 /// The services of a launch that run, in starting order. Dropping them ends them.
 #[derive(Default)]
@@ -34,17 +34,17 @@ impl Services {
 
     /// What came of something, unless one of them has ended meanwhile: without it nothing is what was to be measured. `phase` is when
     /// that was noticed, where nothing else failed.
-    pub fn unless_ended(&self, phase: Phase, came: Result<(), Broken>) -> Result<(), Broken> {
-        if let Ok(()) | Err(Broken::Variant(_)) = came
+    pub fn unless_ended(&self, phase: Phase, came: Result<(), TrialError>) -> Result<(), TrialError> {
+        if let Ok(()) | Err(TrialError::Variant(_)) = came
             && let Some(mut failed) = self.ended(phase)
         {
-            if let Err(Broken::Variant(Failed { phase, reason, .. })) = came {
+            if let Err(TrialError::Variant(Failed { phase, reason, .. })) = came {
                 failed.phase = phase;
                 if reason != failed.reason {
                     failed.reason = format!("{}. Beside that: {reason}", failed.reason);
                 }
             }
-            return Err(Broken::Variant(failed));
+            return Err(TrialError::Variant(failed));
         }
         came
     }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::profiling::Seen;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
 
-use super::launch::Broken;
+use super::launch::TrialError;
 
 /// What a launch has shown so far.
 #[derive(Default)]
@@ -22,16 +22,16 @@ pub(super) struct Shown {
 
 /// A launch that ended before its time: why, and what it had shown until then.
 pub(super) struct CutShort {
-    pub why: Broken,
+    pub why: TrialError,
     pub shown: Shown,
 }
 
 /// What a phase hands on: to the next phase or, where it failed, to the launch's end.
-pub(super) type Step<T> = Result<T, Box<CutShort>>;
+pub(super) type PhaseResult<T> = Result<T, Box<CutShort>>;
 
 impl Shown {
     /// Goes on with what something came to, or ends here.
-    pub fn then<T>(self, came: Result<T, Broken>) -> Step<(Self, T)> {
+    pub fn then<T>(self, came: Result<T, TrialError>) -> PhaseResult<(Self, T)> {
         match came {
             Ok(value) => Ok((self, value)),
             Err(why) => Err(Box::new(CutShort { why, shown: self })),

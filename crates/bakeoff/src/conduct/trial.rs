@@ -8,7 +8,7 @@ use model::{HostUse, TrialRecord};
 use server::{HostSampler, Memory, Others};
 
 use super::ConductError;
-use super::launch::{Launch, Over, Purpose, Run};
+use super::launch::{Launch, LaunchEnd, Purpose, Run};
 use super::prepared::Prepared;
 use super::shown::Shown;
 
@@ -42,7 +42,7 @@ impl Surroundings {
 
 impl Prepared<'_> {
     /// Runs one trial to its end. What the host did meanwhile is left to the caller.
-    pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<Over<TrialRecord>, ConductError> {
+    pub fn run<'a>(&'a self, trial: &'a Trial, run: Run<'a>) -> Result<LaunchEnd<TrialRecord>, ConductError> {
         let started = Timestamp::now().to_string();
         let folder = self.trial_folder(trial);
         let launch = Launch { prepared: self, purpose: Purpose::Trial(trial), variant: trial.variant, run, folder };

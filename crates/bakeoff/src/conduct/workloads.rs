@@ -7,9 +7,9 @@ use model::study::{Expect, Request, Workload, WorkloadKind};
 use model::{AnswerSample, Arrivals, CellIndex, Phase, Scenarios, Shape};
 use server::Site;
 
-use super::launch::Broken;
+use super::launch::TrialError;
 use super::phases::Live;
-use super::shown::{Shown, Step};
+use super::shown::{PhaseResult, Shown};
 use super::{ConductError, answers};
 
 /// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
@@ -33,13 +33,13 @@ pub(super) enum PreparedWorkload {
 
 impl Live<'_> {
     /// The study's workloads, ready to be sent.
-    pub fn workloads(&self, site: &Site) -> Result<Vec<PreparedWorkload>, Broken> {
-        let broken = |error| self.launch.broken(Phase::Inspect, error);
+    pub fn workloads(&self, site: &Site) -> Result<Vec<PreparedWorkload>, TrialError> {
+        let trial_error = |error| self.launch.trial_error(Phase::Inspect, error);
         let prepare = |workload: &Workload| match &workload.kind {
             WorkloadKind::Request { request, expect } => {
                 let mut request = request.clone();
                 for (_, value) in &mut request.headers {
-                    *value = site.complete(value).map_err(|error| broken(error.into()))?;
+                    *value = site.complete(value).map_err(|error| trial_error(error.into()))?;
                 }
                 let unsent = |source| ConductError::Request { workload: workload.name.clone(), source };
                 let prepared = PreparedRequest::new(&request, expect, &self.target, LengthRule::Any).map_err(unsent)?;
@@ -47,7 +47,7 @@ impl Live<'_> {
                 Ok(PreparedWorkload::Request { prepared, request, expect: expect.clone(), expected, lengths: None })
             }
             WorkloadKind::Scenarios { scenarios } => {
-                let complete = |text: &str| site.complete_script(text).map_err(|error| broken(error.into()));
+                let complete = |text: &str| site.complete_script(text).map_err(|error| trial_error(error.into()));
                 Ok(PreparedWorkload::Scenarios(script(&workload.name, &scenarios.map_texts(complete)?, &self.target)?))
             }
         };
@@ -55,7 +55,7 @@ impl Live<'_> {
     }
 
     /// Sends each workload once and adds what the answers are like.
-    pub fn look_at_answers(&self, workloads: &[PreparedWorkload], mut shown: Shown) -> Step<Shown> {
+    pub fn look_at_answers(&self, workloads: &[PreparedWorkload], mut shown: Shown) -> PhaseResult<Shown> {
         for (index, workload) in workloads.iter().enumerate() {
             let looked = self.launch.go_on().and_then(|()| self.look_at(index, workload));
             let samples;
@@ -66,7 +66,7 @@ impl Live<'_> {
     }
 
     /// Sends a workload once: what its answers are like, those of each step where it is scenarios.
-    fn look_at(&self, index: usize, workload: &PreparedWorkload) -> Result<Vec<AnswerSample>, Broken> {
+    fn look_at(&self, index: usize, workload: &PreparedWorkload) -> Result<Vec<AnswerSample>, TrialError> {
         let prepared = self.launch.prepared;
         let mask = |text: &str| prepared.launcher.mask(text);
         match workload {
@@ -85,7 +85,7 @@ impl Live<'_> {
     }
 
     /// All workloads mixed, by users who ask at once.
-    pub fn mixed_load(&self, workloads: &[PreparedWorkload], stop: Stop) -> Result<Load, Broken> {
+    pub fn mixed_load(&self, workloads: &[PreparedWorkload], stop: Stop) -> Result<Load, TrialError> {
         let cells = self.launch.run.record.plan.cells.iter();
         Ok(Load {
             connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
@@ -95,7 +95,7 @@ impl Live<'_> {
     }
 
     /// All workloads in turn: requests as they are, or, where any of them is scenarios, all as scenarios.
-    fn mixed(&self, workloads: &[PreparedWorkload]) -> Result<RequestSource, Broken> {
+    fn mixed(&self, workloads: &[PreparedWorkload]) -> Result<RequestSource, TrialError> {
         let requests = workloads.iter().map(|workload| match workload {
             PreparedWorkload::Request { prepared, .. } => Some(prepared.clone()),
             PreparedWorkload::Scenarios(_) => None,

@@ -158,7 +158,7 @@ impl Place {
     }
 
     /// `bakeoff` with these arguments, from beginning to end.
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub fn run(&self, args: &[&str]) -> Finished {
         self.start(&mut self.bakeoff(args)).end()
     }
 
@@ -245,7 +245,7 @@ pub struct Started {
 impl Started {
     /// Waits for its end.
     #[track_caller]
-    pub fn end(mut self) -> Ran {
+    pub fn end(mut self) -> Finished {
         let deadline = Instant::now() + BOUND;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -259,7 +259,7 @@ impl Started {
         let read = |path| String::from_utf8(fs::read(path).unwrap()).unwrap();
         let (stdout, stderr) = (read(&self.out), read(&self.err));
         let status = status.unwrap_or_else(|| panic!("it does not end\n{stdout}\n{stderr}"));
-        Ran { code: status.code(), stdout, stderr }
+        Finished { code: status.code(), stdout, stderr }
     }
 
     /// Lists of the processors that its threads may use by now, as the kernel writes them.
@@ -290,14 +290,14 @@ impl Drop for Started {
 
 /// A command that ended.
 #[derive(Debug)]
-pub struct Ran {
+pub struct Finished {
     /// `None` when a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
+impl Finished {
     #[track_caller]
     pub fn ends_with(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "\n{}\n{}", self.stdout, self.stderr);

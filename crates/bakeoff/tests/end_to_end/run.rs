@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::common::{Place, Ran, findings, page, script, told};
+use crate::common::{Finished, Place, findings, page, script, told};
 use model::warm_up::Overtaking;
 use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
 use serde_json::Value;
@@ -361,7 +361,7 @@ fn a_secret_is_used_and_kept() {
         place.change("stop_within", "env = { SECRET = \"{env.TOKEN}\" }\nstop_within");
         place
     };
-    let is_kept = |place: &Place, ran: &Ran| {
+    let is_kept = |place: &Place, ran: &Finished| {
         let shown = [&["report"][..], &["report", "--json"], &["report", "--md"], &["show"], &["export"]];
         let mut all = shown.map(|args| place.run(args).ends_with(0).stdout).concat();
         all.extend([&*ran.stdout, &*ran.stderr]);

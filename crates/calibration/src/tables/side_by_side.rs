@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::{Errors, asked_of_errors, bounds, percent};
-use crate::side_by_side::{Conditions, FASTER, Host, Told, Way};
+use crate::side_by_side::{Conditions, DesignOutcomes, FASTER, Host, Way};
 
 fn launches(conditions: Conditions) -> String {
     format!("{:.0} %", conditions.launch * 100.0)
 }
 
 /// Figure 1, of launches side by side: the worst of all hosts and horizons.
-pub fn summary(told: &[Told]) -> String {
-    let place = |told: &Told| {
-        let Told { conditions, horizon, outcomes, .. } = told;
+pub fn summary(told: &[DesignOutcomes]) -> String {
+    let place = |told: &DesignOutcomes| {
+        let DesignOutcomes { conditions, horizon, outcomes, .. } = told;
         let place = format!("{}, launches {}, horizon {horizon}", conditions.host.name(), launches(*conditions));
         (place, Errors::of(outcomes))
     };
@@ -20,7 +20,7 @@ pub fn summary(told: &[Told]) -> String {
 }
 
 /// Errors of each horizon and host, the worst over how much launches differ; power is that of launches that differ by 2 %.
-pub fn errors(told: &[Told]) -> String {
+pub fn errors(told: &[DesignOutcomes]) -> String {
     let mut text = "| horizon | host | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the margin, % | \
                     power at 3, 5, 10 %, % |\n|---:|---|---|---|---|---|---|\n"
         .to_owned();
@@ -61,8 +61,8 @@ pub fn scatter(rows: &[(Conditions, [[f64; 2]; Way::ALL.len()])]) -> String {
 
 /// Figure 2 in minutes: what each design finds, after how many minutes in the mean, and minutes for each that it finds. `designs` have
 /// the same hosts in the same order.
-pub fn minutes(designs: &[Vec<Told>; 2]) -> String {
-    let column = |told: &Vec<Told>| {
+pub fn minutes(designs: &[Vec<DesignOutcomes>; 2]) -> String {
+    let column = |told: &Vec<DesignOutcomes>| {
         let design = told.first().map(|told| format!("{}, at most {} blocks", told.way.name(), told.horizon));
         format!("{}: found, % | minutes | for each found", design.unwrap_or_default())
     };
@@ -74,7 +74,7 @@ pub fn minutes(designs: &[Vec<Told>; 2]) -> String {
     for (before, now) in before.iter().zip(now) {
         let host = before.conditions.host.name();
         for (effect, faster) in FASTER.iter().enumerate() {
-            let of = |told: &Told| {
+            let of = |told: &DesignOutcomes| {
                 let outcomes = told.outcomes.get(effect)?;
                 let (found, minutes) = (outcomes.found.share(), told.way.minutes(outcomes.mean_blocks()));
                 Some((found, minutes, minutes / found))

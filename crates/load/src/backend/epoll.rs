@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketAddrAny, send, sockopt};
 
-use super::{Driver, Event, What, begin, send_last};
+use super::{Driver, Event, EventKind, begin, send_last};
 use crate::LoadError;
 use crate::receive;
 
@@ -40,7 +40,7 @@ pub(crate) struct Epoll {
     /// What the kernel told last, from the end to the beginning.
     told: Vec<epoll::Event>,
     /// The connection being read.
-    reading: Option<Reading>,
+    reading: Option<PendingRead>,
     /// Read into by every connection in turn, so that it stays in the processor's cache.
     buffer: Box<[u8]>,
     /// How much of it the last event holds.
@@ -59,7 +59,7 @@ struct Slot {
     skip: u64,
 }
 
-struct Reading {
+struct PendingRead {
     slot: usize,
     /// The stream has an end to be read.
     hung_up: bool,
@@ -145,16 +145,16 @@ impl Driver for Epoll {
             };
             let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
             if hung_up || flags.contains(EventFlags::IN) {
-                self.reading = Some(Reading { slot, hung_up, left: READS });
+                self.reading = Some(PendingRead { slot, hung_up, left: READS });
             }
             if place.connecting {
-                let what = match sockopt::socket_error(socket).and_then(|made| made) {
+                let kind = match sockopt::socket_error(socket).and_then(|made| made) {
                     Ok(()) if !flags.contains(EventFlags::OUT) => continue,
-                    Ok(()) => What::Connected,
-                    Err(error) => What::Broken(error),
+                    Ok(()) => EventKind::Connected,
+                    Err(error) => EventKind::Broken(error),
                 };
                 place.connecting = false;
-                return Ok(Some(Event { slot, what }));
+                return Ok(Some(Event { slot, kind }));
             }
             if !place.unsent.is_empty() && flags.contains(EventFlags::OUT) {
                 let taken = send_some(socket, &place.unsent);
@@ -185,7 +185,7 @@ impl Epoll {
     /// Reads on, where something is left to be read.
     #[inline]
     fn read(&mut self) -> Result<Option<Event>, LoadError> {
-        while let Some(Reading { slot, hung_up, left }) = &mut self.reading {
+        while let Some(PendingRead { slot, hung_up, left }) = &mut self.reading {
             let (slot, hung_up, is_first) = (*slot, *hung_up, *left == READS);
             let place = &mut self.slots[slot];
             let Some(socket) = &place.socket else { break };
@@ -205,8 +205,8 @@ impl Epoll {
             } else {
                 BUFFER
             };
-            let what = match receive::recv(socket, &mut self.buffer[..most], skipping, self.kernel_time) {
-                Ok((0, _)) => What::Ended,
+            let kind = match receive::recv(socket, &mut self.buffer[..most], skipping, self.kernel_time) {
+                Ok((0, _)) => EventKind::Ended,
                 Ok((bytes, came_at)) => {
                     // A short read has emptied the socket (epoll(7)); what comes later makes a new event.
                     if bytes < most && !hung_up {
@@ -215,17 +215,17 @@ impl Epoll {
                     if skipping {
                         let bytes = bytes as u64;
                         place.skip = place.skip.saturating_sub(bytes);
-                        return Ok(Some(Event { slot, what: What::Skipped { bytes, came_at, ends: hung_up } }));
+                        return Ok(Some(Event { slot, kind: EventKind::Skipped { bytes, came_at, ends: hung_up } }));
                     }
                     self.received = bytes;
-                    return Ok(Some(Event { slot, what: What::Received { came_at, ends: hung_up } }));
+                    return Ok(Some(Event { slot, kind: EventKind::Received { came_at, ends: hung_up } }));
                 }
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => continue,
-                Err(error) => What::Broken(error),
+                Err(error) => EventKind::Broken(error),
             };
             self.reading = None;
-            return Ok(Some(Event { slot, what }));
+            return Ok(Some(Event { slot, kind }));
         }
         self.reading = None;
         Ok(None)

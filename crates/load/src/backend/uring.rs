@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::net::{RecvFlags, Shutdown, SocketAddrAny, recv, shutdown, sockopt};
 
-use super::{Driver, Event, What, begin, send_last};
+use super::{Driver, Event, EventKind, begin, send_last};
 use crate::LoadError;
 use crate::receive::{self, Control};
 
@@ -179,14 +179,14 @@ impl Driver for Uring {
         while let Some(told) = self.told.pop() {
             let (operation, slot, generation) = about(told.user_data());
             let current = self.slots[slot].generation == generation && self.slots[slot].socket.is_some();
-            let what = if current { self.told(operation, slot, &told)? } else { None };
+            let kind = if current { self.told(operation, slot, &told)? } else { None };
             if let Some(buffer) = cqueue::buffer_select(told.flags())
                 && self.received.is_none()
             {
                 self.buffers.give(buffer);
             }
-            if let Some(what) = what {
-                return Ok(Some(Event { slot, what }));
+            if let Some(kind) = kind {
+                return Ok(Some(Event { slot, kind }));
             }
         }
         Ok(None)
@@ -233,7 +233,12 @@ impl Uring {
 
     /// What a completion means for the connection that it is about.
     #[inline]
-    fn told(&mut self, operation: Operation, slot: usize, told: &cqueue::Entry) -> Result<Option<What>, LoadError> {
+    fn told(
+        &mut self,
+        operation: Operation,
+        slot: usize,
+        told: &cqueue::Entry,
+    ) -> Result<Option<EventKind>, LoadError> {
         match operation {
             Operation::Receive => self.told_receive(slot, told),
             Operation::Connect => {
@@ -241,9 +246,9 @@ impl Uring {
                 match sockopt::socket_error(socket).and_then(|made| made) {
                     Ok(()) => {
                         self.arm(slot)?;
-                        Ok(Some(What::Connected))
+                        Ok(Some(EventKind::Connected))
                     }
-                    Err(error) => Ok(Some(What::Broken(error))),
+                    Err(error) => Ok(Some(EventKind::Broken(error))),
                 }
             }
             Operation::Send => {
@@ -264,16 +269,16 @@ impl Uring {
     }
 
     #[inline]
-    fn told_receive(&mut self, slot: usize, told: &cqueue::Entry) -> Result<Option<What>, LoadError> {
+    fn told_receive(&mut self, slot: usize, told: &cqueue::Entry) -> Result<Option<EventKind>, LoadError> {
         let result = told.result();
         let Some(buffer) = cqueue::buffer_select(told.flags()).filter(|_| result >= 0) else {
             return match -result {
-                0 => Ok(Some(What::Ended)),
+                0 => Ok(Some(EventKind::Ended)),
                 libc::ENOBUFS => {
                     self.starved.push_back((slot, self.slots[slot].generation));
                     Ok(None)
                 }
-                error => Ok(Some(What::Broken(Errno::from_raw_os_error(error)))),
+                error => Ok(Some(EventKind::Broken(Errno::from_raw_os_error(error)))),
             };
         };
         let (part, came_at) = if self.kernel_time {
@@ -282,14 +287,14 @@ impl Uring {
             (Part { buffer, start: 0, length: result as usize }, None)
         };
         if part.length == 0 {
-            return Ok(Some(What::Ended));
+            return Ok(Some(EventKind::Ended));
         }
         self.received = Some(part);
         self.slots[slot].untold = 0;
         if !cqueue::more(told.flags()) {
             self.arm(slot)?;
         }
-        Ok(Some(What::Received { came_at, ends: self.ends_next(slot, told) }))
+        Ok(Some(EventKind::Received { came_at, ends: self.ends_next(slot, told) }))
     }
 
     /// Whether the next completion is the end of the stream that this one is of: the kernel tells them one after the
@@ -509,7 +514,7 @@ mod tests {
         let address = SocketAddrAny::from(listener.local_addr().unwrap());
         let accept = |slot| {
             uring.connect(slot, &address).unwrap().unwrap();
-            while next(&mut uring) != (Event { slot, what: What::Connected }) {}
+            while next(&mut uring) != (Event { slot, kind: EventKind::Connected }) {}
             listener.accept().unwrap().0
         };
         let servers = (0..slots).map(accept).collect();
@@ -541,7 +546,9 @@ mod tests {
         let (before, bytes) = (uring.queued, left.iter().sum::<usize>());
         let mut starved = false;
         while left.iter().any(|left| *left > 0) {
-            let Event { slot, what: What::Received { ends: false, .. } } = next(&mut uring) else { panic!("lost") };
+            let Event { slot, kind: EventKind::Received { ends: false, .. } } = next(&mut uring) else {
+                panic!("lost")
+            };
             left[slot] -= uring.received().len();
             starved |= !uring.starved.is_empty();
         }
@@ -563,11 +570,11 @@ mod tests {
         uring.connect(slot, &SocketAddrAny::from(listener.local_addr().unwrap())).unwrap().unwrap();
         listener.accept().unwrap().0.write_all(b"new").unwrap();
         let (mut told, mut events) = (Vec::new(), Vec::new());
-        while events.last() != Some(&What::Ended) {
-            let Event { slot: of, what } = next(&mut uring);
+        while events.last() != Some(&EventKind::Ended) {
+            let Event { slot: of, kind } = next(&mut uring);
             if of == slot {
                 told.extend_from_slice(uring.received());
-                events.push(what);
+                events.push(kind);
             }
         }
         assert_eq!(told, b"new");
@@ -582,7 +589,7 @@ mod tests {
         let Some((mut uring, mut servers)) = connected(1) else { return };
         assert!(!uring.is_at_end(0));
         servers.clear();
-        while next(&mut uring).what != What::Ended {}
+        while next(&mut uring).kind != EventKind::Ended {}
         assert!(uring.is_at_end(0));
     }
 }

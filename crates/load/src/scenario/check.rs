@@ -16,13 +16,13 @@ pub(crate) fn is_missing(what: &str) -> String {
 /// One check of an answer's head or body; status and length are the ask's own.
 #[derive(Debug)]
 pub(crate) struct Check {
-    wanted: Wanted,
+    wanted: Condition,
     /// How reports name it.
     pub shown: String,
 }
 
 #[derive(Debug)]
-enum Wanted {
+enum Condition {
     Field(String, Regex),
     Json(JsonPath, Option<Filling>),
     Regex(Regex),
@@ -35,38 +35,40 @@ impl Check {
         let mut all = Vec::new();
         let mut add = |wanted, shown: String| all.push(Self { wanted, shown });
         for (name, pattern) in &checks.headers {
-            add(Wanted::Field(name.clone(), regex(pattern)?), format!("header `{name}` as `{pattern}`"));
+            add(Condition::Field(name.clone(), regex(pattern)?), format!("header `{name}` as `{pattern}`"));
         }
         for (path, is) in &checks.json {
             let filling = is.as_ref().map(|is| Filling::of(is, Place::Body, names));
             let shown = is.as_ref().map_or_else(|| format!("json `{path}`"), |is| format!("json `{path}` = `{is}`"));
-            add(Wanted::Json(json_path(path)?, filling), shown);
+            add(Condition::Json(json_path(path)?, filling), shown);
         }
         if let Some(pattern) = &checks.regex {
-            add(Wanted::Regex(regex(pattern)?), format!("regex `{pattern}`"));
+            add(Condition::Regex(regex(pattern)?), format!("regex `{pattern}`"));
         }
         if let Some(text) = &checks.contains {
             // What holds no variable is shown as it is looked for.
             let is_literal = text.variables().next().is_none();
             let shown = if is_literal { text.beginning().to_owned() } else { text.to_string() };
-            add(Wanted::Contains(Filling::of(text, Place::Body, names)), format!("the text `{shown}`"));
+            add(Condition::Contains(Filling::of(text, Place::Body, names)), format!("the text `{shown}`"));
         }
         Ok(all)
     }
 
     /// Whether it looks at the body.
     pub fn needs_body(&self) -> bool {
-        !matches!(self.wanted, Wanted::Field(..))
+        !matches!(self.wanted, Condition::Field(..))
     }
 
     /// Whether an answer passes.
     pub fn passes(&self, content: &Content<'_>, values: &[String]) -> bool {
         match &self.wanted {
-            Wanted::Field(name, regex) => content.fields(name).any(|value| regex.is_match(value.as_bytes())),
-            Wanted::Json(path, None) => content.find(path).is_some(),
-            Wanted::Json(path, Some(is)) => content.find(path).is_some_and(|found| text_of(found) == is.text(values)),
-            Wanted::Regex(regex) => regex.is_match(&content.answer.body),
-            Wanted::Contains(text) => {
+            Condition::Field(name, regex) => content.fields(name).any(|value| regex.is_match(value.as_bytes())),
+            Condition::Json(path, None) => content.find(path).is_some(),
+            Condition::Json(path, Some(is)) => {
+                content.find(path).is_some_and(|found| text_of(found) == is.text(values))
+            }
+            Condition::Regex(regex) => regex.is_match(&content.answer.body),
+            Condition::Contains(text) => {
                 let text = text.text(values);
                 text.is_empty() || content.answer.body.windows(text.len()).any(|part| part == text.as_bytes())
             }

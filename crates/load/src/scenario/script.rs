@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::ScriptError;
 use super::cookies::Jar;
 use super::feeder::{Feeder, RanOut};
-use super::step::Step;
+use super::step::PreparedStep;
 use super::template::Names;
 use crate::fetch::Answer;
 use crate::target::Target;
@@ -26,9 +26,9 @@ pub struct Script(pub(super) Arc<Ready>);
 
 #[derive(Debug)]
 pub(super) struct Ready {
-    pub setup: Vec<Step>,
+    pub setup: Vec<PreparedStep>,
     pub scenarios: Vec<Scenario>,
-    pub teardown: Vec<Step>,
+    pub teardown: Vec<PreparedStep>,
     feeders: Vec<Feeder>,
     /// How many variables there are.
     variables: usize,
@@ -40,7 +40,7 @@ pub(super) struct Ready {
 #[derive(Debug)]
 pub(super) struct Scenario {
     weight: u32,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PreparedStep>,
     /// Place of the first step among those of all scenarios.
     pub first: usize,
 }
@@ -82,8 +82,8 @@ impl Script {
                 known: missing.known.join(", "),
             });
         }
-        let mut ready = |steps: &[scenario::Step]| -> Result<Vec<Step>, ScriptError> {
-            steps.iter().map(|step| Step::new(step, target, &mut names)).collect()
+        let mut ready = |steps: &[scenario::ScenarioStep]| -> Result<Vec<PreparedStep>, ScriptError> {
+            steps.iter().map(|step| PreparedStep::new(step, target, &mut names)).collect()
         };
         let mut first = 0;
         let (setup, teardown) = (ready(&scenarios.setup)?, ready(&scenarios.teardown)?);

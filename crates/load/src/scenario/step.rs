@@ -22,7 +22,7 @@ use crate::target::Target;
 
 /// A step made ready.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct PreparedStep {
     pub name: String,
     /// Judges status and length, and knows how the answer is framed. What it asks is not sent: values are missing.
     rules: PreparedRequest,
@@ -42,8 +42,8 @@ enum Payload {
     Bytes(Vec<u8>),
 }
 
-impl Step {
-    pub fn new(step: &scenario::Step, target: &Target, names: &mut Names) -> Result<Self, ScriptError> {
+impl PreparedStep {
+    pub fn new(step: &scenario::ScenarioStep, target: &Target, names: &mut Names) -> Result<Self, ScriptError> {
         let pattern = |source| ScriptError::Pattern { step: step.name.clone(), source };
         let expect = Expect { status: step.checks.status, ..Expect::default() };
         let length = step.checks.length.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
@@ -158,7 +158,7 @@ impl Sink for Keep<'_> {
 }
 
 /// The request with nothing in the place of values: good enough to tell whether it can be sent.
-fn without_values(step: &scenario::Step) -> Request {
+fn without_values(step: &scenario::ScenarioStep) -> Request {
     let text = |template: &Template| -> String {
         let texts = template.parts().iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
@@ -174,7 +174,7 @@ fn without_values(step: &scenario::Step) -> Request {
     }
 }
 
-fn head(step: &scenario::Step, target: &Target, names: &mut Names) -> Filling {
+fn head(step: &scenario::ScenarioStep, target: &Target, names: &mut Names) -> Filling {
     let mut head = Filling::default();
     head.push_text(&step.method);
     head.push_text(" ");

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::check::is_missing;
 use super::script::{Script, User};
-use super::step::{Step, keep_cookies};
+use super::step::{PreparedStep, keep_cookies};
 use super::walk::Visitor;
 use crate::LoadError;
 use crate::fetch::{Answer, FetchError, fetch};
@@ -51,13 +51,13 @@ pub enum Reason {
         /// Its status.
         status: u16,
         /// What is told of its body.
-        body: Told,
+        body: ShownBody,
     },
 }
 
 /// What is told of the body of an answer that failed its step.
 #[derive(Debug)]
-pub enum Told {
+pub enum ShownBody {
     /// Its beginning, the values of variables hidden; nothing where there is no body.
     Beginning(String),
     /// Its length in bytes, since a variable is taken from it: what that would be, a token perhaps, no variable holds yet.
@@ -73,7 +73,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for ShownBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length(0) => f.write_str("no body"),
@@ -207,16 +207,16 @@ struct Visit<'a> {
 
 impl Visit<'_> {
     /// Goes through steps until one fails.
-    fn all(self, steps: &[Step], user: &mut User) -> Result<(), StepFailed> {
+    fn all(self, steps: &[PreparedStep], user: &mut User) -> Result<(), StepFailed> {
         for step in steps {
             if let Some(wrong) = self.one(step, user)? {
                 let (status, body) = (user.answer.status, &user.answer.body);
                 // An answer that refuses holds nothing to be taken, and says why.
                 let is_taken_from = step.takes_variables() && status < 400;
                 let body = if is_taken_from {
-                    Told::Length(body.len())
+                    ShownBody::Length(body.len())
                 } else {
-                    Told::Beginning(beginning(body, &user.values))
+                    ShownBody::Beginning(beginning(body, &user.values))
                 };
                 let reason = Reason::Answered { wrong, status, body };
                 return Err(StepFailed { step: step.name.clone(), reason });
@@ -226,7 +226,7 @@ impl Visit<'_> {
     }
 
     /// Makes one request; returns what is wrong with its answer, which `user` has then.
-    fn one(self, step: &Step, user: &mut User) -> Result<Option<String>, StepFailed> {
+    fn one(self, step: &PreparedStep, user: &mut User) -> Result<Option<String>, StepFailed> {
         let request = step.request(user, self.target);
         user.answer = fetch(self.target, &request, self.limit)
             .map_err(|error| StepFailed { step: step.name.clone(), reason: Reason::Unanswered(error) })?;

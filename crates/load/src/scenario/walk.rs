@@ -6,13 +6,13 @@ use model::Failure;
 
 use super::feeder::RanOut;
 use super::script::{Script, User};
-use super::step::{Step, keep_cookies};
+use super::step::{PreparedStep, keep_cookies};
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;
 use crate::request::PreparedRequest;
 use crate::target::Target;
-use crate::work::{Then, Work};
+use crate::work::{NextAction, Work};
 
 /// What the users of one thread do; each has a slot.
 pub(crate) struct Walks<'a> {
@@ -83,7 +83,7 @@ impl Visitor {
     }
 }
 
-fn step<'s>(scripts: &'s [Script], visitor: &Visitor) -> &'s Step {
+fn step<'s>(scripts: &'s [Script], visitor: &Visitor) -> &'s PreparedStep {
     let Place { scenario, step, .. } = visitor.place.unwrap_or(Place::START);
     &scripts[visitor.user(scripts)].0.scenarios[scenario].steps[step]
 }
@@ -146,10 +146,10 @@ impl Work for Walks<'_> {
         took: Took,
         end: Duration,
         recorder: &mut Recorder<Emit>,
-    ) -> Then {
+    ) -> NextAction {
         let visitor = &mut self.visitors[slot];
         let index = visitor.user(self.scripts);
-        let Some(place) = visitor.place.as_mut() else { return Then::default() };
+        let Some(place) = visitor.place.as_mut() else { return NextAction::default() };
         let scenario = &self.scripts[index].0.scenarios[place.scenario];
         let step = &scenario.steps[place.step];
         let user = &mut visitor.users[index];
@@ -174,7 +174,7 @@ impl Work for Walks<'_> {
         let next = place.step + 1;
         if ended.judged.is_ok() && next < scenario.steps.len() {
             place.step = next;
-            return Then { midway: true, think: step.think };
+            return NextAction { midway: true, think: step.think };
         }
         if ended.judged.is_ok() {
             recorder.finished(end.saturating_sub(place.began));
@@ -183,6 +183,6 @@ impl Work for Walks<'_> {
         }
         visitor.place = None;
         visitor.turn += 1;
-        Then { midway: false, think: step.think.filter(|_| ended.judged.is_ok()) }
+        NextAction { midway: false, think: step.think.filter(|_| ended.judged.is_ok()) }
     }
 }

@@ -331,7 +331,7 @@ fn an_answer_by_the_end_of_the_stream_waits_for_it() {
 fn the_observer_ends_a_load_and_what_it_saw_is_the_summary() {
     let server = server(Route::default());
     let mut seen = Vec::new();
-    let load = Load { threads: 2, ..load_of(server.addr(), 4, Stop::Told) };
+    let load = Load { threads: 2, ..load_of(server.addr(), 4, Stop::External) };
     let summary = load::run(&load, &AtomicBool::new(false), &mut |sample| {
         seen.push(sample.tally.good);
         Flow::Stop
@@ -346,7 +346,8 @@ fn a_flag_ends_a_load_that_would_go_on_for_ever() {
     let server = faulty(Fault::NeverAnswer);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let load = scope.spawn(|| load::run(&load_of(server.addr(), 4, Stop::Told), &stop, &mut |_| Flow::Continue));
+        let load =
+            scope.spawn(|| load::run(&load_of(server.addr(), 4, Stop::External), &stop, &mut |_| Flow::Continue));
         while server.record().received < 4 {
             thread::yield_now();
         }
@@ -359,7 +360,8 @@ fn a_flag_ends_a_load_that_would_go_on_for_ever() {
 #[should_panic(expected = "seen enough")]
 fn a_panic_of_the_observer_ends_the_load() {
     let server = server(Route::default());
-    let _ = load::run(&load_of(server.addr(), 1, Stop::Told), &AtomicBool::new(false), &mut |_| panic!("seen enough"));
+    let _ =
+        load::run(&load_of(server.addr(), 1, Stop::External), &AtomicBool::new(false), &mut |_| panic!("seen enough"));
 }
 
 #[test]
@@ -439,7 +441,7 @@ fn poisson_arrivals_are_those_of_the_schedule_whatever_the_threads() {
     let stages = vec![Stage { from: 0.0, to: 4_000.0, length }];
     let profile = Profile { stages, spacing: Spacing::Poisson };
     let due = load::intended_starts(&profile, 9).count() as u64;
-    for (threads, stop) in [(1, Stop::After(length)), (3, Stop::After(length)), (2, Stop::Told)] {
+    for (threads, stop) in [(1, Stop::After(length)), (3, Stop::After(length)), (2, Stop::External)] {
         let arrivals = Arrivals::Open(profile.clone());
         let summary = run(&Load { arrivals, threads, seed: 9, ..load_of(server.addr(), 9, stop) });
         assert_eq!(open(&summary).due, due);
@@ -490,7 +492,7 @@ fn steps_of_users_keep_their_connections() {
     let arrivals = Arrivals::Closed { think: None, steps: vec![step(1, 1_000), step(6, 1_000), step(2, 1_000)] };
     for threads in [1, 2] {
         let mut seconds = Vec::new();
-        let load = Load { arrivals: arrivals.clone(), threads, ..load_of(server.addr(), 6, Stop::Told) };
+        let load = Load { arrivals: arrivals.clone(), threads, ..load_of(server.addr(), 6, Stop::External) };
         let mut see = |sample: Sample| {
             seconds.push(sample.tally.good);
             Flow::Continue
@@ -517,7 +519,7 @@ fn the_kernel_is_asked_for_times_only_if_wanted() {
 #[test]
 fn rates_that_are_none_are_refused() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let load = open_load_of(refusing(), 1, rate, Stop::Told);
+        let load = open_load_of(refusing(), 1, rate, Stop::External);
         let refused = load::run(&load, &AtomicBool::new(true), &mut |_| Flow::Continue);
         assert!(matches!(refused, Err(LoadError::Rates)), "{refused:?}");
     }
@@ -533,7 +535,7 @@ fn the_summary_says_how_bytes_were_moved() {
 
 #[test]
 fn a_load_of_nothing_is_refused() {
-    let good = load_of(refusing(), 1, Stop::Told);
+    let good = load_of(refusing(), 1, Stop::External);
     for load in [
         Load { source: Vec::<PreparedRequest>::new().into(), ..good.clone() },
         Load { source: Vec::<load::Script>::new().into(), ..good.clone() },

@@ -11,7 +11,7 @@ use load::{
     Address, Answer, FetchError, Flow, Http2Error, Identity, LengthRule, Load, PreparedRequest, Protocol, Script, Stop,
     Summary, Target, Tls, TlsOptions, WireError,
 };
-use model::scenario::{Checks, Extract, Scenario, Scenarios, Source, Step};
+use model::scenario::{Checks, Extract, Scenario, ScenarioStep, Scenarios, Source};
 use model::study::{Expect, Request};
 use model::{Failure, Template};
 
@@ -183,7 +183,7 @@ fn a_scenario_is_walked_over_every_transport() {
          server { listen {1} ssl http2; location = /where { return 200 '{\"next\": \"20\"}'; } }",
     );
     let template = |text: &str| Template::parse(text).unwrap();
-    let step = |name: &str, path: &str, extract: Vec<Extract>, length: u64| Step {
+    let step = |name: &str, path: &str, extract: Vec<Extract>, length: u64| ScenarioStep {
         name: name.to_owned(),
         method: "GET".to_owned(),
         path: template(path),

@@ -46,7 +46,7 @@ fn run_in(turns: &mut Regular, load: &Load) -> Summary {
 fn nothing_is_left_of_a_slice_and_connections_stay() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(10)), ..Route::default() });
     let mut turns = Regular::new(3, 200);
-    let summary = run_in(&mut turns, &load_of(server.addr(), 4, Stop::Told));
+    let summary = run_in(&mut turns, &load_of(server.addr(), 4, Stop::External));
     assert_eq!((summary.connections_opened, summary.abandoned, summary.tally.failed()), (4, 0, 0));
     assert_eq!(server.record().received, summary.tally.good);
     assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0; 3]);
@@ -72,7 +72,7 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
     let prepared = |path: &str| prepared_of(server.addr(), &request(path), None, LengthRule::Any);
     let requests: Vec<PreparedRequest> =
         (0..10).map(|number| prepared(if number == 0 { "/slow" } else { "/" })).collect();
-    let load = Load { source: requests.into(), ..load_of(server.addr(), 4, Stop::Told) };
+    let load = Load { source: requests.into(), ..load_of(server.addr(), 4, Stop::External) };
     let mut turns = Regular::new(8, 250);
     let summary = run_in(&mut turns, &load);
     assert_eq!((summary.abandoned, server.record().received), (0, summary.tally.good));
@@ -88,7 +88,7 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
 fn a_slice_of_whole_seconds_has_as_many_samples() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(40)), ..Route::default() });
     let mut turns = Regular::new(2, 1_000);
-    run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
+    run_in(&mut turns, &load_of(server.addr(), 2, Stop::External));
     assert_eq!(turns.seen.iter().map(|(slice, _)| *slice).collect::<Vec<_>>(), [0, 1]);
     // Bins are those of the slice alone.
     assert!(turns.seen.iter().all(|(_, sample)| sample.bins.len() == 10 && sample.length_s >= 1.0));
@@ -99,7 +99,7 @@ fn a_slice_of_whole_seconds_has_as_many_samples() {
 fn a_slice_shorter_than_a_request_counts_it() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::default() });
     let mut turns = Regular::new(2, 50);
-    let summary = run_in(&mut turns, &load_of(server.addr(), 2, Stop::Told));
+    let summary = run_in(&mut turns, &load_of(server.addr(), 2, Stop::External));
     assert_eq!((summary.tally.good, turns.seen.len()), (4, 2));
     assert!(turns.seen.iter().all(|(_, sample)| sample.length_s >= 0.3), "{:?}", turns.seen);
 }
@@ -108,7 +108,7 @@ fn a_slice_shorter_than_a_request_counts_it() {
 fn what_is_due_waits_for_the_next_slice() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(15)), ..Route::default() });
     let mut turns = Regular::new(3, 200);
-    let summary = run_in(&mut turns, &open_load_of(server.addr(), 8, 100.0, Stop::Told));
+    let summary = run_in(&mut turns, &open_load_of(server.addr(), 8, 100.0, Stop::External));
     // 100/s over three slices of 0.2 s, whatever passed between them.
     assert_eq!((open(&summary).due, summary.tally.good, server.record().received), (60, 60, 60));
     // Nothing is due in a drain, which takes no time.
@@ -122,7 +122,7 @@ fn users_who_think_are_not_asked_to_hurry() {
     let mut turns = Regular::new(4, 100);
     let think = Some(Think::Fixed(Duration::from_millis(90)));
     let load =
-        Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load_of(server.addr(), 1, Stop::Told) };
+        Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load_of(server.addr(), 1, Stop::External) };
     let summary = run_in(&mut turns, &load);
     // 400 ms of load, a request each 90 ms and a little: at 0, 90, 180, 270 and, if the machine is quick, 360 ms.
     assert!((3..=5).contains(&summary.tally.good), "{}", summary.tally.good);
@@ -147,7 +147,7 @@ fn connections_that_a_server_ends_meanwhile_are_counted_and_made_anew() {
         }
     });
     let mut turns = Regular::new(3, 100);
-    let summary = run_in(&mut turns, &load_of(address, 2, Stop::Told));
+    let summary = run_in(&mut turns, &load_of(address, 2, Stop::External));
     assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0, 2, 2]);
     assert_eq!((summary.tally.failed(), summary.connections_opened), (0, 6));
 }
@@ -165,7 +165,7 @@ fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
         }
     }
     let server = server(Route::default());
-    let load = load_of(server.addr(), 2, Stop::Told);
+    let load = load_of(server.addr(), 2, Stop::External);
     let summary = load::run_in_turns(&load, &AtomicBool::new(false), &mut Once(true)).unwrap();
     assert!(summary.tally.good > 0);
     let summary = load::run_in_turns(&load, &AtomicBool::new(true), &mut Once(false)).unwrap();

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use load::{Flow, Load, LoadError, Script, ScriptError, Stop, Summary, Target};
-use model::scenario::{Body, Checks, Each, Extract, Feeder, Scenario, Scenarios, Source, Step, Take};
+use model::scenario::{Body, Checks, Each, Extract, Feeder, Scenario, ScenarioStep, Scenarios, Source, Take};
 use model::{Arrivals, Failure, Profile, Sample, Template};
 use shop::Shop;
 use tempfile::TempDir;
@@ -23,8 +23,8 @@ fn template(text: &str) -> Template {
     Template::parse(text).unwrap()
 }
 
-fn step(name: &str, method: &str, path: &str) -> Step {
-    Step {
+fn step(name: &str, method: &str, path: &str) -> ScenarioStep {
+    ScenarioStep {
         name: name.to_owned(),
         method: method.to_owned(),
         path: template(path),
@@ -65,7 +65,7 @@ impl Files {
                 Feeder { file: accounts, take: Take::Unique, each: Each::User },
                 Feeder { file: terms, take, each: Each::Iteration },
             ],
-            setup: vec![Step {
+            setup: vec![ScenarioStep {
                 headers: Vec::new(),
                 body: Some(Body::TemplateFile(login)),
                 extract: extract("token", Source::Json("$.access_token".to_owned())),
@@ -75,7 +75,7 @@ impl Files {
                 name: "shop".to_owned(),
                 weight: 1,
                 steps: vec![
-                    Step {
+                    ScenarioStep {
                         checks: Checks {
                             status: Some(200),
                             json: vec![("$.user".to_owned(), Some(template("${user}")))],
@@ -84,7 +84,7 @@ impl Files {
                         extract: extract("item", Source::Json("$.items[0].id".to_owned())),
                         ..step("search", "GET", "/items?term=${term}")
                     },
-                    Step {
+                    ScenarioStep {
                         body: Some(Body::Text(template("${item}"))),
                         extract: extract(
                             "order",
@@ -92,7 +92,7 @@ impl Files {
                         ),
                         ..step("order", "POST", "/orders")
                     },
-                    Step {
+                    ScenarioStep {
                         checks: Checks {
                             regex: Some("^<h1>".to_owned()),
                             contains: Some(template("thanks")),
@@ -222,7 +222,7 @@ fn unique_rows_that_run_out_end_the_load() {
     let terms: Vec<String> = (0..50).map(|term| format!("term-{term}")).collect();
     let terms: Vec<&str> = terms.iter().map(String::as_str).collect();
     let scenarios = files.shopping(4, &rows(&terms), Take::Unique);
-    let error = try_run(&load(&shop, &scenarios, 2, Stop::Told)).unwrap_err();
+    let error = try_run(&load(&shop, &scenarios, 2, Stop::External)).unwrap_err();
     assert!(matches!(&error, LoadError::RanOut { file, rows: 50 } if file.ends_with("terms.jsonl")), "{error}");
     let received: Vec<String> = shop.received_of("GET", "/items").into_iter().map(|search| search.path).collect();
     assert!(received.len() <= 50 && received.iter().collect::<BTreeSet<_>>().len() == received.len());
@@ -354,7 +354,7 @@ fn checks_and_extractions_see_a_body_without_gzip() {
             }
         }
     });
-    let hello = Step {
+    let hello = ScenarioStep {
         headers: vec![("Accept-Encoding".to_owned(), template("gzip"))],
         checks: Checks { contains: Some(template("hello")), length: Some((5, 5)), ..Checks::default() },
         ..step("hello", "GET", "/")

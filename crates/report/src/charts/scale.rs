@@ -56,7 +56,7 @@ impl Scale {
         if self.kind == Kind::Log {
             return self;
         }
-        let step = Step::cutting(self.high - self.low, about);
+        let step = TickStep::cutting(self.high - self.low, about);
         let size = step.times(1.0);
         Self { low: step.times((self.low / size).floor()), high: step.times((self.high / size).ceil()), ..self }
     }
@@ -96,7 +96,7 @@ impl Scale {
     }
 
     fn linear_ticks(self, about: usize) -> Vec<f64> {
-        let step = Step::cutting(self.high - self.low, about);
+        let step = TickStep::cutting(self.high - self.low, about);
         let size = step.times(1.0);
         let slack = size * 1e-6;
         let first = ((self.low - slack) / size).ceil();
@@ -115,7 +115,7 @@ impl Scale {
         decades
             .filter(|decade| (decade.unsigned_abs() as usize).is_multiple_of(stride))
             .flat_map(|exponent| {
-                mantissas.iter().map(move |mantissa| Step { mantissa: *mantissa, exponent }.times(1.0))
+                mantissas.iter().map(move |mantissa| TickStep { mantissa: *mantissa, exponent }.times(1.0))
             })
             .filter(|tick| tick * slack >= self.low && *tick <= self.high * slack)
             .collect()
@@ -132,12 +132,12 @@ fn span(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 
 /// From one tick to the next: `mantissa` · 10^`exponent`.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct TickStep {
     mantissa: f64,
     exponent: i32,
 }
 
-impl Step {
+impl TickStep {
     /// The step among 1, 2, 5 · 10^k that cuts `length` into about so many parts, at most.
     fn cutting(length: f64, about: usize) -> Self {
         let rough = length / about.max(1) as f64;

@@ -41,7 +41,7 @@ pub struct Sampling {
 /// What a process says when it has begun, and what it has seen when it has ended.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct ProcessSamples {
     /// Why it cannot.
     error: Option<String>,
     methods: HashMap<String, u64>,
@@ -88,7 +88,7 @@ impl Sampling {
         for pid in self.sampled() {
             let told = self.told(pid, "samples", TOLD_WITHIN);
             // One that came meanwhile may have gone meanwhile.
-            let Some(told) = told.or_else(|| (!self.pids.contains(&pid)).then(Told::default)) else {
+            let Some(told) = told.or_else(|| (!self.pids.contains(&pid)).then(ProcessSamples::default)) else {
                 return Err(format!("Ruby process {pid} ended, and its samples with it"));
             };
             if let Some(error) = told.error {
@@ -98,7 +98,7 @@ impl Sampling {
         }
         let most = all.iter().max_by_key(|(_, told)| told.methods.values().sum::<u64>()).map(|(pid, _)| *pid);
         let file = self.folder.join(format!("probe.{}.stackprof", most.unwrap_or_default()));
-        let sums = |of: fn(&Told) -> &HashMap<String, u64>| added_up(all.iter().map(|(_, told)| of(told)));
+        let sums = |of: fn(&ProcessSamples) -> &HashMap<String, u64>| added_up(all.iter().map(|(_, told)| of(told)));
         Ok((file, StackSamples { methods: sums(|told| &told.methods), ruby_methods: sums(|told| &told.ruby_methods) }))
     }
 
@@ -112,7 +112,7 @@ impl Sampling {
     }
 
     /// What process `pid` says in a file of this kind, once it does; `None` where it does not in time, or ends before.
-    fn told(&self, pid: u32, kind: &str, within: Duration) -> Option<Told> {
+    fn told(&self, pid: u32, kind: &str, within: Duration) -> Option<ProcessSamples> {
         let file = self.folder.join(format!("probe.{pid}.{kind}.json"));
         let process = PathBuf::from(format!("/proc/{pid}"));
         let deadline = Instant::now() + within;

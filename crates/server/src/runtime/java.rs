@@ -10,7 +10,7 @@ use model::study::{JavaProgram, JavaSpec, ServerSpec};
 
 use super::jdk::{self, Jdk};
 use super::maven::Coordinates;
-use super::toolbox::Ended;
+use super::toolbox::ToolEnd;
 use super::{Installed, Jvm, RuntimeError, Toolbox, finish, io_error, study_file, unfinished};
 use crate::hash;
 
@@ -151,7 +151,7 @@ fn compile(
     let ran = toolbox.run(&command, COMPILE_WITHIN);
     let compiled = match ran {
         Ok(ended) if ended.well => finish(&unfinished, &classes),
-        Ok(Ended { output, .. }) => {
+        Ok(ToolEnd { output, .. }) => {
             Err(RuntimeError::Compile { source_file: source.to_owned(), jdk: jdk.home.clone(), output })
         }
         Err(error) => Err(error.into()),

@@ -23,7 +23,7 @@ const OPENS: [&str; 4] =
 const STACK: &str = "-Xss2048k";
 
 /// A JRuby as a study asks for it.
-pub(super) struct Wanted<'a> {
+pub(super) struct JrubyNeeds<'a> {
     pub version: &'a str,
     pub java: &'a JavaSpec,
     pub options: &'a IndexMap<String, String>,
@@ -34,7 +34,7 @@ pub(super) struct Wanted<'a> {
 /// `JAVA_OPTS`, `JAVA_MEM` and `.jruby.java_opts` files, and since version 10 keeps a class data archive between runs that
 /// variants would share unseen.
 pub(super) fn install(
-    wanted: &Wanted<'_>,
+    wanted: &JrubyNeeds<'_>,
     spec: &ServerSpec,
     dir: &Path,
     toolbox: &Toolbox<'_>,

@@ -256,7 +256,7 @@ pub fn install(spec: &ServerSpec, dir: &Path, toolbox: &Toolbox<'_>) -> Result<I
         Runtime::Command { command } => command::install(command, spec, dir),
         Runtime::Java { java, program } => java::install(java, program, spec, dir, toolbox),
         Runtime::Jruby { version, java, options, program } => {
-            jruby::install(&jruby::Wanted { version, java, options, program }, spec, dir, toolbox)
+            jruby::install(&jruby::JrubyNeeds { version, java, options, program }, spec, dir, toolbox)
         }
         Runtime::Ruby { version, options, script } => ruby::install(version.as_deref(), options, script, spec, dir),
     }

@@ -31,7 +31,7 @@ pub(super) fn cache() -> PathBuf {
 }
 
 /// How a helper ended, and what it said on both streams.
-pub(super) struct Ended {
+pub(super) struct ToolEnd {
     pub well: bool,
     pub output: String,
 }
@@ -58,7 +58,7 @@ impl<'a> Toolbox<'a> {
 
     /// Runs a helper, with the user's environment, to its end. It and all that it starts (the user's `mvn` may be any
     /// script) end with us, after `within`, and when the run is interrupted.
-    pub(super) fn run(&self, command: &Command, within: Duration) -> Result<Ended, ToolError> {
+    pub(super) fn run(&self, command: &Command, within: Duration) -> Result<ToolEnd, ToolError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let program = PathBuf::from(command.get_program());
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -82,7 +82,7 @@ impl<'a> Toolbox<'a> {
         supervised.stop(Duration::from_secs(2))?;
         let output = String::from_utf8_lossy(&fs::read(&log).map_err(failed)?).into_owned();
         match exit {
-            Some(exit) => Ok(Ended { well: exit.is_success(), output }),
+            Some(exit) => Ok(ToolEnd { well: exit.is_success(), output }),
             None if self.interrupted.load(Ordering::Relaxed) => Err(ToolError::Interrupted { program: name }),
             None => Err(ToolError::Slow { program: name, within }),
         }

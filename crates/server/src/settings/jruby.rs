@@ -12,7 +12,7 @@ use super::needs::{self, Live};
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
 use crate::serving::Inside;
-use crate::tool::{self, Ran};
+use crate::tool::{self, ToolOutput};
 
 /// How the names of jruby-rack's properties begin, without `jruby.`, or all of one (its README, "JRuby-Rack Configuration", and its
 /// `DefaultRackConfig`). They are its own affair: JRuby lists none of them.
@@ -90,7 +90,7 @@ pub(super) fn refusal(jdk: &Jdk, home: &Path, name: &str, value: &str) -> Option
     (!ran.status.success()).then(|| reason().trim_start_matches("Exception in thread \"main\" ").to_owned())
 }
 
-fn listed(jdk: &Jdk, home: &Path, option: Option<&str>) -> Result<Ran, String> {
+fn listed(jdk: &Jdk, home: &Path, option: Option<&str>) -> Result<ToolOutput, String> {
     let mut command = Command::new(jdk.tool("java"));
     command.args(option).arg(format!("-Djruby.home={}", home.display())).arg("-cp").arg(home.join("lib/jruby.jar"));
     // `/`: a .jrubyrc in the working folder is no default.

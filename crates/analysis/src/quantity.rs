@@ -7,14 +7,14 @@
 
 /// A number of a launch, or one made of such numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
+pub struct Quantity {
     /// The number.
     pub value: f64,
     /// Its resolution, a log ratio, 0 or more; 0 where nothing is counted.
     pub resolution: f64,
 }
 
-impl Reading {
+impl Quantity {
     /// A number that rests on so many of the `step` in which it is told: one more or less is not seen.
     pub fn in_steps(value: f64, step: f64, counted: f64) -> Self {
         // ln(1 + 1/n) is 1/n at most.
@@ -41,7 +41,7 @@ impl Reading {
 }
 
 /// A number of which nothing is lost.
-impl From<f64> for Reading {
+impl From<f64> for Quantity {
     fn from(value: f64) -> Self {
         Self { value, resolution: 0.0 }
     }
@@ -53,21 +53,21 @@ impl From<f64> for Reading {
 /// up makes the sum wrong by the sum of theirs at most, what is taken away by the sum of theirs the other way, and the larger of the
 /// two is the sum's resolution. Of a difference it is that of the side with the smaller count: with one answer more or less,
 /// 22 and 23 are the same.
-pub fn weighed(parts: impl IntoIterator<Item = (f64, Reading)>) -> Reading {
+pub fn weighed(parts: impl IntoIterator<Item = (f64, Quantity)>) -> Quantity {
     let (mut value, mut sides) = (0.0, [0.0; 2]);
     for (weight, log) in parts {
         value += weight * log.value;
         sides[usize::from(weight < 0.0)] += weight.abs() * log.resolution;
     }
-    Reading { value, resolution: sides[0].max(sides[1]) }
+    Quantity { value, resolution: sides[0].max(sides[1]) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn count(n: f64) -> Reading {
-        Reading::in_steps(n, 1.0, n)
+    fn count(n: f64) -> Quantity {
+        Quantity::in_steps(n, 1.0, n)
     }
 
     #[test]
