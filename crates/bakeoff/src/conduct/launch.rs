@@ -83,6 +83,16 @@ pub(super) enum Purpose<'a> {
     Profiling,
 }
 
+impl Purpose<'_> {
+    /// The seed of what the loads draw, from the plan's: the same for all launches of a block, another in the next.
+    pub fn seed(self, plan: u64) -> u64 {
+        match self {
+            Self::Trial(trial) => plan.wrapping_add(trial.key.block.into()),
+            Self::Profiling => plan,
+        }
+    }
+}
+
 /// The run that a launch belongs to.
 pub struct Run<'a> {
     /// What is stored of it so far.
@@ -303,4 +313,21 @@ fn require_room(folder: &Path) -> Result<(), ConductError> {
     let _ = fs::remove_file(&path);
     let full = |source| LaunchError::Io { doing: "write to", path, source };
     written.map_err(|source| ConductError::Launch(Box::new(full(source))))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::TrialKey;
+
+    use super::*;
+
+    #[test]
+    fn all_launches_of_a_block_draw_the_same() {
+        let seed = |block, position| {
+            let key = TrialKey { pilot: false, block, position };
+            Purpose::Trial(&Trial { key, variant: position as usize, cells: Vec::new() }).seed(7)
+        };
+        assert_eq!(seed(3, 0), seed(3, 1));
+        assert_ne!(seed(3, 0), seed(4, 0));
+    }
 }

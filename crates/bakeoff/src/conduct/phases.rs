@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use analysis::{Second, Steadiness};
-use load::{LengthRule, Load, LoadError, Stop, Target};
+use load::{LengthRule, LoadError, Stop, Target};
 use model::assertion::Assertion;
-use model::plan::Trial;
 use model::study::WarmUp;
 use model::{Arrivals, CellIndex, CellRecord, Failed, Phase, Sample, Setting, WarmUpRecord};
 use server::{Running, Site};
@@ -190,13 +189,13 @@ impl<'l> Warm<'l> {
     /// Does what the launch is for.
     fn measure(self) -> PhaseResult<Measured<'l>> {
         let Self(measured) = match self.0.live.launch.purpose {
-            Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(trial, *cell))?,
+            Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(*cell))?,
             Purpose::Profiling => self.watch()?,
         };
         Ok(Measured(measured))
     }
 
-    fn measure_cell(self, trial: &Trial, cell: CellIndex) -> PhaseResult<Self> {
+    fn measure_cell(self, cell: CellIndex) -> PhaseResult<Self> {
         let Self(Inspected { live, turn, mut shown, workloads }) = self;
         live.launch.enter(Phase::Measure, Some(cell));
         let plan = &live.launch.run.record.plan;
@@ -206,9 +205,7 @@ impl<'l> Warm<'l> {
         let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
         let ramp_up_s = if turn.is_some() { 0 } else { analysis::ramp_up(planned, warm_up, length) };
         let stop = Stop::After(Duration::from_secs(ramp_up_s) + length);
-        // All variants of a block meet the same random times.
-        let load =
-            Load { seed: plan.seed.wrapping_add(trial.key.block.into()), ..live.cell_load(cell, &workloads, stop) };
+        let load = live.cell_load(cell, &workloads, stop);
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
         let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;

@@ -86,8 +86,11 @@ impl Live<'_> {
 
     /// All workloads mixed, by users who ask at once.
     pub fn mixed_load(&self, workloads: &[PreparedWorkload], stop: Stop) -> Result<Load, TrialError> {
-        let cells = self.launch.run.record.plan.cells.iter();
+        let plan = &self.launch.run.record.plan;
+        let cells = plan.cells.iter();
         Ok(Load {
+            // Not what the measured loads draw: a warm-up is no rehearsal of them.
+            seed: !self.launch.purpose.seed(plan.seed),
             connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
             backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), self.mixed(workloads)?, stop)
@@ -126,7 +129,7 @@ impl Live<'_> {
         Load {
             connections: planned.shape.connections,
             arrivals: planned.shape.arrivals.clone(),
-            seed: plan.seed,
+            seed: self.launch.purpose.seed(plan.seed),
             backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), source, stop)
         }
