@@ -1,4 +1,4 @@
-//! `sqlx::migrate!` reads a folder, which cargo has to be told to watch.
+//! `sqlx::migrate!` reads a folder, which cargo watches only if it is named.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

@@ -334,10 +334,10 @@ mod tests {
         assert_eq!(states[2].fate, Fate::Excluded);
         assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
         assert_eq!(states[6].fate, Fate::Excluded);
-        let [told] = &states[6].disturbances[..] else { panic!("{:?}", states[6]) };
+        let [reported] = &states[6].disturbances[..] else { panic!("{:?}", states[6]) };
         let variant = &record.study.variants[record.trials[first_trial(6) + 1].variant].name;
-        assert!(told.starts_with(&format!("{variant}: a fixed computation took ")), "{told}");
-        assert!(told.ends_with("% more time than usual: the processor's speed changed"), "{told}");
+        assert!(reported.starts_with(&format!("{variant}: a fixed computation took ")), "{reported}");
+        assert!(reported.ends_with("% more time than usual: the processor's speed changed"), "{reported}");
         assert_eq!(used(&states).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 7]);
         assert_eq!(excluded_of(&record).iter().map(|(block, _)| *block).collect::<Vec<_>>(), [2, 6]);
     }
@@ -376,12 +376,12 @@ mod tests {
             let cell = &mut record.trials[first_trial(3)].cells[0];
             let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.samples);
             seconds.nth(sample).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
-            let told: Vec<u32> = excluded_of(&record).into_iter().map(|(block, _)| block).collect();
+            let reported: Vec<u32> = excluded_of(&record).into_iter().map(|(block, _)| block).collect();
             let report = crate::analyse(&assess(&record, &Boundaries::standard()));
             let counted: Vec<u32> =
                 report.blocks.iter().filter(|block| block.excluded.is_some()).map(|block| block.block).collect();
-            assert_eq!(told, counted, "what is announced is what the report counts");
-            (told, crate::time_left(&assess(&record, &Boundaries::standard())).start.is_zero())
+            assert_eq!(reported, counted, "what is announced is what the report counts");
+            (reported, crate::time_left(&assess(&record, &Boundaries::standard())).start.is_zero())
         };
         assert_eq!(with_pause(1), (vec![], true));
         // The first that is measured: it takes one more block.

@@ -346,16 +346,19 @@ mod tests {
         let requested =
             [(Metric::CpuPerRequest, None), (Metric::Throughput, Some("pages@20")), (Metric::StartUp, None)];
         let comparisons = compare(&with_secondary(&requested, 0.2));
-        let told: Vec<_> = comparisons[1..4].iter().map(|one| (one.role, one.metric, one.cell)).collect();
+        let reported: Vec<_> = comparisons[1..4].iter().map(|one| (one.role, one.metric, one.cell)).collect();
         let of = |metric, cell| (Role::Secondary, metric, cell);
-        assert_eq!(told, [of(Metric::CpuPerRequest, None), of(Metric::Throughput, Some(1)), of(Metric::StartUp, None)]);
+        assert_eq!(
+            reported,
+            [of(Metric::CpuPerRequest, None), of(Metric::Throughput, Some(1)), of(Metric::StartUp, None)]
+        );
         assert!(comparisons[4..].iter().all(|one| one.role == Role::Exploratory));
         let same = |other: &&Comparison| (other.metric, other.cell) == (Metric::CpuPerRequest, None);
         assert_eq!(comparisons.iter().filter(same).count(), 1);
 
         let readings: Vec<_> = comparisons[1..4].iter().map(|one| one.interpretation).collect();
         assert_eq!(readings, [Interpretation::Better, Interpretation::Better, Interpretation::Equivalent]);
-        // Two were told from none at once, with a third of α each; what is left, start-up, has all of it.
+        // Two were found different at once, with a third of α each; what is left, start-up, has all of it.
         let confidences: Vec<f64> = comparisons[1..4].iter().map(|one| one.effect.unwrap().confidence).collect();
         assert_eq!(confidences, [1.0 - 0.05 / 3.0, 1.0 - 0.05 / 3.0, 0.95]);
     }

@@ -83,8 +83,8 @@ mod tests {
     fn the_cell_with_most_answers_says_how_many_cores_are_used_of_those_there_are() {
         let mut record = fixture::record(6, 0.0);
         record.host.cpus = 8;
-        let told: Vec<_> = used(&record).iter().map(|it| (it.variant, it.cell, it.available.to_bits())).collect();
-        assert_eq!(told, [(0, 1, 8f64.to_bits()), (1, 1, 8f64.to_bits())]);
+        let reported: Vec<_> = used(&record).iter().map(|it| (it.variant, it.cell, it.available.to_bits())).collect();
+        assert_eq!(reported, [(0, 1, 8f64.to_bits()), (1, 1, 8f64.to_bits())]);
         assert!(used(&record).iter().all(|it| (it.cores - 0.5).abs() < 0.01 && it.throughput > 3_900.0));
         record.study.host.server_cpus = vec![0, 1];
         record.study.variants[1].server.limits.cpus = Some(1.5);

@@ -246,11 +246,11 @@ fn lives(record: &StudyRecord) -> Vec<f64> {
 fn sentence(break_even: &BreakEven, names: [&str; 2]) -> String {
     let lead = names[break_even.leader];
     let other = names[1 - break_even.leader];
-    let span = |told: fn(f64, f64) -> String| {
+    let span = |reported: fn(f64, f64) -> String| {
         let end = |moment: Overtaking| match moment {
             Overtaking::AtOnce => "at once".to_owned(),
             Overtaking::Never => "never".to_owned(),
-            Overtaking::After { seconds, requests } => told(seconds, requests),
+            Overtaking::After { seconds, requests } => reported(seconds, requests),
         };
         format!("[{}, {}]", end(break_even.low), end(break_even.high))
     };
@@ -397,7 +397,7 @@ mod tests {
             |lead, other| format!("{lead} has served more in all than {other} from the first requests on, 6 blocks");
         assert_eq!(of([100, 110]), (1, AtOnce, AtOnce, AtOnce, sentence("on", "off")));
         assert_eq!(of([110, 100]), (0, AtOnce, AtOnce, AtOnce, sentence("off", "on")));
-        // Which of them is ahead by less than an answer is not told.
+        // Which of them is ahead by less than an answer is not reported.
         assert_eq!(of([100, 100]), (1, AtOnce, Never, Never, "on and off serve the same in all, 6 blocks".to_owned()));
         // Colder and slower: the other way round.
         let record = warming(6, |variant, _| if variant == 1 { vec![100; 100] } else { step(40, 50, 120) });

@@ -248,7 +248,7 @@ mod tests {
     fn variance_ratio(variants: usize, phi: f64) -> f64 {
         let study = study(variants, vec![1]);
         let correlation = |apart: usize| phi.powi(i32::try_from(apart).unwrap());
-        let (mut means, mut told) = (0.0, 0.0);
+        let (mut means, mut reported) = (0.0, 0.0);
         for seed in 0..1_000 {
             let blocks = &plan(&study, Mode::Full, seed).blocks[..30];
             let place = |block: usize, variant| {
@@ -265,9 +265,9 @@ mod tests {
             let all: f64 = pairs.iter().flat_map(|one| pairs.iter().map(|other| covariance(*one, *other))).sum();
             let mean = all / 900.0;
             means += mean;
-            told += (own - mean) / 29.0;
+            reported += (own - mean) / 29.0;
         }
-        means / told
+        means / reported
     }
 
     #[test]

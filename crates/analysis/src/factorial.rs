@@ -49,7 +49,7 @@ struct Column {
     /// The same with its levels the other way round.
     reversed: String,
     /// Whether it is an effect of its own, which can be shown.
-    is_told: bool,
+    is_reported: bool,
     values: Vec<f64>,
 }
 
@@ -79,10 +79,10 @@ impl Design {
                 Some(parts) => {
                     aliases.mains(&column, parts.iter().map(|(index, _)| &kept[*index]));
                     match parts[..] {
-                        // What moved as one is told as one.
+                        // What moved as one is shown as one.
                         [(index, part)] => kept[index].join(&column, part < 0.0),
-                        // They stay in the model, or others would be taken for them; but none of them can be told.
-                        _ => parts.iter().for_each(|(index, _)| kept[*index].is_told = false),
+                        // They stay in the model, or others would be taken for them; but none of them can be estimated.
+                        _ => parts.iter().for_each(|(index, _)| kept[*index].is_reported = false),
                     }
                 }
             }
@@ -108,7 +108,7 @@ fn main_effects(factor: &Factor, variants: &[Variant]) -> Vec<Column> {
         term: factor.name.clone(),
         name: format!("{}: {level} against {}", factor.name, factor.levels[0]),
         reversed: format!("{}: {} against {level}", factor.name, factor.levels[0]),
-        is_told: true,
+        is_reported: true,
         values: variants.iter().map(|variant| f64::from(u8::from(has(variant, level))) - even).collect(),
     };
     factor.levels[1..].iter().map(column).collect()
@@ -125,7 +125,7 @@ fn interactions(first: &[Column], second: &[Column]) -> Vec<Column> {
         term: format!("{} × {}", a.term, b.term),
         name: format!("{} × {}", level(a), level(b)),
         reversed: format!("less {} × {}", level(a), level(b)),
-        is_told: true,
+        is_reported: true,
         values: a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect(),
     };
     first.iter().flat_map(|a| second.iter().map(move |b| product(a, b))).collect()
@@ -173,7 +173,7 @@ fn estimable(kept: &[Column], variants: usize) -> Vec<Estimable> {
     let Some(by_variant) = by_variant else { return Vec::new() };
     kept.iter()
         .enumerate()
-        .filter(|(_, column)| column.is_told)
+        .filter(|(_, column)| column.is_reported)
         .map(|(index, column)| Estimable {
             kind: column.kind,
             name: column.name.clone(),
@@ -212,7 +212,7 @@ impl Aliases {
                 format!("The interactions {other} and {term} cannot be separated: what is shown as {other} may be {term}.")
             }
             _ => format!(
-                "The interaction {term} cannot be told from {}: what is shown for {} holds only where {} do not act on each \
+                "The interaction {term} cannot be separated from {}: what is shown for {} holds only where {} do not act on each \
                  other.",
                 listed(&others),
                 if others.len() == 1 { "it" } else { "them" },
@@ -223,7 +223,7 @@ impl Aliases {
     }
 }
 
-/// Adds to what a column's term cannot be told from; a factor of several levels has several columns.
+/// Adds to what a column's term cannot be separated from; a factor of several levels has several columns.
 fn note<'a>(known: &mut Vec<(String, Vec<String>)>, column: &Column, others: impl IntoIterator<Item = &'a Column>) {
     let index = known.iter().position(|(term, _)| *term == column.term).unwrap_or_else(|| {
         known.push((column.term.clone(), Vec::new()));
@@ -277,7 +277,7 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
 }
 
 /// What a study's variants cannot separate, a sentence each; empty where every effect of a factor and every interaction of two
-/// can be told, and for a single factor.
+/// can be estimated, and for a single factor.
 pub fn aliases(study: &Study) -> Vec<String> {
     Design::of(&study.factors, &study.variants).map(|design| design.aliases).unwrap_or_default()
 }
@@ -329,10 +329,10 @@ mod tests {
             study(&[RUBY, ("server", &["thin", "puma"])], &["mri/thin", "mri/puma", "jruby/thin", "jruby/puma"]);
         assert_eq!(aliases(&study), Vec::<String>::new());
         // JRuby gains 0.3 with thin and 0.5 with puma; puma 0.1 on MRI and 0.3 on JRuby.
-        let told = effects(&study, &[1.0, 1.1, 1.3, 1.6]);
+        let reported = effects(&study, &[1.0, 1.1, 1.3, 1.6]);
         let expected =
             [("ruby: jruby against mri", 0.4), ("server: puma against thin", 0.2), ("ruby jruby × server puma", 0.2)];
-        assert_eq!(told, expected.map(|(name, effect)| (name.to_owned(), effect)));
+        assert_eq!(reported, expected.map(|(name, effect)| (name.to_owned(), effect)));
     }
 
     #[test]
@@ -342,18 +342,18 @@ mod tests {
             &[("a", levels), ("b", levels), ("c", levels)],
             &["off/off/off", "off/on/on", "on/off/on", "on/on/off"],
         );
-        let told = effects(&study, &[0.0, 0.25, 0.15, 0.3]);
-        assert_eq!(told.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), [0.1, 0.2, 0.05]);
+        let reported = effects(&study, &[0.0, 0.25, 0.15, 0.3]);
+        assert_eq!(reported.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), [0.1, 0.2, 0.05]);
         let aliases = aliases(&study);
         assert_eq!(aliases.len(), 3, "{aliases:#?}");
         assert_eq!(
             aliases[0],
-            "The interaction a × b cannot be told from c: what is shown for it holds only where a and b do not act on each other."
+            "The interaction a × b cannot be separated from c: what is shown for it holds only where a and b do not act on each other."
         );
     }
 
     #[test]
-    fn what_moved_together_is_told_as_one() {
+    fn what_moved_together_is_reported_as_one() {
         let levels: &[&str] = &["1", "2"];
         let study = study(&[("json", levels), ("money", levels)], &["1/1", "2/2"]);
         assert_eq!(
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_oppositely_is_told_so() {
+    fn what_moved_oppositely_is_reported_so() {
         let levels: &[&str] = &["1", "2"];
         let study = study(&[("json", levels), ("money", levels)], &["1/2", "2/1"]);
         assert_eq!(
@@ -376,7 +376,7 @@ mod tests {
         );
     }
 
-    /// `size` is on wherever `cpu` is not at its first level: nothing of either can be told, and nothing else is taken for it.
+    /// `size` is on wherever `cpu` is not at its first level: nothing of either can be estimated, and nothing else is taken for it.
     #[test]
     fn a_factor_that_follows_several_levels_hides_them_all() {
         let cpu: &[&str] = &["1", "2", "3"];
@@ -387,7 +387,7 @@ mod tests {
             aliases(&confused)[0],
             "cpu and size moved together in every variant: their effects cannot be separated."
         );
-        assert!(aliases(&confused)[1].starts_with("The interaction cpu × size cannot be told from cpu"));
+        assert!(aliases(&confused)[1].starts_with("The interaction cpu × size cannot be separated from cpu"));
 
         let levels: &[&str] = &["x", "y"];
         let of_three =
@@ -402,11 +402,11 @@ mod tests {
             &["mri/thin", "mri/webrick", "jruby/webrick", "mri/puma", "jruby/rack"],
         );
         // JRuby is worth 0.5 whatever the server; webrick −0.2, puma 0.1, rack 0.3 against thin.
-        let told = effects(&study, &[0.0, -0.2, 0.3, 0.1, 0.8]);
-        assert_eq!(told.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), [0.5, -0.2, 0.1, 0.3]);
+        let reported = effects(&study, &[0.0, -0.2, 0.3, 0.1, 0.8]);
+        assert_eq!(reported.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), [0.5, -0.2, 0.1, 0.3]);
         let aliases = aliases(&study);
         assert_eq!(aliases.len(), 1, "{aliases:#?}");
-        assert!(aliases[0].starts_with("The interaction ruby × server cannot be told from "), "{aliases:?}");
+        assert!(aliases[0].starts_with("The interaction ruby × server cannot be separated from "), "{aliases:?}");
     }
 
     #[test]
@@ -425,14 +425,14 @@ mod tests {
         // Each variant is faster than the one before by 0.1: ruby is worth 0.2, the server 0.1, together nothing more.
         let record = fixture::record_of(study, 20, 0.1, 0.01, 7);
         let attribution = attribution(&record, &blocks::blocks(&record), &boundaries).unwrap();
-        let told: Vec<_> =
+        let reported: Vec<_> =
             attribution.contributions.iter().map(|one| (one.effect.unwrap(), one.interpretation)).collect();
-        for ((effect, _), truth) in told.iter().zip([0.2, 0.1, 0.0]) {
+        for ((effect, _), truth) in reported.iter().zip([0.2, 0.1, 0.0]) {
             // Of the interaction, four launches a block with a noise of 0.01: 2 · 4 · 0.02 / √20 = 0.04, and more by chance.
             assert!(effect.low <= truth && truth <= effect.high && effect.high - effect.low < 0.06, "{effect:?}");
         }
-        assert_eq!(told[0].1, Interpretation::Better);
-        assert_ne!(told[2].1, Interpretation::Better);
+        assert_eq!(reported[0].1, Interpretation::Better);
+        assert_ne!(reported[2].1, Interpretation::Better);
     }
 
     #[test]

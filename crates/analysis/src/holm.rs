@@ -4,8 +4,8 @@
 //! moment: an ordinary test at the end errs more often than it says (Hung, Wang & O'Neill 2007). Each difference is judged by its
 //! repeated interval instead, which holds at all looks at once and so at the one with which the run ended, why ever it did.
 //!
-//! The steps are Holm's: of m differences, those whose interval at α/m excludes zero are told from none; of the r that are left, those
-//! whose interval at α/r does; and so on. Let m₀ of them truly be none. As long as none of these was told from none, r is m₀ at least, so the first
+//! The steps are Holm's: of m differences, those whose interval at α/m excludes zero are found different; of the r that are left, those
+//! whose interval at α/r does; and so on. Let m₀ of them truly be none. As long as none of these was found different, r is m₀ at least, so the first
 //! of them takes an interval at α/m₀ or less that excludes zero: all m₀ together have one with a probability of α at most, however
 //! they depend on each other and on the primary (Maurer & Bretz 2013). For that the intervals of a later step have to lie within
 //! those of an earlier one: critical values nowhere rise with the level ([`Boundaries::steps`]), and every step reads the same look, the
@@ -17,8 +17,8 @@ use crate::boundaries::Boundaries;
 use crate::quantity::Quantity;
 use crate::sequential;
 
-/// What there is to say of each difference: the interval of the step at which it was told from none, else of the last step.
-/// It excludes zero where the difference is told from none, and is `None` with too few blocks.
+/// What there is to say of each difference: the interval of the step at which it was found different, else of the last step.
+/// It excludes zero where the difference is found different, and is `None` with too few blocks.
 ///
 /// `differences` are within-block differences (log ratios), by block, a list for each; `steps` are [`Boundaries::steps`] of at least
 /// as many. What has no interval counts all the same: which ones there are was settled before the run.
@@ -58,20 +58,20 @@ mod tests {
         noise.iter().map(|d| (d - mean) / error + t).collect()
     }
 
-    fn told(differences: &[Vec<f64>], steps: &[Boundaries]) -> Vec<bool> {
+    fn reported(differences: &[Vec<f64>], steps: &[Boundaries]) -> Vec<bool> {
         judge(differences, steps).iter().map(|effect| effect.is_some_and(|effect| effect.excludes_zero())).collect()
     }
 
     #[test]
-    fn each_one_told_makes_the_rest_easier() {
+    fn each_one_reported_makes_the_rest_easier() {
         let steps = Boundaries::steps(3, Looks::STANDARD);
         let critical: Vec<f64> = steps.iter().map(|step| step.t(6).unwrap()).collect();
         assert!(critical[0] < critical[1] && critical[1] < critical[2], "{critical:?}");
         let just_above = |step: usize| with_t(critical[step - 1] + 0.01, 6);
-        // The last would be told alone, and is told after the others.
-        assert_eq!(told(&[just_above(1), just_above(3), just_above(2)], &steps), [true; 3]);
-        assert_eq!(told(&[just_above(1), just_above(1), just_above(2)], &steps), [false; 3]);
-        assert_eq!(told(&[just_above(1), just_above(3), just_above(1)], &steps), [false, true, false]);
+        // The last would be found alone, and is found after the others.
+        assert_eq!(reported(&[just_above(1), just_above(3), just_above(2)], &steps), [true; 3]);
+        assert_eq!(reported(&[just_above(1), just_above(1), just_above(2)], &steps), [false; 3]);
+        assert_eq!(reported(&[just_above(1), just_above(3), just_above(1)], &steps), [false, true, false]);
 
         let effects = judge(&[just_above(1), just_above(3), just_above(1)], &steps);
         let confidences: Vec<f64> = effects.iter().map(|effect| effect.unwrap().confidence).collect();
@@ -92,9 +92,9 @@ mod tests {
     fn what_has_too_few_blocks_is_none_and_counts() {
         let steps = Boundaries::steps(2, Looks::STANDARD);
         let alone = with_t(steps[0].t(6).unwrap() + 0.01, 6);
-        assert_eq!(told(std::slice::from_ref(&alone), &steps), [true]);
+        assert_eq!(reported(std::slice::from_ref(&alone), &steps), [true]);
         assert_eq!(judge(&[alone, vec![1.0; 2]], &steps)[1], None);
-        assert_eq!(told(&[with_t(steps[0].t(6).unwrap() + 0.01, 6), vec![1.0; 2]], &steps), [false, false]);
+        assert_eq!(reported(&[with_t(steps[0].t(6).unwrap() + 0.01, 6), vec![1.0; 2]], &steps), [false, false]);
     }
 
     /// What the proof rests on: with fewer that share α no interval grows.

@@ -22,9 +22,9 @@ const CPU_STEP_S: f64 = 0.02;
 /// logarithm then).
 pub fn quantity(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Option<Quantity> {
     let reading = match metric {
-        Metric::StartUp => trial.launch.as_ref().map(|launch| told(launch.ready_s, READY_POLL.as_secs_f64())),
-        Metric::WarmUpTime => warm(trial).map(|warm| told(warm.seconds, warm.next.0)),
-        Metric::WarmUpRequests => warm(trial).map(|warm| told(warm.requests, warm.next.1)),
+        Metric::StartUp => trial.launch.as_ref().map(|launch| reported(launch.ready_s, READY_POLL.as_secs_f64())),
+        Metric::WarmUpTime => warm(trial).map(|warm| reported(warm.seconds, warm.next.0)),
+        Metric::WarmUpRequests => warm(trial).map(|warm| reported(warm.requests, warm.next.1)),
         Metric::Memory => peak_memory(trial).map(|bytes| Quantity::from(bytes as f64)),
         _ => match cell {
             Some(cell) => in_cell(trial.cells.iter().find(|record| record.cell == cell)?, metric),
@@ -39,8 +39,8 @@ pub fn value(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) -> Op
     quantity(trial, metric, cell).map(|reading| reading.value)
 }
 
-/// A number that is told in steps of `step`, in its unit.
-fn told(value: f64, step: f64) -> Quantity {
+/// A number that comes in steps of `step`, in its unit.
+fn reported(value: f64, step: f64) -> Quantity {
     Quantity::in_steps(value, step, value)
 }
 
@@ -128,7 +128,7 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
 /// answers beyond it.
 fn quantile(latency: &Histogram, q: f64) -> Option<Quantity> {
     let us = latency.supported_quantile(q)? as f64;
-    Some(told(us, f64::max(1.0, us * Histogram::PRECISION)))
+    Some(reported(us, f64::max(1.0, us * Histogram::PRECISION)))
 }
 
 /// Latencies of a measured cell ([`model::Sample::latency`]).

@@ -142,16 +142,16 @@ mod tests {
         for (trial, length_s) in record.trials.iter_mut().zip([1.0, 1.02, 1.03, 1.0]) {
             trial.warm_up.as_mut().unwrap().samples[0].length_s = length_s;
         }
-        let foretold = outlook(&assess(&record, &boundaries)).unwrap();
-        assert!(foretold.spread > 0.005 && foretold.range[0] < foretold.range[1].or(Some(99)), "{foretold:?}");
+        let expected = outlook(&assess(&record, &boundaries)).unwrap();
+        assert!(expected.spread > 0.005 && expected.range[0] < expected.range[1].or(Some(99)), "{expected:?}");
         record.study.decide.primary = Metric::Memory;
         assert_eq!(outlook(&assess(&record, &boundaries)), None, "as much in all of them");
         for (trial, rss_bytes) in record.trials.iter_mut().zip([100, 102, 103, 100]) {
             let seen = trial.warm_up.iter_mut().flat_map(|warm_up| &mut warm_up.samples);
             seen.filter_map(|sample| sample.server.as_mut()).for_each(|server| server.rss_bytes = rss_bytes << 20);
         }
-        let foretold = outlook(&assess(&record, &boundaries)).unwrap();
-        assert!(foretold.spread > 0.005, "{foretold:?}");
+        let expected = outlook(&assess(&record, &boundaries)).unwrap();
+        assert!(expected.spread > 0.005, "{expected:?}");
         record.study.decide.primary = Metric::CpuPerRequest;
         assert_eq!(outlook(&assess(&record, &boundaries)), None, "as much in all of them");
         record.study.decide.primary = Metric::P50;

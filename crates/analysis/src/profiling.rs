@@ -83,15 +83,15 @@ mod tests {
     fn what_could_not_be_compared_is_not_explained() {
         let mut record = fixture::record(5, 0.0);
         let boundaries = Boundaries::standard();
-        let told = |record: &StudyRecord, stop: Stop| {
+        let reported = |record: &StudyRecord, stop: Stop| {
             missing_profiling_runs(&assess(record, &boundaries), &stop).unwrap_err().to_string()
         };
         assert_eq!(
-            told(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
+            reported(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
             "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
         );
         assert_eq!(
-            told(&record, Stop::Hopeless { variant: "on".to_owned() }),
+            reported(&record, Stop::Hopeless { variant: "on".to_owned() }),
             "there is nothing to explain: the first 2 launches of on failed"
         );
         // A veto that more blocks might have lifted, and did not.
@@ -101,7 +101,7 @@ mod tests {
         }
         for stop in [Stop::Decided, Stop::Exhausted] {
             assert_eq!(
-                told(&record, stop),
+                reported(&record, stop),
                 "there is nothing to explain: whatever the numbers say, the comparison is invalid: errors"
             );
         }

@@ -1,4 +1,4 @@
-//! How finely a number is told: what is counted comes in steps.
+//! How finely a number is known: what is counted comes in steps.
 //!
 //! A launch that ended 22 answers in its window would have ended 22 in one a little longer or shorter, too. Counts of such launches agree with each
 //! other to the last digit, and the scatter between blocks, of which intervals are made, knows nothing of it. So each number has its
@@ -15,7 +15,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// A number that rests on so many of the `step` in which it is told: one more or less is not seen.
+    /// A number that rests on so many of the `step` in which it comes: one more or less is not seen.
     pub fn in_steps(value: f64, step: f64, counted: f64) -> Self {
         // ln(1 + 1/n) is 1/n at most.
         Self { value, resolution: step / counted }

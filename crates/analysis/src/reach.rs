@@ -144,8 +144,9 @@ mod tests {
         record.horizon = Some(7);
         let boundaries = Boundaries::standard();
         let rows = reach(&assess(&record, &boundaries), 0.04, 0.001);
-        let told: Vec<_> = rows.iter().map(|row| (row.seconds.round() as u64 / 60, row.machines, row.blocks)).collect();
-        assert_eq!(told, [(30, 1, 7), (56, 1, 14), (116, 1, 30), (30, 4, 28)]);
+        let reported: Vec<_> =
+            rows.iter().map(|row| (row.seconds.round() as u64 / 60, row.machines, row.blocks)).collect();
+        assert_eq!(reported, [(30, 1, 7), (56, 1, 14), (116, 1, 30), (30, 4, 28)]);
         assert!(rows[..3].is_sorted_by(|a, b| a.smallest > b.smallest), "{rows:?}");
         assert!((rows[2].smallest / rows[3].smallest - 1.0).abs() < 0.1);
         // More blocks make no resolution finer.

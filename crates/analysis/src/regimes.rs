@@ -11,11 +11,11 @@ use crate::metrics;
 
 /// Part of a second that a sample has to have for its rate to be one of a series: the last of a load may be shorter.
 const WHOLE: f64 = 0.5;
-/// Causes that are told of a change.
+/// Causes that are named of a change.
 const MOST_CAUSES: usize = 2;
-/// Relative move of the processors' frequency that is told.
+/// Relative move of the processors' frequency that is reported.
 const FREQUENCY: f64 = 0.03;
-/// Seconds before and after a change in which a process that ended is told.
+/// Seconds before and after a change in which a process that ended is reported.
 const NEAR_S: f64 = 5.0;
 
 /// What speed is in a load: throughput where users ask at once. Where they think, or where the rate is the study's, throughput
@@ -101,7 +101,7 @@ fn value(sample: &Sample, metric: Metric) -> Option<f64> {
 struct Suspect {
     name: &'static str,
     of: fn(&Sample) -> Option<f64>,
-    /// How much of it changing is told.
+    /// How much of it changing is reported.
     least: f64,
     write: fn(f64) -> String,
 }
@@ -121,7 +121,7 @@ const SUSPECTS: [Suspect; 6] = [
 ];
 
 /// What changed with the level at `at_s`: over up to [`SHORTEST`] seconds before and after it, what moved most in units of what
-/// is told first. A process that ended goes before all, then a frequency that moved.
+/// is named first. A process that ended goes before all, then a frequency that moved.
 fn causes(samples: &[Sample], at_s: f64) -> Vec<Fact> {
     let middle = samples.partition_point(|sample| sample.start_s < at_s);
     let before = &samples[middle.saturating_sub(SHORTEST)..middle];
@@ -131,8 +131,8 @@ fn causes(samples: &[Sample], at_s: f64) -> Vec<Fact> {
         .filter_map(|suspect| {
             let [from, to] = [mean(before, suspect.of)?, mean(after, suspect.of)?];
             let size = (to - from).abs() / suspect.least;
-            let told = format!("{} → {}", (suspect.write)(from), (suspect.write)(to));
-            (size >= 1.0).then(|| (size, Fact::new(suspect.name, told)))
+            let reported = format!("{} → {}", (suspect.write)(from), (suspect.write)(to));
+            (size >= 1.0).then(|| (size, Fact::new(suspect.name, reported)))
         })
         .collect();
     moved.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -211,7 +211,7 @@ mod tests {
         record.trials.last_mut().unwrap().cells[0].samples[AT..].iter_mut().for_each(change);
     }
 
-    fn told(record: &StudyRecord) -> Vec<(String, String)> {
+    fn reported(record: &StudyRecord) -> Vec<(String, String)> {
         let changed = changed(record);
         let throughput: Vec<_> = changed.iter().filter(|series| series.metric == Metric::Throughput).collect();
         let [series] = throughput[..] else { panic!("{changed:?}") };
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_named_when_it_was_seen() {
-        assert_eq!(told(&slowed()), []);
+        assert_eq!(reported(&slowed()), []);
         let host = |host: HostUse| {
             let mut record = slowed();
             let samples = &mut record.trials.last_mut().unwrap().cells[0].samples;
@@ -232,7 +232,7 @@ mod tests {
                 sample.host = Some(HostUse { mhz: Some(3_000.0), ..HostUse::default() });
             }
             later(&mut record, |sample| sample.host = Some(host.clone()));
-            told(&record)
+            reported(&record)
         };
         let quiet = HostUse { mhz: Some(3_000.0), ..HostUse::default() };
         let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
@@ -250,7 +250,7 @@ mod tests {
         let server = |change: fn(&mut ServerUse)| {
             let mut record = slowed();
             later(&mut record, |sample| change(sample.server.as_mut().unwrap()));
-            told(&record)
+            reported(&record)
         };
         assert_eq!(
             server(|server| server.ended = Some(1)),
@@ -262,7 +262,7 @@ mod tests {
             let counters = JvmCounters { jit_s: if second < AT { 0.0 } else { 0.8 }, ..JvmCounters::default() };
             sample.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
         }
-        assert_eq!(told(&record), pair("JIT compilation", "0.00 cores → 0.80 cores"));
+        assert_eq!(reported(&record), pair("JIT compilation", "0.00 cores → 0.80 cores"));
         let mut record = slowed();
         for (second, sample) in record.trials.last_mut().unwrap().cells[0].samples.iter_mut().enumerate() {
             let time_s = if second < AT { 0.01 } else { 0.16 };
@@ -270,10 +270,10 @@ mod tests {
             let counters = JvmCounters { collectors: vec![pauses], ..JvmCounters::default() };
             sample.server.as_mut().unwrap().jvm = Some(JvmUse { counters: Some(counters), gc: None });
         }
-        assert_eq!(told(&record), pair("paused for garbage collection", "1.0 % → 16.0 %"));
+        assert_eq!(reported(&record), pair("paused for garbage collection", "1.0 % → 16.0 %"));
         let mut record = slowed();
         later(&mut record, |sample| sample.tally.failures = [(Failure::Status, 150)].into());
-        assert_eq!(told(&record), pair("failed", "0.0 % → 15.0 %"));
+        assert_eq!(reported(&record), pair("failed", "0.0 % → 15.0 %"));
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         record.trials.last_mut().unwrap().cells[0] = fixture::series(1, &[1_000; 30]);
         assert_eq!(changed(&record), []);
-        // What failed is told elsewhere.
+        // What failed is reported elsewhere.
         let mut record = slowed();
         fixture::fail(record.trials.last_mut().unwrap());
         assert_eq!(changed(&record), []);

@@ -31,7 +31,7 @@ pub(crate) fn latest_look(blocks: usize, boundaries: &Boundaries) -> Option<usiz
 
 /// The interval of one look, where the table has one.
 ///
-/// It is no narrower than its differences are told: were each of them as much lower or higher as its resolution, the estimate would
+/// It is no narrower than its differences are known: were each of them as much lower or higher as its resolution, the estimate would
 /// be another, and the interval reaches to both. That only widens it, whatever the boundaries: of two intervals of the same
 /// differences the narrower one stays within the wider one.
 pub(crate) fn look(differences: &[impl Into<Quantity> + Copy], boundaries: &Boundaries) -> Option<Effect> {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_answers_are_told_finely_enough() {
+    fn ten_thousand_answers_are_reported_finely_enough() {
         let mut rng = ChaCha8Rng::seed_from_u64(14);
         for n in FIRST_LOOK..=LAST_LOOK {
             let exact: Vec<f64> = (0..n).map(|_| 0.000_1 * normal(&mut rng)).collect();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn identical_servers_are_never_told_apart_by_when_the_window_ends() {
+    fn identical_servers_are_never_distinguished_by_when_the_window_ends() {
         let boundaries = Boundaries::standard();
         let mut rng = ChaCha8Rng::seed_from_u64(15);
         let mut without = 0;
@@ -308,7 +308,7 @@ mod tests {
             };
             let differences: Vec<Quantity> = (0..30).map(|_| difference()).collect();
             let exact: Vec<f64> = differences.iter().map(|difference| difference.value).collect();
-            let settled = |told: Option<(Effect, Decision)>| told.unwrap().1;
+            let settled = |reported: Option<(Effect, Decision)>| reported.unwrap().1;
             assert_ne!(settled(settle(&differences, &boundaries, margin(0.02), 3)), Decision::Different, "{expected}");
             without += u32::from(settled(settle(&exact, &boundaries, margin(0.02), 3)) == Decision::Different);
         }

@@ -297,7 +297,7 @@ mod tests {
 
     /// How many of 100 launches that close in with a time constant of 25 s the rule calls steady within 300 s, and how many of those
     /// more than 5 % early.
-    fn told(rate: f64, noise: Noise, jit_s: Option<fn(f64) -> f64>) -> (u32, u32) {
+    fn reported(rate: f64, noise: Noise, jit_s: Option<fn(f64) -> f64>) -> (u32, u32) {
         let curve = warming(rate, 25.0);
         let (mut early, mut fired) = (0, 0);
         for seed in 0..100 {
@@ -315,7 +315,7 @@ mod tests {
     fn on_noisy_curves_the_rule_fires_and_seldom_much_too_early() {
         // (answers/s, relative noise of a tenth of a second)
         for (rate, bin) in [(5_000.0, 0.05), (5_000.0, 0.15), (500.0, 0.15), (50.0, 0.3)] {
-            let (fired, early) = told(rate, Noise { bin, slow: 0.0 }, None);
+            let (fired, early) = reported(rate, Noise { bin, slow: 0.0 }, None);
             assert!(fired >= 98 && early <= 15, "{rate}/s, noise {bin}: {fired} fired, {early} of them early");
         }
     }
@@ -324,10 +324,10 @@ mod tests {
     fn slow_noise_of_the_host_does_not_keep_it_from_firing() {
         for (slow, most) in [(0.03, 15), (0.08, 30)] {
             let noise = Noise { bin: 0.02, slow };
-            let (fired, early) = told(2_000.0, noise, None);
+            let (fired, early) = reported(2_000.0, noise, None);
             assert!(fired >= 85 && early <= most, "{slow}: {fired} fired, {early} of them early");
             // Compilers are at work until the launch is within 3 % of its speed.
-            let (fired, early) = told(2_000.0, noise, Some(|t| if t < 85.0 { 0.9 } else { 0.0 }));
+            let (fired, early) = reported(2_000.0, noise, Some(|t| if t < 85.0 { 0.9 } else { 0.0 }));
             assert!(fired >= 90 && early == 0, "{slow}: {fired} fired, {early} of them early");
         }
     }

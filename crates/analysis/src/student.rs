@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_that_agree_are_told_no_more_finely_than_they_are_counted() {
+    fn differences_that_agree_are_reported_no_more_finely_than_they_are_counted() {
         let same = [Quantity { value: 0.1, resolution: 0.02 }; 4];
         let found = interval(&same, 0.05).unwrap();
         assert!((found.low - 0.08).abs() < 1e-12 && (found.high - 0.12).abs() < 1e-12, "{found:?}");

@@ -245,7 +245,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn what_an_assertion_read_in_all_launches_is_told_in_one() {
+    fn what_an_assertion_read_in_all_launches_is_reported_in_one() {
         let mut record = fixture::record(5, 0.0);
         let read = |live: &str, result| Setting {
             kind: SettingKind::Assertion,
@@ -262,14 +262,14 @@ mod tests {
         for (trial, live) in own.zip(["3.25", "2.5", "4"]) {
             trial.settings.push(read(live, SettingResult::InEffect));
         }
-        let told = |record: &StudyRecord| {
+        let reported = |record: &StudyRecord| {
             let settings = &variants(record)[1].settings;
             settings.iter().filter_map(|setting| setting.live.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(told(&record), ["true", "3.25 (2.50 to 4.00)"]);
-        // What is wrong is told as it was seen.
+        assert_eq!(reported(&record), ["true", "3.25 (2.50 to 4.00)"]);
+        // What is wrong is shown as it was seen.
         let first = record.trials.iter_mut().filter(|trial| trial.variant == 1).nth(1).unwrap();
         first.settings[1].result = SettingResult::Overridden;
-        assert_eq!(told(&record), ["true", "3.25"]);
+        assert_eq!(reported(&record), ["true", "3.25"]);
     }
 }

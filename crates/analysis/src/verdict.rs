@@ -35,7 +35,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         .map(|variant| {
             let judgement = judge(assessment, &comparisons, &found, variant);
             let Some(phase) = &phase else { return judgement };
-            let (verdict, sentence) = phase.told(variant, judgement.verdict, judgement.sentence);
+            let (verdict, sentence) = phase.reported(variant, judgement.verdict, judgement.sentence);
             Judgement { verdict, sentence, ..judgement }
         })
         .collect();
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn some_limits_are_those_of_the_plan() {
         let mut record = fixture::record(9, 0.05);
-        let are_told = |record: &StudyRecord| {
+        let are_reported = |record: &StudyRecord| {
             let limits = analyse(record).limits;
             [
                 "Each measurement takes less than 20 s",
@@ -401,11 +401,11 @@ mod tests {
             ]
             .map(|part| limits.iter().any(|limit| limit.contains(part)))
         };
-        assert_eq!(are_told(&record), [true, false]);
+        assert_eq!(are_reported(&record), [true, false]);
         let seconds = Duration::from_secs;
         record.plan.schedule.measure = seconds(20);
         record.plan.schedule.bursts = Some(Bursts { burst: seconds(10), rest: seconds(2) });
-        assert_eq!(are_told(&record), [false, true]);
+        assert_eq!(are_reported(&record), [false, true]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The warm-up as a result: how long it takes and what it costs. From when on it has paid: [`cumulative_responses`].
 //!
-//! *Warm* is told looking back, from the steady rate of the launch itself (its mean rate over the window that was
+//! *Warm* is judged in hindsight, from the steady rate of the launch itself (its mean rate over the window that was
 //! found steady, and all after): the launch is warm from the end of the last time that its running median over
 //! [`WINDOW`] seconds was more than 5 % below, or below the noise where that is more; at the beginning of that window at the latest.
 
@@ -29,7 +29,7 @@ pub struct Warm {
     pub seconds: f64,
     /// Good answers until then.
     pub requests: f64,
-    /// What one sample more would add to both: it is told no more finely than that.
+    /// What one sample more would add to both: it is known no more finely than that.
     pub next: (f64, f64),
 }
 

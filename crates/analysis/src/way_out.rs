@@ -19,10 +19,10 @@ fn too_coarse(record: &StudyRecord, effect: &Effect) -> String {
     let longer = match metric {
         Metric::Throughput | Metric::CpuPerRequest if is_shorter => "Run without --quick, which measures for longer",
         Metric::Throughput | Metric::CpuPerRequest => "Measure for longer (`[measure] duration`)",
-        _ => return format!("{what} {metric} is told no more finely than {finest} % here."),
+        _ => return format!("{what} {metric} is known no more finely than {finest} % here."),
     };
     format!(
-        "{what} so little is counted in each launch that {metric} is told no more finely than {finest} %. {longer}: twice as long \
+        "{what} so little is counted in each launch that {metric} is known no more finely than {finest} %. {longer}: twice as long \
          tells half as much."
     )
 }
@@ -138,7 +138,7 @@ mod tests {
         let way = |record: &StudyRecord| way_out(record, &effect, None, true);
         assert_eq!(
             way(&record),
-            "No number of blocks would settle it: so little is counted in each launch that throughput is told no more finely \
+            "No number of blocks would settle it: so little is counted in each launch that throughput is known no more finely \
              than 5.1 %. Measure for longer (`[measure] duration`): twice as long tells half as much."
         );
         record.study.timing.measure *= 2;
@@ -150,7 +150,7 @@ mod tests {
         record.study.decide.primary = Metric::StartUp;
         assert_eq!(
             way(&record),
-            "No number of blocks would settle it: start-up is told no more finely than 5.1 % here."
+            "No number of blocks would settle it: start-up is known no more finely than 5.1 % here."
         );
     }
 }

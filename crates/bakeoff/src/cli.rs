@@ -352,7 +352,7 @@ pub struct Explain {
     pub finding: Option<FindingId>,
 }
 
-/// A finding by its id; of another name the nearest is told.
+/// A finding by its id; of another name the nearest is shown.
 fn finding() -> impl TypedValueParser<Value = FindingId> {
     let names = PossibleValuesParser::new(FindingId::ALL.map(FindingId::name));
     names.try_map(|name| FindingId::from_name(&name).ok_or("no such finding"))

@@ -117,7 +117,7 @@ pub enum UsageError {
     },
     /// Steps or stages that seconds cannot separate.
     #[error("{} is no whole number of seconds", exactly(*length))]
-    #[diagnostic(help("what is seen is told second by second: give each step or stage whole seconds"))]
+    #[diagnostic(help("samples are a second long: give each step or stage whole seconds"))]
     NoWholeSeconds {
         /// The length of one.
         length: Duration,

@@ -86,8 +86,8 @@ impl Method {
                 let pairs: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
                 interval(&shifted(&pairs), boundaries).map(|effect| (effect, decide(&effect, rho())))
             }
-            Self::WithoutTable => first_told(&shifted(&differences(study, noise, rng)), &ORDINARY),
-            Self::OnlyT => first_told(&shifted(&differences(study, noise, rng)), &ONLY_T),
+            Self::WithoutTable => first_verdict(&shifted(&differences(study, noise, rng)), &ORDINARY),
+            Self::OnlyT => first_verdict(&shifted(&differences(study, noise, rng)), &ONLY_T),
         }
     }
 }
@@ -134,14 +134,14 @@ fn only_t() -> Vec<f64> {
 }
 
 /// What the first look decides that decides anything, by Student's t with these critical values from [`MIN_BLOCKS`] on; else the last.
-fn first_told(differences: &[f64], critical: &[f64]) -> Option<(Effect, Decision)> {
-    let told = |(n, critical): (usize, &f64)| {
+fn first_verdict(differences: &[f64], critical: &[f64]) -> Option<(Effect, Decision)> {
+    let reported = |(n, critical): (usize, &f64)| {
         let effect = student(&differences[..n], *critical);
         (effect, decide(&effect, rho()))
     };
-    let mut looks = (MIN_BLOCKS..).zip(critical).map(told);
+    let mut looks = (MIN_BLOCKS..).zip(critical).map(reported);
     let decides = |(_, is): &(Effect, Decision)| *is != Decision::Continue;
-    looks.find(decides).or_else(|| (MIN_BLOCKS..).zip(critical).last().map(told))
+    looks.find(decides).or_else(|| (MIN_BLOCKS..).zip(critical).last().map(reported))
 }
 
 /// Mean ± `critical` · sd / √n.
@@ -183,9 +183,9 @@ pub fn found(
 ) -> (Rate, f64) {
     let mut blocks = 0;
     let found = count(studies, |rng| {
-        let told = method.settled(study, noise, effect, boundaries, rng);
-        blocks += told.map_or(0, |(effect, _)| effect.blocks);
-        told.is_some_and(|(effect, is)| is == Decision::Different && effect.low > 0.0)
+        let reported = method.settled(study, noise, effect, boundaries, rng);
+        blocks += reported.map_or(0, |(effect, _)| effect.blocks);
+        reported.is_some_and(|(effect, is)| is == Decision::Different && effect.low > 0.0)
     });
     (found, f64::from(blocks) / found.of.max(1) as f64)
 }

@@ -34,7 +34,7 @@ pub fn simulate(blocks: usize, studies: Studies) -> [Rate; NAMES.len()] {
         let fitted = curves(&record).pop();
         let curve = fitted.as_ref().and_then(|fitted| fitted.curves.get(1));
         let crosses = fitted.as_ref().and_then(|fitted| fitted.crossings.first()?.users);
-        let told = [
+        let reported = [
             (curve.map(|curve| curve.lambda), truth.lambda),
             (curve.map(|curve| curve.sigma), truth.sigma),
             (curve.map(|curve| curve.kappa), truth.kappa),
@@ -42,7 +42,7 @@ pub fn simulate(blocks: usize, studies: Studies) -> [Rate; NAMES.len()] {
             (crosses, crossing),
         ];
         let holds = |bounds: Bounds, truth| bounds.low <= truth && bounds.high.is_none_or(|high| truth <= high);
-        for (held, (bounds, truth)) in held.iter_mut().zip(told) {
+        for (held, (bounds, truth)) in held.iter_mut().zip(reported) {
             held.count(bounds.is_some_and(|bounds| holds(bounds, truth)));
         }
     }

@@ -51,16 +51,17 @@ impl Outcomes {
             let observed: Vec<f64> = noise.iter().take(looks.last()).map(|difference| difference + effect).collect();
             settle(&observed, boundaries, rho(), looks.first() as u32)
         };
-        let Some(told) = noise.iter().map(settled).collect::<Option<Vec<(Effect, Decision)>>>() else { return };
-        let some =
-            |told_so: &dyn Fn(&Effect, Decision) -> bool| told.iter().any(|(interval, is)| told_so(interval, *is));
+        let Some(reported) = noise.iter().map(settled).collect::<Option<Vec<(Effect, Decision)>>>() else { return };
+        let some = |reported_so: &dyn Fn(&Effect, Decision) -> bool| {
+            reported.iter().any(|(interval, is)| reported_so(interval, *is))
+        };
         let different = |decision| decision == Decision::Different;
         self.different.count(some(&|_, is| different(is)));
         self.wrong.count(some(&|interval, is| different(is) && (effect == 0.0 || interval.high < 0.0)));
-        self.found.count(told.first().is_some_and(|(interval, is)| different(*is) && interval.low > 0.0));
+        self.found.count(reported.first().is_some_and(|(interval, is)| different(*is) && interval.low > 0.0));
         self.equivalent.count(some(&|_, is| is == Decision::Equivalent));
         self.missed.count(some(&|interval, _| interval.low > effect || interval.high < effect));
-        self.blocks += told.iter().map(|(interval, _)| u64::from(interval.blocks)).max().unwrap_or_default();
+        self.blocks += reported.iter().map(|(interval, _)| u64::from(interval.blocks)).max().unwrap_or_default();
     }
 
     /// Blocks used in the mean.

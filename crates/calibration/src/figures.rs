@@ -98,10 +98,10 @@ impl Figures {
                 vec![("asked-of-blocks", tables::summary_of_races(&races)), ("blocks", tables::races(&races))]
             }
             Part::SideBySide => {
-                let told = self.side_by_side();
+                let reported = self.side_by_side();
                 vec![
-                    ("asked-of-side-by-side", tables::side_by_side::summary(&told)),
-                    ("side-by-side", tables::side_by_side::errors(&told)),
+                    ("asked-of-side-by-side", tables::side_by_side::summary(&reported)),
+                    ("side-by-side", tables::side_by_side::errors(&reported)),
                     ("scatter", tables::side_by_side::scatter(&self.scatter())),
                     ("minutes", tables::side_by_side::minutes(&self.minutes())),
                 ]
@@ -255,7 +255,7 @@ impl Figures {
             "each by its own repeated interval",
             "each by an ordinary 95 % interval at the end",
             "true differences found, judged together",
-            "told the wrong way round",
+            "called different the wrong way round",
         ];
         tables::rates("what differs, noise", &columns.map(str::to_owned), &rows)
     }
@@ -269,10 +269,10 @@ impl Figures {
     }
 
     fn warming(&self) -> String {
-        let told = in_parallel(&Roughness::ALL, |index, noise| {
+        let reported = in_parallel(&Roughness::ALL, |index, noise| {
             (*noise, warming::simulate(*noise, self.studies.of_kind(3_100 + index as u64)))
         });
-        tables::warming(&told)
+        tables::warming(&reported)
     }
 
     fn curves(&self) -> String {

@@ -68,12 +68,12 @@ impl Outcomes {
         let mut errs = [false; 3];
         for ((observed, together), truth) in observed.iter().zip(together).zip(truth.secondary) {
             let effects = [together, interval(observed, &standard), Some(ordinary(observed))];
-            let told = effects.map(|effect| effect.filter(model::Effect::excludes_zero));
+            let reported = effects.map(|effect| effect.filter(model::Effect::excludes_zero));
             if truth == 0.0 {
-                errs.iter_mut().zip(told).for_each(|(errs, told)| *errs |= told.is_some());
+                errs.iter_mut().zip(reported).for_each(|(errs, reported)| *errs |= reported.is_some());
             } else {
-                self.found.count(told[0].is_some_and(|effect| effect.low > 0.0));
-                self.wrong.count(told[0].is_some_and(|effect| effect.high < 0.0));
+                self.found.count(reported[0].is_some_and(|effect| effect.low > 0.0));
+                self.wrong.count(reported[0].is_some_and(|effect| effect.high < 0.0));
             }
         }
         if truth.secondary.contains(&0.0) {

@@ -397,12 +397,12 @@ pub fn changes(found: &[Found]) -> String {
 }
 
 /// What rules of warming up make of known curves, by noise.
-pub fn warming(told: &[(Roughness, [RuleOutcome; Rule::ALL.len()])]) -> String {
+pub fn warming(reported: &[(Roughness, [RuleOutcome; Rule::ALL.len()])]) -> String {
     let mut text = "| launches | measured from | called steady within 300 s | of these still > 5 % off | median, s |\n\
                     |---|---|---|---|---:|\n"
         .to_owned();
-    for (noise, told) in told {
-        for (rule, RuleOutcome { stopped, early, median_s }) in Rule::ALL.iter().zip(told) {
+    for (noise, reported) in reported {
+        for (rule, RuleOutcome { stopped, early, median_s }) in Rule::ALL.iter().zip(reported) {
             let median = median_s.map_or_else(|| "–".to_owned(), |at| format!("{at:.0}"));
             let early = if early.of == 0 { "–".to_owned() } else { early.to_string() };
             let _ = writeln!(text, "| {} | {} | {stopped} | {early} | {median} |", noise.name, rule.name());

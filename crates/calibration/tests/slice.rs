@@ -161,9 +161,9 @@ fn steps_are_found_and_steady_launches_stay_quiet() {
 fn fewer_launches_are_cold_than_after_thirty_seconds() {
     for noise in Roughness::ALL {
         let [common, own, seeing, fixed, _] = warming::simulate(noise, Studies { count: 300, ..STUDIES });
-        for told in [&own, &seeing] {
-            assert!(told.early.share() < fixed.early.share() / 2.0, "{}: {told:?}, {fixed:?}", noise.name);
-            assert!(told.stopped.share() > 0.95, "{}: {told:?}", noise.name);
+        for reported in [&own, &seeing] {
+            assert!(reported.early.share() < fixed.early.share() / 2.0, "{}: {reported:?}, {fixed:?}", noise.name);
+            assert!(reported.stopped.share() > 0.95, "{}: {reported:?}", noise.name);
         }
         assert!(common.early.share() < own.early.share(), "{}: {common:?}, {own:?}", noise.name);
     }

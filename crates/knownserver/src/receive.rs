@@ -39,13 +39,13 @@ impl Receiver {
         let mut parts = [IoSliceMut::new(&mut self.buffer)];
         let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut self.control), MsgFlags::empty())
             .map_err(of_nix)?;
-        let told = message.cmsgs().map_err(of_nix)?.find_map(|control| match control {
+        let reported = message.cmsgs().map_err(of_nix)?.find_map(|control| match control {
             ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time)),
             _ => None,
         });
         let length = message.bytes;
         // The kernel begins to stamp a moment after the first socket has asked for it.
-        Ok(Received { bytes: &self.buffer[..length], came_at: told.unwrap_or_else(now), full: length == SIZE })
+        Ok(Received { bytes: &self.buffer[..length], came_at: reported.unwrap_or_else(now), full: length == SIZE })
     }
 }
 

@@ -45,7 +45,7 @@ impl Prepared {
     }
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Framing {
     /// `Content-Length` with this value, true or not.
@@ -76,7 +76,7 @@ pub(crate) fn route_message(route: &Route, body: &[u8], peer: Peer) -> Message {
     route_message_framed(route, body, framing, peer)
 }
 
-/// The answer of `route` with this body, framed as told.
+/// The answer of `route` with this body, framed as scripted.
 pub(crate) fn route_message_framed(route: &Route, body: &[u8], framing: Framing, peer: Peer) -> Message {
     message(route.status, &route.content_type, &route.headers, body, framing, peer)
 }

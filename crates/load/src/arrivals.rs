@@ -16,7 +16,7 @@ pub enum Stop {
     After(Duration),
     /// When exactly this many requests have ended, well or not; earlier when no more are ever due.
     Count(u64),
-    /// Only when told, by the observer or by the stop flag, or when no more requests are ever due.
+    /// Only when the observer or the stop flag says so, or when no more requests are ever due.
     External,
 }
 
@@ -321,9 +321,9 @@ mod tests {
         assert_eq!(counted.pace(SECOND * 1_000, 1, 1), Pace::Send(None));
         assert_eq!(counted.pace(Duration::ZERO, 2, 1), Pace::End);
         assert!(counted.wants_connection(SECOND, 1, 0) && !counted.wants_connection(SECOND, 2, 0));
-        let mut told = Source::share(&users, Stop::External, 1, 1, 0);
-        assert_eq!(told.pace(SECOND * 1_000_000, u64::MAX, 1), Pace::Send(None));
-        assert_eq!((told.think(SECOND, 1, None), told.next_change()), (None, None));
+        let mut reported = Source::share(&users, Stop::External, 1, 1, 0);
+        assert_eq!(reported.pace(SECOND * 1_000_000, u64::MAX, 1), Pace::Send(None));
+        assert_eq!((reported.think(SECOND, 1, None), reported.next_change()), (None, None));
     }
 
     #[test]
@@ -407,7 +407,7 @@ mod tests {
             shape in proptest::collection::vec((0_u32..50, 0_u32..40), 1..6),
             threads in 1_u64..9,
         ) {
-            // Which step a millisecond lies in, told by hand.
+            // Which step a millisecond lies in, worked out by hand.
             let by_hand: Vec<u32> = shape.iter().flat_map(|(users, length)| vec![*users; *length as usize]).collect();
             let steps = steps(&shape);
             let mut parts: Vec<Users> = (0..threads).map(|index| Users::share(&steps, threads, index)).collect();

@@ -18,7 +18,7 @@ use crate::receive;
 pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
-/// How a load moves its bytes here unless told otherwise: by `io_uring` where it works, else by epoll.
+/// How a load moves its bytes here unless chosen otherwise: by `io_uring` where it works, else by epoll.
 pub fn best_backend() -> Backend {
     match set_up(None, 1, false) {
         Ok(Ready::Uring(_)) => Backend::IoUring,
@@ -45,7 +45,7 @@ pub(crate) fn set_up(requested: Option<Backend>, slots: usize, kernel_time: bool
     Epoll::new(slots, kernel_time).map(Ready::Epoll)
 }
 
-/// Moves bytes. A slot holds one connection after another; what is told of a connection that was closed since is
+/// Moves bytes. A slot holds one connection after another; what is reported of a connection that was closed since is
 /// never taken for its successor's.
 pub(crate) trait Driver: Sized {
     /// Which one this is.
@@ -62,7 +62,7 @@ pub(crate) trait Driver: Sized {
     /// takes no more, an event will say so.
     fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<(), LoadError>;
 
-    /// Notes that so many of the next bytes to come need not be seen: they may be told by [`EventKind::Skipped`], and one
+    /// Notes that so many of the next bytes to come need not be seen: they may be reported by [`EventKind::Skipped`], and one
     /// more byte with them if there is one.
     fn skip(&mut self, _slot: usize, _bytes: u64) {}
 

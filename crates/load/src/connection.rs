@@ -244,7 +244,7 @@ impl Connection {
 
     /// Notes that the request in hand was over at `end`; says how long it took.
     pub fn finish(&mut self, end: Duration) -> Took {
-        // A clock other than ours may have told the end: it is never before the beginning.
+        // A clock other than ours may have timed the end: it is never before the beginning.
         let end = end.max(self.sent_at);
         self.free_since = end;
         Took {
@@ -258,7 +258,7 @@ impl Connection {
         self.state = State::Idle;
     }
 
-    /// Has nothing in hand, and gets nothing before it is told to go on.
+    /// Has nothing in hand, and gets nothing before it may go on.
     pub fn wait(&mut self) {
         self.state = State::Waiting;
     }
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(connection.send_delay(), None);
         connection.start(due(20), 21 * MS, Duration::MAX);
         assert_eq!(connection.send_delay(), Some(MS));
-        // An end told by another clock.
+        // An end timed by another clock.
         assert_eq!(connection.finish(15 * MS), Took { service: Duration::ZERO, response: Some(MS) });
         connection.start(Task::default(), 30 * MS, Duration::MAX);
         assert_eq!((connection.send_delay(), connection.finish(33 * MS).response), (None, None));

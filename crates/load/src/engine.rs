@@ -49,7 +49,7 @@ pub(crate) struct Finished {
     pub addresses: Vec<AddressTally>,
     /// Requests sent, in whole or in part, that had not ended when the load was over.
     pub abandoned: u64,
-    /// Whether the kernel told when answers came.
+    /// Whether the kernel reported when answers came.
     pub kernel_time: bool,
     /// How bytes were moved.
     pub backend: Backend,
@@ -119,7 +119,7 @@ struct Thread<'a, B, W, Emit> {
     started: u64,
     /// Slots that have a request in hand, or wait to go on.
     live: usize,
-    /// What is told in the end.
+    /// What is reported in the end.
     finished: Finished,
     /// When deadlines are looked at next.
     next_sweep: Duration,

@@ -149,13 +149,13 @@ impl Http2 {
     fn go_on(&mut self, sink: &mut impl Sink) -> Result<Option<Answered>, Http2Error> {
         self.poll_connection();
         let answered = self.poll_exchange(sink);
-        // What has been read of a body makes room for more, which the server is told.
+        // What has been read of a body makes room for more, which the server learns.
         self.poll_connection();
         answered
     }
 
     fn poll_connection(&mut self) {
-        // Its error is told to the request in hand too, and the next finds it.
+        // Its error goes to the request in hand too, and the next finds it.
         self.over = self.over || Pin::new(&mut self.connection).poll(&mut context()).is_ready();
     }
 

@@ -87,7 +87,7 @@ fn an_answer_is_found_however_its_bytes_are_split() {
 }
 
 #[test]
-fn a_server_that_ends_a_stream_is_told_from_one_that_refuses_it() {
+fn a_server_that_ends_a_stream_is_reported_from_one_that_refuses_it() {
     let reset = |reason: Reason| after(&[frame(RST_STREAM, 0, 1, &u32::from(reason).to_be_bytes())]);
     assert!(matches!(reset(Reason::REFUSED_STREAM), Err(Http2Error::Refused)));
     assert!(matches!(reset(Reason::INTERNAL_ERROR), Err(Http2Error::Reset(Reason::INTERNAL_ERROR))));
@@ -111,8 +111,8 @@ fn what_is_not_http_2_is_known_by_its_first_bytes() {
     for split in 0..answer.len() {
         let mut http = in_flight();
         let (first, second) = answer.split_at(split);
-        let told = http.receive(first, &mut Ignore).and_then(|_| http.receive(second, &mut Ignore));
-        assert!(matches!(told, Err(Http2Error::NotHttp2)), "split at {split}");
+        let reported = http.receive(first, &mut Ignore).and_then(|_| http.receive(second, &mut Ignore));
+        assert!(matches!(reported, Err(Http2Error::NotHttp2)), "split at {split}");
     }
     // Data before any head breaks the protocol, which it is nevertheless.
     assert!(matches!(after(&[frame(DATA, 0, 1, b"x")]), Err(Http2Error::Malformed(_))));

@@ -69,14 +69,14 @@ fn recv_timed(socket: &OwnedFd, buffer: &mut [u8], flags: RecvFlags) -> Result<(
     let Ok(bytes) = usize::try_from(received) else {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
     };
-    Ok((bytes, told_time(&control)))
+    Ok((bytes, stamped_time(&control)))
 }
 
 /// The time in a control message, if that is what it holds.
 #[inline]
-pub(crate) fn told_time(Control { header, time }: &Control) -> Option<Duration> {
-    let told = (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
-    told.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+pub(crate) fn stamped_time(Control { header, time }: &Control) -> Option<Duration> {
+    let is_stamped = (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS);
+    is_stamped.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 /// How long ago it was `time` by [`ClockId::Realtime`]; 0 if that clock has been set back since.
@@ -131,7 +131,7 @@ mod tests {
         ask_for_timestamps(&socket);
         let mut buffer = [0; 16];
         // The kernel begins to stamp packets a moment after the first socket has asked for it.
-        let told = (0..1_000).find_map(|_| {
+        let found = (0..1_000).find_map(|_| {
             let before = age(Duration::ZERO);
             server.write_all(b"x").unwrap();
             let (bytes, time) = recv(&socket, &mut buffer, false, true).unwrap();
@@ -141,7 +141,7 @@ mod tests {
             }
             Some((before, time?, age(Duration::ZERO)))
         });
-        let (before, time, after) = told.unwrap();
+        let (before, time, after) = found.unwrap();
         assert!(before <= time && time <= after, "{before:?} {time:?} {after:?}");
         assert!(age(after + Duration::from_secs(3_600)).is_zero());
     }

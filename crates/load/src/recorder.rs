@@ -64,7 +64,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
         self.waiting = requests;
     }
 
-    /// Counts the end of a step's request, which [`Self::ended`] is told as well; `unmet` is what was wrong with the
+    /// Counts the end of a step's request, which [`Self::ended`] gets as well; `unmet` is what was wrong with the
     /// content of its answer. The sample is that of the last [`Self::roll`], as for all that scenarios add.
     pub fn step(&mut self, index: usize, took: Took, ended: &Ended, unmet: Option<&str>) {
         let Some((_, step)) = self.current.walked.as_mut().and_then(|walked| walked.steps.get_index_mut(index)) else {

@@ -170,7 +170,7 @@ pub struct Summary {
     pub addresses: Vec<AddressUse>,
     /// Connections that were made; more than asked for when some had to be replaced.
     pub connections_opened: u64,
-    /// Whether the kernel told when answers came ([`Load::kernel_time`]).
+    /// Whether the kernel reported when answers came ([`Load::kernel_time`]).
     pub kernel_time: bool,
     /// How bytes were moved: by epoll where any thread had to.
     pub backend: Backend,
@@ -327,7 +327,7 @@ fn make(load: &Load, threads: usize, stop: &AtomicBool, turns: &mut dyn Turns) -
     }
     allow_connections(load.connections, threads)?;
     if load.backend.is_some() {
-        // What is asked for and does not work is told before anything is asked of the server.
+        // A backend that is named and does not work fails before anything is asked of the server.
         backend::set_up(load.backend, 1, load.kernel_time)?;
     }
     match &load.source {
@@ -474,8 +474,8 @@ fn observe(
     turns: &mut dyn Turns,
 ) -> Merge {
     let mut merge = Merge::new(threads);
-    for told in receiver {
-        match told {
+    for message in receiver {
+        match message {
             ThreadMessage::Sample(thread, sample) => merge.add(thread, sample),
             ThreadMessage::Finished(thread) => merge.finished(thread),
             // The thread has gone only if it failed.
@@ -493,7 +493,7 @@ fn observe(
 
 /// Requests that were sent and ended in samples that no observer saw.
 fn unseen(receiver: &mpsc::Receiver<ThreadMessage>, merge: Merge) -> u64 {
-    let told = receiver.try_iter().filter_map(|told| match told {
+    let message = receiver.try_iter().filter_map(|message| match message {
         ThreadMessage::Sample(_, sample) => Some(sample),
         ThreadMessage::SliceEnded(_) | ThreadMessage::Finished(_) => None,
     });
@@ -502,7 +502,7 @@ fn unseen(receiver: &mpsc::Receiver<ThreadMessage>, merge: Merge) -> u64 {
         let failed = failures.iter().filter(|(failure, _)| failure.was_sent());
         good + failed.map(|(_, count)| count).sum::<u64>()
     };
-    told.chain(merge.into_rest()).map(sent).sum()
+    message.chain(merge.into_rest()).map(sent).sum()
 }
 
 /// Raises this process's soft limit of file descriptors to the hard one if so many connections of so many threads demand it.

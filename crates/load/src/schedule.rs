@@ -149,7 +149,7 @@ mod tests {
             let starts: Vec<Duration> = intended_starts(&profile(&stages), 1).collect();
             prop_assert!(starts.is_sorted());
             prop_assert_eq!(starts.len(), due_before(&stages, whole));
-            // An arrival that is due within half a nanosecond of the time may be told as due at it.
+            // An arrival that is due within half a nanosecond of the time may count as due at it.
             let time = Duration::from_millis(until.into());
             let (before, by) = (starts.partition_point(|at| *at < time), starts.partition_point(|at| *at <= time));
             let exact = due_before(&stages, until);

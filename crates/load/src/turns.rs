@@ -66,7 +66,7 @@ pub(crate) struct Slices {
     /// Once it has ended.
     drain: Option<Drain>,
     lost: u32,
-    told: Sender<ThreadMessage>,
+    messages: Sender<ThreadMessage>,
     next: Receiver<Option<Duration>>,
 }
 
@@ -79,9 +79,9 @@ struct Drain {
 }
 
 impl Slices {
-    /// The first of them has this `length`; `told` hears of each slice's end, `next` has the length of the one after.
-    pub fn new(length: Duration, told: Sender<ThreadMessage>, next: Receiver<Option<Duration>>) -> Self {
-        Self { until: length, drained: Duration::ZERO, drain: None, lost: 0, told, next }
+    /// The first of them has this `length`; `messages` gets each slice's end, `next` has the length of the one after.
+    pub fn new(length: Duration, messages: Sender<ThreadMessage>, next: Receiver<Option<Duration>>) -> Self {
+        Self { until: length, drained: Duration::ZERO, drain: None, lost: 0, messages, next }
     }
 
     /// When the slice ends.
@@ -120,7 +120,7 @@ impl Slices {
     /// Tells that nothing of the slice is left, for which it took so long. The next slice is to be waited for.
     pub fn hand_over(&mut self, drain: Duration) {
         // Who would hear it is gone only if the load is over.
-        let _ = self.told.send(ThreadMessage::SliceEnded(SliceEnd { drain, lost: self.lost }));
+        let _ = self.messages.send(ThreadMessage::SliceEnded(SliceEnd { drain, lost: self.lost }));
     }
 
     /// For how long the drain counts: the mean over users.

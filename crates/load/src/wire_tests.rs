@@ -155,7 +155,7 @@ fn an_end_or_nonsense_instead_of_a_handshake_is_tls_failing() {
     let mut wire = Wire::new(&made.target).unwrap();
     let error = wire.receive(b"HTTP/1.1 400 Bad Request\r\n\r\n", false, &mut Ignore).unwrap_err();
     assert_eq!(error.failure(), Failure::Tls);
-    assert!(!wire.unsent().is_empty(), "the server is told why");
+    assert!(!wire.unsent().is_empty(), "the server learns why");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn what_comes_unasked_is_heard_where_it_may() {
 }
 
 #[test]
-fn the_server_is_told_of_the_end() {
+fn the_server_is_reported_of_the_end() {
     let (mut wire, mut server) = Server::http_1().in_flight();
     hear(&mut server, wire.farewell());
     assert!(server.process_new_packets().unwrap().peer_has_closed());
@@ -201,7 +201,7 @@ fn the_server_is_told_of_the_end() {
 }
 
 #[test]
-fn what_was_agreed_on_is_told() {
+fn what_was_agreed_on_is_reported() {
     let (wire, _) = Server::new(&[b"h2"], Protocol::Http2).agree();
     let Transport { http, tls } = wire.unwrap().transport();
     let tls = tls.unwrap();

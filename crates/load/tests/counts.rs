@@ -22,7 +22,7 @@ use model::study::{Expect, Request};
 use model::{Arrivals, Backend, Failure, Profile, Think};
 use tempfile::TempDir;
 
-/// How long a server may take to do what it was told; nothing is measured by it.
+/// How long a server may take to do what it should; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn prepared(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> PreparedRequest {
@@ -152,8 +152,8 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        let told = command(self.folder.path()).args(["-s", "stop"]).status();
-        if told.is_ok_and(|status| status.success()) {
+        let reported = command(self.folder.path()).args(["-s", "stop"]).status();
+        if reported.is_ok_and(|status| status.success()) {
             let _ = self.master.wait();
         }
     }
@@ -248,7 +248,7 @@ fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
             let think = Some(Think::Fixed(Duration::from_millis(1)));
             let load = Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load };
             let before = nginx.logged();
-            // To its last request: one on a connection that is being closed could not be told from an abandoned one.
+            // To its last request: one on a connection that is being closed could not be distinguished from an abandoned one.
             let summary = thread::scope(|scope| {
                 let load = scope.spawn(|| run(&load));
                 for _ in 0..3 {

@@ -29,7 +29,7 @@ pub const LONGEST_US: u64 = 3_600_000_000;
 pub const LEAST_BEYOND: u32 = 100;
 
 impl Histogram {
-    /// How finely a duration is told, as a part of it; never more finely than 1 µs.
+    /// How finely a duration is resolved, as a part of it; never more finely than 1 µs.
     pub const PRECISION: f64 = 1e-3;
 
     /// An empty histogram.

@@ -75,7 +75,7 @@ pub enum Burst {
     /// It is fast only while its credit of CPU time lasts.
     Burstable,
     /// It may be: these types of its provider are, and the firmware does not tell which one it is.
-    Untold(&'static str),
+    Unknown(&'static str),
     /// It is none that is known to be.
     No,
 }
@@ -91,7 +91,7 @@ pub fn burst(machine: &str) -> Burst {
     } else if provider.tells {
         Burst::No
     } else {
-        Burst::Untold(provider.called)
+        Burst::Unknown(provider.called)
     }
 }
 
@@ -171,13 +171,13 @@ mod tests {
         for machine in ["Amazon EC2 m5.large", "Amazon EC2 trn1.2xlarge", "Dell Inc. t3.x", "Xen 4.17", ""] {
             assert_eq!(burst(machine), Burst::No, "{machine}");
         }
-        let untold = |machine| match burst(machine) {
-            Burst::Untold(types) => types,
-            told => panic!("{machine}: {told:?}"),
+        let unreported = |machine| match burst(machine) {
+            Burst::Unknown(types) => types,
+            reported => panic!("{machine}: {reported:?}"),
         };
-        assert!(untold("Google Google Compute Engine").contains("e2-micro"));
-        assert!(untold("Microsoft Corporation Virtual Machine").contains("B series"));
-        assert!(untold("Xen HVM domU").contains("t2"));
+        assert!(unreported("Google Google Compute Engine").contains("e2-micro"));
+        assert!(unreported("Microsoft Corporation Virtual Machine").contains("B series"));
+        assert!(unreported("Xen HVM domU").contains("t2"));
         assert_eq!(burst("Microsoft Corporation Virtual Machine Standard_B2s"), Burst::Burstable);
         assert_eq!(burst("Google Google Compute Engine e2-small"), Burst::Burstable);
     }

@@ -19,11 +19,11 @@ impl StudyRecord {
         if self.study.variants.is_empty() {
             return Some("study.variants is empty".to_owned());
         }
-        let told = |Reference { place, index, of: (count, what) }| {
+        let reported = |Reference { place, index, of: (count, what) }| {
             format!("{place} is {index}, and {what} has {count}, counted from 0")
         };
         let dangling = self.references().find(|reference| reference.index >= reference.of.0);
-        dangling.map(told).or_else(|| self.unplanned())
+        dangling.map(reported).or_else(|| self.unplanned())
     }
 
     fn references(&self) -> impl Iterator<Item = Reference> {

@@ -52,7 +52,7 @@ pub struct LoadRecord {
     pub threads: usize,
     /// How the client moved its bytes.
     pub backend: Backend,
-    /// Whether the kernel told when answers came; else it is when the client had read them.
+    /// Whether the kernel reported when answers came; else it is when the client had read them.
     #[serde(default)]
     pub kernel_time: bool,
     /// What made requests start.

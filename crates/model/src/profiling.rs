@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_raise_is_told_from_control_flow() {
+    fn a_raise_is_reported_from_control_flow() {
         let kind = |class: &str, walk: &str| {
             ThrowableKind::of(&Sum {
                 key: vec![class.into(), walk.into(), "page (server:4)".into()],

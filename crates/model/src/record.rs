@@ -13,7 +13,7 @@ use crate::{
     ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpLength,
 };
 
-/// From one try whether a server is ready to the next: its start-up is told no more finely.
+/// From one try whether a server is ready to the next: its start-up is known no more finely.
 pub const READY_POLL: Duration = Duration::from_millis(20);
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -245,7 +245,7 @@ pub struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingSource {
-    /// Ruby code inside the process told it: JRuby's own options, versions, whether YJIT is on.
+    /// Ruby code inside the process reported it: JRuby's own options, versions, whether YJIT is on.
     InProcess,
     /// `jcmd PID VM.flags`, `VM.system_properties` or `VM.command_line`.
     Jcmd,

@@ -1,4 +1,4 @@
-//! What a Ruby counts of itself, told before and after a load.
+//! What a Ruby counts of itself, reported before and after a load.
 
 use std::ops::Add;
 

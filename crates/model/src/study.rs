@@ -492,7 +492,7 @@ pub struct Decide {
     /// The time that a run may take where the command line says nothing; as it comes where this says nothing either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Duration>,
-    /// How long a launch serves until the next deployment: of such a life, too, it is told who serves more. It decides nothing.
+    /// How long a launch serves until the next deployment: of such a life, too, the report says who serves more. It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redeploy_every: Option<Duration>,
 }

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn short_times_are_told_in_a_unit_that_suits_them() {
+    fn short_times_are_reported_in_a_unit_that_suits_them() {
         for (s, text) in [
             (0.000_389, "389 µs"),
             (0.0123, "12.3 ms"),

@@ -75,7 +75,7 @@ pub struct Effect {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// How far from the estimate the interval reaches at least, on either side: what is counted is told no more finely, whatever the
+    /// How far from the estimate the interval reaches at least, on either side: what is counted is known no more finely, whatever the
     /// number of blocks. 0 where nothing is counted.
     #[serde(default)]
     pub resolution: f64,
@@ -112,7 +112,7 @@ impl Effect {
 pub struct Needs {
     /// Why it ended inconclusive, a sentence.
     pub reason: String,
-    /// The smallest difference (a log ratio) this run could have told from none, where it can be said.
+    /// The smallest difference (a log ratio) this run could have distinguished from none, where it can be said.
     pub smallest_effect: Option<f64>,
     /// Blocks a run as noisy would need to settle the question at the present estimate, where it can be said; absent where no number
     /// of blocks would, since the resolution is too coarse.

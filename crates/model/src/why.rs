@@ -99,10 +99,10 @@ pub struct Topic {
 /// A row of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// What is told.
+    /// What is shown.
     pub what: String,
     /// Its unit.
     pub unit: Unit,
-    /// Per request, by variant; absent where there is no recording, or where it is too rare to be told.
+    /// Per request, by variant; absent where there is no recording, or where it is too rare to be shown.
     pub values: Vec<Option<f64>>,
 }

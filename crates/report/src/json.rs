@@ -14,7 +14,7 @@ pub fn schema() -> String {
 
 pub(crate) fn pretty(value: &impl serde::Serialize) -> String {
     let Ok(mut text) = serde_json::to_string_pretty(value) else {
-        unreachable!("what is told has only string keys and writes to memory: serialisation cannot fail")
+        unreachable!("the record has only string keys and writes to memory: serialisation cannot fail")
     };
     text.push('\n');
     text

@@ -107,7 +107,7 @@ struct Metric<'a> {
     has_interval: bool,
 }
 
-/// What the rows are of, then each metric with its interval, then what is told beside.
+/// What the rows are of, then each metric with its interval, then what stands beside.
 fn grid<'a>(rows: &[&'a Row<'a>]) -> Laid<'a> {
     let keys: Vec<usize> = ["name", "block", "variant", "cell"]
         .into_iter()
@@ -141,11 +141,11 @@ fn grid<'a>(rows: &[&'a Row<'a>]) -> Laid<'a> {
             };
             line.extend(numbers.into_iter().take(ends).map(entry));
         }
-        let told = |column: &usize| {
+        let reported = |column: &usize| {
             let fields = of.iter().map(|row| row.fields()[*column].clone());
             fields.into_iter().find(|field| *field != Field::Empty).unwrap_or(Field::Empty)
         };
-        line.extend(beside.iter().map(|column| Entry { field: told(column), unit: "" }));
+        line.extend(beside.iter().map(|column| Entry { field: reported(column), unit: "" }));
         line
     };
     let lines = groups.iter().map(line).collect();

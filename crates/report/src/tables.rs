@@ -371,7 +371,7 @@ pub fn settings(report: &Report) -> Table {
         .names("default")
         .words("read by")
         .words("result");
-    let told = |value: &Option<String>| or_none(value.as_deref(), str::to_owned);
+    let reported = |value: &Option<String>| or_none(value.as_deref(), str::to_owned);
     let mut rows = Vec::new();
     for variant in &report.variants {
         for setting in variant.settings.iter().filter(|setting| !setting.shared || !words::is_as_requested(setting)) {
@@ -380,8 +380,8 @@ pub fn settings(report: &Report) -> Table {
                 variant.name.as_str().into(),
                 setting.name.as_str().into(),
                 if setting.requested.is_empty() { "as named".into() } else { setting.requested.as_str().into() },
-                told(&setting.live),
-                told(&setting.default),
+                reported(&setting.live),
+                reported(&setting.default),
                 words::setting_source(setting.source).into(),
                 Cell { text, tone },
             ]);

@@ -107,12 +107,12 @@ impl Page {
         let lives = words::cumulative_responses(report).filter(|_| !costs.is_empty());
         for responses in lives {
             self.wrapped("  ", 2, &responses.sentence);
-            let told = |life: &Lifetime| {
+            let reported = |life: &Lifetime| {
                 let change = life.effect.as_ref().map_or_else(|| number::NONE.into(), number::effect);
                 let (reading, _) = words::life_reading(report, responses.variant, life);
                 format!("every {}: {reading} ({change})", words::life(life.seconds))
             };
-            let all: Vec<_> = responses.lifetimes.iter().map(told).collect();
+            let all: Vec<_> = responses.lifetimes.iter().map(reported).collect();
             self.wrapped("  Redeployed ", 4, &all.join("; "));
         }
     }
@@ -225,7 +225,7 @@ impl Page {
 
     /// The widest text of each column; when the whole is too wide, names give way to numbers.
     fn column_widths(&self, table: &Table) -> Vec<usize> {
-        /// Characters by which a name can still be told.
+        /// Characters by which a name can still be recognised.
         const TELLING: usize = 8;
         let cells = |index: usize| {
             let rows = table.groups.iter().flat_map(|group| &group.rows);

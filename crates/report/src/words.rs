@@ -268,8 +268,8 @@ pub fn per_request(unit: Unit, value: f64) -> String {
 /// What the profiling runs lack, or what has to be known of them: a sentence each.
 pub fn lacking(report: &Report, why: &Why) -> Vec<String> {
     let of_launch = |launch: &WatchedLaunch| {
-        let told = |sentence: &String| format!("{}: {sentence}", variant_name(report, launch.variant));
-        launch.missing.iter().chain(&launch.deviations).map(told).collect::<Vec<_>>()
+        let reported = |sentence: &String| format!("{}: {sentence}", variant_name(report, launch.variant));
+        launch.missing.iter().chain(&launch.deviations).map(reported).collect::<Vec<_>>()
     };
     why.skipped.iter().cloned().chain(why.launches.iter().flat_map(of_launch)).collect()
 }
@@ -344,7 +344,12 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
     {
         // Both at once would be two numbers for nearly the same question.
         facts.push(report.outlook.as_ref().map_or_else(
-            || format!("the smallest difference that it could have told from none: {}", number::size(smallest)),
+            || {
+                format!(
+                    "the smallest difference that it could have distinguished from none: {}",
+                    number::size(smallest)
+                )
+            },
             text::outlook,
         ));
     }
@@ -482,7 +487,7 @@ pub fn is_as_requested(setting: &Setting) -> bool {
     matches!(setting.result, SettingResult::InEffect | SettingResult::AlreadyDefault)
 }
 
-/// Who told a setting's live value.
+/// Who reported a setting's live value.
 pub fn setting_source(source: SettingSource) -> &'static str {
     match source {
         SettingSource::InProcess => "the process itself",
@@ -507,12 +512,12 @@ mod tests {
 
     #[test]
     fn lives_that_differ_have_names_that_differ() {
-        let told = [148.0, 300.0, 3_600.0, 3_601.0, 5_400.0, 86_400.0, 129_600.0, 30.0 * 86_400.0].map(life);
-        assert_eq!(told, ["2 min 28 s", "5 min", "1 h", "1 h 1 s", "1 h 30 min", "1 day", "1 day 12 h", "30 days"]);
+        let reported = [148.0, 300.0, 3_600.0, 3_601.0, 5_400.0, 86_400.0, 129_600.0, 30.0 * 86_400.0].map(life);
+        assert_eq!(reported, ["2 min 28 s", "5 min", "1 h", "1 h 1 s", "1 h 30 min", "1 day", "1 day 12 h", "30 days"]);
     }
 
     #[test]
-    fn times_are_told_to_the_second() {
+    fn times_are_reported_to_the_second() {
         assert_eq!(to_the_second("2026-11-21T11:41:34.291614828Z"), "2026-11-21T11:41:34Z");
         assert_eq!(to_the_second("2026-11-21T11:41:34.5+01:00"), "2026-11-21T11:41:34+01:00");
         assert_eq!(to_the_second("2026-11-21T11:41:34Z"), "2026-11-21T11:41:34Z");

@@ -60,7 +60,7 @@ fn findings(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
 /// Which run this is, and what its numbers are.
 fn about(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
     let host = &report.host;
-    let told = [
+    let reported = [
         ("study", report.name.clone()),
         ("question", report.question.clone().unwrap_or_default()),
         ("run", report.run.clone()),
@@ -75,8 +75,8 @@ fn about(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
         ("Cells", words::MEASUREMENTS_NOTE.to_owned()),
         ("Scalability", words::SCALABILITY_NOTE.to_owned()),
     ];
-    let told = told.into_iter().filter(|(_, what)| !what.is_empty());
-    in_words(page, "About", ["what", "it is"], told.map(|(name, what)| [name.to_owned(), what]))
+    let reported = reported.into_iter().filter(|(_, what)| !what.is_empty());
+    in_words(page, "About", ["what", "it is"], reported.map(|(name, what)| [name.to_owned(), what]))
 }
 
 fn in_words<const N: usize>(

@@ -60,8 +60,8 @@ fn cells_and_verdicts_are_the_reports() {
     assert_eq!(words, ["better".to_owned(), report.judgements[0].sentence.clone()]);
     let primary = &rows(&mut book, "Comparisons")[0];
     let change = ["value", "low", "high"].map(|name| number(&primary[name]));
-    for (told, log_ratio) in change.into_iter().zip([0.0469_f64, 0.0305, 0.0620]) {
-        assert!((told - log_ratio.exp_m1()).abs() < 1e-12, "{change:?}");
+    for (reported, log_ratio) in change.into_iter().zip([0.0469_f64, 0.0305, 0.0620]) {
+        assert!((reported - log_ratio.exp_m1()).abs() < 1e-12, "{change:?}");
     }
     let blocks = rows(&mut book, "Blocks");
     let excluded: Vec<_> = blocks.iter().filter(|row| row["excluded"] != Data::Empty).collect();
@@ -100,7 +100,7 @@ fn what_a_title_says_is_in_no_column() {
 
 /// A line a second.
 #[test]
-fn processors_are_told_second_by_second() {
+fn processors_are_reported_second_by_second() {
     let report = fixture::better();
     let seconds = rows(&mut book(&report), "Processors");
     assert_eq!(seconds.len(), report.per_core.iter().map(|series| series.from_s.len()).sum::<usize>());

@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn an_exception_becomes_words_with_a_cure() {
-        let told = |said: &str| why_not(said).unwrap_or_default();
+        let reported = |said: &str| why_not(said).unwrap_or_default();
         let said =
             "com.sun.tools.attach.AttachNotSupportedException: The VM does not support the attach mechanism\n\tat x.y";
-        assert!(told(said).ends_with("leave that out"));
+        assert!(reported(said).ends_with("leave that out"));
         let said = "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /proc/7/root/tmp/.java_pid7: \
                     target process 7 doesn't respond within 10500ms or HotSpot VM not loaded";
-        assert!(told(said).contains("does not answer"));
-        assert!(told("java.io.IOException: Operation not permitted").contains("another user"));
+        assert!(reported(said).contains("does not answer"));
+        assert!(reported("java.io.IOException: Operation not permitted").contains("another user"));
         assert_eq!(why_not("Unknown diagnostic command"), None);
     }
 }

@@ -87,7 +87,7 @@ fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Running {
 }
 
 /// The live value, or why there is none; and whether it is what was expected.
-fn told(setting: &Setting) -> (&str, bool) {
+fn reported(setting: &Setting) -> (&str, bool) {
     match &setting.result {
         SettingResult::Unverified { reason } => (reason, false),
         result => (setting.live.as_deref().unwrap(), *result == SettingResult::InEffect),
@@ -121,29 +121,33 @@ fn what_a_jvm_shows() {
         said("echo why >&2; echo what; exit 3", None, "30"),
     ];
     let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
-    let told: Vec<_> = settings.iter().map(told).collect();
-    assert_eq!(told[0], ("30", true));
-    assert_eq!(told[1], ("30", false));
-    assert!(told[2].1, "{:?}", told[2]);
-    assert_eq!(told[3].0, "no bean is called `known:type=Other`; there are `known:type=Pool (main)`");
-    assert_eq!(told[4].0, "bean `known:type=Pool (main)` has no attribute `Sise`; the nearest is `Size`");
-    assert_eq!(told[5], ("12", true));
-    assert_eq!(told[6], ("main", false));
-    assert_eq!(told[7].0, "$.pond finds nothing in GET /");
-    assert!(told[8].1, "{:?}", told[8]);
-    assert!(told[9].0.contains("exit code 3, and wrote nothing"), "{:?}", told[9]);
-    assert_eq!(told[10], ("3", true));
+    let reported: Vec<_> = settings.iter().map(reported).collect();
+    assert_eq!(reported[0], ("30", true));
+    assert_eq!(reported[1], ("30", false));
+    assert!(reported[2].1, "{:?}", reported[2]);
+    assert_eq!(reported[3].0, "no bean is called `known:type=Other`; there are `known:type=Pool (main)`");
+    assert_eq!(reported[4].0, "bean `known:type=Pool (main)` has no attribute `Sise`; the nearest is `Size`");
+    assert_eq!(reported[5], ("12", true));
+    assert_eq!(reported[6], ("main", false));
+    assert_eq!(reported[7].0, "$.pond finds nothing in GET /");
+    assert!(reported[8].1, "{:?}", reported[8]);
+    assert!(reported[9].0.contains("exit code 3, and wrote nothing"), "{:?}", reported[9]);
+    assert_eq!(reported[10], ("3", true));
     let parts = "attribute `HeapMemoryUsage` has no part `maximum`; there are `committed`, `init`, `max`, `used`";
-    assert_eq!(told[11].0, parts);
-    assert_eq!(told[12].0, "attribute `Verbose` has no parts, so there is no `max` in it: ask for `Verbose`");
-    assert!(told[13].0.contains("beans are called `java.lang:type=GarbageCollector,*`: `java.lang:"), "{:?}", told[13]);
-    assert_eq!(told[14].0, "the server's own bean fails when it is asked: IllegalStateException: closed");
-    assert_eq!(told[15].0, "no bean is called `java.lang:type=Memori`; the nearest is `java.lang:type=Memory`");
-    assert_eq!(told[16], ("30", true));
+    assert_eq!(reported[11].0, parts);
+    assert_eq!(reported[12].0, "attribute `Verbose` has no parts, so there is no `max` in it: ask for `Verbose`");
+    assert!(
+        reported[13].0.contains("beans are called `java.lang:type=GarbageCollector,*`: `java.lang:"),
+        "{:?}",
+        reported[13]
+    );
+    assert_eq!(reported[14].0, "the server's own bean fails when it is asked: IllegalStateException: closed");
+    assert_eq!(reported[15].0, "no bean is called `java.lang:type=Memori`; the nearest is `java.lang:type=Memory`");
+    assert_eq!(reported[16], ("30", true));
     let elsewhere =
         "is not in what the command wrote to its standard output; its standard error has it, which `2>&1` adds";
-    assert!(told[17].0.ends_with(elsewhere), "{:?}", told[17]);
-    assert_eq!(told[18].0, "the command ended with exit code 3: what\nwhy");
+    assert!(reported[17].0.ends_with(elsewhere), "{:?}", reported[17]);
+    assert_eq!(reported[18].0, "the command ended with exit code 3: what\nwhy");
     assert_eq!((settings[0].source, settings[10].source), (SettingSource::Jmx, SettingSource::Proc));
 }
 
@@ -153,8 +157,8 @@ fn what_other_programs_show() {
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
     let assertions = [threads("^known-worker$", "1"), jmx("a:b=c", "D", "1")];
     let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
-    assert_eq!(told(&settings[0]), ("1", true));
-    assert_eq!(told(&settings[1]).0, "the server runs no JVM that can be found");
+    assert_eq!(reported(&settings[0]), ("1", true));
+    assert_eq!(reported(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
 
     // Of the JVMs that a start script runs the one that answers is asked; the names of the other's threads tells the kernel.
@@ -168,8 +172,8 @@ fn what_other_programs_show() {
     let settings = running
         .check_assertions(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")])
         .unwrap();
-    let told_of: Vec<_> = settings.iter().map(told).collect();
-    assert_eq!(told_of, [("30", true), ("3", true), ("1", true)]);
+    let reported_of: Vec<_> = settings.iter().map(reported).collect();
+    assert_eq!(reported_of, [("30", true), ("3", true), ("1", true)]);
 
     // What it has opened is known, though nothing but the script names it.
     let mut facts = running.facts().clone();
@@ -179,7 +183,7 @@ fn what_other_programs_show() {
 
 /// What answers is no JVM, and behind it there are two.
 #[test]
-fn jvms_of_which_none_answers_are_told() {
+fn jvms_of_which_none_answers_are_reported() {
     let dir = study("server.rb", &format!("Thread.new {{ sleep }}.name = 'known-worker'\n{RUBY_SERVER}"));
     std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
     let start =
@@ -195,16 +199,19 @@ fn jvms_of_which_none_answers_are_told() {
     };
     start("java Idle.java one &");
     let one = settings(&["one"]);
-    assert!(one.iter().all(|setting| told(setting).1), "the only one is meant, and hides no other's threads: {one:?}");
+    assert!(
+        one.iter().all(|setting| reported(setting).1),
+        "the only one is meant, and hides no other's threads: {one:?}"
+    );
     start("java Idle.java two & java Idle.java three &");
     for setting in settings(&["two", "three"]) {
-        let (reason, _) = told(&setting);
+        let (reason, _) = reported(&setting);
         assert!(reason.starts_with("the server runs 2 JVMs") && reason.contains("Idle.java three"), "{reason}");
     }
 }
 
 #[test]
-fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
+fn a_jvm_that_lets_nobody_ask_it_is_shown_with_the_cure() {
     let dir = study("Pools.java", SERVER);
     let java = on_jdk(&["-Xmx64m", "-XX:+DisableAttachMechanism"]);
     let program = JavaProgram::Main("Pools.java".into());
@@ -212,7 +219,7 @@ fn a_jvm_that_lets_nobody_ask_it_is_told_with_the_cure() {
     for setting in
         running.check_assertions(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]).unwrap()
     {
-        assert!(told(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
+        assert!(reported(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
     }
 }
 
@@ -227,7 +234,7 @@ fn a_command_ends_when_the_run_is_interrupted() {
         launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
     interrupted.store(true, Ordering::Relaxed);
     let settings = running.check_assertions(&[&said("sleep 600", None, "1")]).unwrap();
-    assert_eq!(told(&settings[0]).0, "the command was interrupted");
+    assert_eq!(reported(&settings[0]).0, "the command was interrupted");
 }
 
 /// What it has started may run on beside the load.
@@ -249,7 +256,7 @@ fn the_gems_that_a_ruby_has_loaded() {
     assert!(facts.gems.is_empty() && facts.build["description"].starts_with("ruby "), "{facts:?}");
     running.loaded(&mut facts);
     assert_eq!(facts.gems["json"].as_bytes(), version, "{:?}", facts.gems);
-    // The probe has told; the thread of it that stays does not count.
+    // The probe has reported; the thread of it that stays does not count.
     let threads = running.check_assertions(&[&threads("", "1")]).unwrap();
     let alone = threads[0].live.as_deref().unwrap().parse::<u32>().unwrap();
     assert!(alone <= 2, "MRI may keep a thread for its timer: {alone}");

@@ -40,7 +40,7 @@ fn results(settings: &[Setting]) -> Vec<(&str, SettingResult)> {
     settings.iter().map(|setting| (setting.name.as_str(), setting.result.clone())).collect()
 }
 
-/// Options that all variants have make no difference, and are told by themselves; what differs decides.
+/// Options that all variants have make no difference, and are named by themselves; what differs decides.
 #[test]
 fn options_that_all_variants_have_are_shared() {
     let dir = study("Server.java", SERVER);
@@ -130,9 +130,9 @@ fn a_command_may_hand_over_to_its_like() {
     assert!(is_unverified(&settings[0], "another than was launched"), "{settings:#?}");
 }
 
-/// What the first one told of itself is of no account.
+/// What the first one reported of itself is of no account.
 #[test]
-fn a_ruby_that_becomes_itself_anew_has_told_nothing() {
+fn a_ruby_that_becomes_itself_anew_has_reported_nothing() {
     let dir = study("server.rb", RUBY_SERVER);
     let boot = "ENV.delete('RUBYOPT')\nexec('ruby', 'server.rb', *ARGV)\n";
     fs::write(dir.path().join("boot.rb"), boot).unwrap();
@@ -145,7 +145,7 @@ fn a_ruby_that_becomes_itself_anew_has_told_nothing() {
 
 /// In one word or in two, and before the script: behind it the same is the program's own.
 #[test]
-fn a_ruby_is_told_not_to_read_its_options_by_its_own_words_only() {
+fn a_ruby_is_reported_not_to_read_its_options_by_its_own_words_only() {
     let dir = study("server.rb", RUBY_SERVER);
     let judge = |started: &str| {
         let env = [("RUBYOPT".to_owned(), "-W0".to_owned())].into();
@@ -154,7 +154,7 @@ fn a_ruby_is_told_not_to_read_its_options_by_its_own_words_only() {
     };
     for started in ["ruby --disable rubyopt server.rb {port}", "ruby -I lib --disable=gems,rubyopt server.rb {port}"] {
         let Inert { reason, .. } = judge(started) else { panic!("{started}: it is not read") };
-        assert!(reason.contains("told not to read it: --disable="), "{reason}");
+        assert!(reason.contains("does not read it: --disable="), "{reason}");
     }
     assert_eq!(judge("ruby server.rb {port} --disable=all"), InEffect);
 }

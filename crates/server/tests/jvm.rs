@@ -102,10 +102,10 @@ fn a_java_program_is_compiled_launched_and_asked() {
     assert!(facts.command.ends_with(&["known.Server".to_owned(), facts.port.to_string()]), "{:?}", facts.command);
 
     // The same sources are not compiled a second time.
-    let told = RefCell::new(Vec::new());
-    let announce = |step: &str| told.borrow_mut().push(step.to_owned());
+    let reported = RefCell::new(Vec::new());
+    let announce = |step: &str| reported.borrow_mut().push(step.to_owned());
     install(&spec, dir.path(), &toolbox(dir.path()).announcing(&announce)).unwrap();
-    assert!(told.take().is_empty());
+    assert!(reported.take().is_empty());
 }
 
 #[test]
@@ -211,13 +211,13 @@ fn a_jruby_that_does_not_exist_is_an_error_of_its_own() {
     let mut toolbox = toolbox(dir.path());
     toolbox.cache = dir.path().join("cache");
     fs::create_dir_all(dir.path().join("cache/jruby/9.4.15.0")).unwrap();
-    let told = RefCell::new(Vec::new());
-    let announce = |step: &str| told.borrow_mut().push(step.to_owned());
+    let reported = RefCell::new(Vec::new());
+    let announce = |step: &str| reported.borrow_mut().push(step.to_owned());
     let error = install(&spec, dir.path(), &toolbox.announcing(&announce)).unwrap_err();
     // Without a network it cannot be known.
     let RuntimeError::NoJruby { error: why, .. } = &error else { panic!("{error}") };
     assert!(matches!(**why, MavenError::NotFound { .. } | MavenError::Unreachable { .. }), "{error}");
     assert!(error.to_string().contains("jruby-dist:9.4.999.0"), "{error}");
     assert!(error.to_string().contains("JRuby 9.4.999.0 is not here (here: 9.4.15.0)"), "{error}");
-    assert_eq!(told.take(), ["fetching JRuby 9.4.999.0 through mvn"]);
+    assert_eq!(reported.take(), ["fetching JRuby 9.4.999.0 through mvn"]);
 }

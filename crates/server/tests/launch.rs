@@ -138,7 +138,7 @@ fn limited(limits: Limits, runtime: Runtime, dir: &tempfile::TempDir) -> Option<
 }
 
 #[test]
-fn a_kill_for_lack_of_memory_is_told() {
+fn a_kill_for_lack_of_memory_is_reported() {
     let limits = Limits { memory_bytes: Some(48 << 20), ..Limits::default() };
     let eat = "kept = (1..).lazy.map { |n| n.chr * 1_000_000 }.first(200)\n";
     let dir = study("server.rb", &format!("{eat}{RUBY_SERVER}"));
@@ -146,8 +146,8 @@ fn a_kill_for_lack_of_memory_is_told() {
     let error = launched.unwrap_err();
     assert!(matches!(error, LaunchError::Exited { exit: Exit::Signal(9), .. }), "{error}");
     assert_eq!(error.oom_kills(), 1);
-    let told = "for needing more memory than `limits.memory` allows (48 MiB)";
-    assert!(error.to_string().contains(told), "{error}");
+    let reported = "for needing more memory than `limits.memory` allows (48 MiB)";
+    assert!(error.to_string().contains(reported), "{error}");
 
     // The same of one that serves already, below a shell.
     let dir = study(
@@ -172,7 +172,7 @@ fn a_kill_for_lack_of_memory_is_told() {
     std::io::Write::write_all(&mut requested, b"GET / HTTP/1.0\r\n\r\n").unwrap();
     eventually("it has ended", || running.exit().is_some());
     assert_eq!(running.exit().unwrap().to_string(), "exit code 137");
-    assert!(running.killed().is_some_and(|why| why.contains(told)), "{:?}", running.killed());
+    assert!(running.killed().is_some_and(|why| why.contains(reported)), "{:?}", running.killed());
 }
 
 /// A JVM on one processor chooses the serial collector, and a quarter of the memory that it sees for its heap.

@@ -107,7 +107,7 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     let (gc, counters) = (used.gc.unwrap(), used.counters.unwrap());
     let (logged_s, ours_s) = (logged_s(&written, before), gc.paused_s());
     let counted_s: f64 = counters.collectors.iter().map(|collector| collector.time_s).sum();
-    let told = format!(
+    let reported = format!(
         "JDK {jdk}, {collector}: pauses {:.2} ms in the log, {:.2} ms in our samples, {:.2} ms counted; {} pauses, {:.1} MiB \
          allocated of {:.1}; safepoints {:.1} ms",
         logged_s * 1e3,
@@ -118,18 +118,18 @@ fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
         (REQUESTS * PIECES * 1016) as f64 / 1_048_576.0,
         counters.safepoint_s * 1e3,
     );
-    println!("{told}");
-    assert!(!gc.pauses_s.is_empty(), "{told}");
+    println!("{reported}");
+    assert!(!gc.pauses_s.is_empty(), "{reported}");
     let within = |value: f64, of: f64, share: f64| (value / of - 1.0).abs() <= share;
-    assert!(within(ours_s, logged_s, 0.05), "{told}");
+    assert!(within(ours_s, logged_s, 0.05), "{reported}");
     // The counters leave out a pause's first and last steps: a second way to see that nothing is missing, no more.
-    assert!(!counts_pauses || within(counted_s, logged_s, 0.3), "{told}");
-    assert!(gc.heap_after_bytes.is_some_and(|bytes| bytes < 128 << 20), "{told}");
+    assert!(!counts_pauses || within(counted_s, logged_s, 0.3), "{reported}");
+    assert!(gc.heap_after_bytes.is_some_and(|bytes| bytes < 128 << 20), "{reported}");
     // All but what came after the last collection, and during it where the program goes on meanwhile. ZGC counts whole pages, and
     // leaves some half empty.
     let requested = (REQUESTS * PIECES * 1016) as u64;
     let unknown = if matches!(collector, "Z" | "Shenandoah") { 2 * HEAP } else { HEAP };
-    assert!((requested.saturating_sub(unknown)..requested * 7 / 5).contains(&gc.allocated_bytes), "{told}");
+    assert!((requested.saturating_sub(unknown)..requested * 7 / 5).contains(&gc.allocated_bytes), "{reported}");
     assert!(counters.jit_s > 0.0 && counters.threads > 5, "{counters:?}");
 }
 
@@ -244,8 +244,8 @@ fn state_of_who_waits(pids: &[u32]) -> Vec<Vec<String>> {
     let tasks = pids.iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).unwrap());
     let statuses = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default());
     let waiting = statuses.filter(|status| status.starts_with("Name:\tbakeoff\n"));
-    let told = |line: &&str| line.starts_with("State") || line.contains("ctxt_switches");
-    waiting.map(|status| status.lines().filter(told).map(str::to_owned).collect()).collect()
+    let reported = |line: &&str| line.starts_with("State") || line.contains("ctxt_switches");
+    waiting.map(|status| status.lines().filter(reported).map(str::to_owned).collect()).collect()
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_program_of_others_is_known_by_its_name() {
     let others = Others::new();
     let hog = Hog::start();
     let pid: u32 = hog.0.parse().unwrap();
-    eventually("the hog is told", || others.busiest().iter().any(|other| other.pid == pid));
+    eventually("the hog is seen", || others.busiest().iter().any(|other| other.pid == pid));
     let hog = others.busiest().into_iter().find(|other| other.pid == pid).unwrap();
     assert!(hog.name == "known-hog" && hog.cores > 0.0, "{hog:?}");
 }

@@ -167,7 +167,7 @@ fn throws_at(places: u64) -> String {
     )
 }
 
-/// Only the largest groups are told by their place; the sum of a kind is of all.
+/// Only the largest groups are named by their place; the sum of a kind is of all.
 #[test]
 fn throwables_of_many_places_are_all_counted() {
     const PLACES: u64 = 150;
@@ -189,8 +189,8 @@ fn throwables_of_many_places_are_all_counted() {
     let gone = thrown.top.iter().find(|sum| sum.key[0] == "Server$Gone").unwrap();
     assert_eq!(gone.count, PLACES * EACH, "{thrown:#?}");
     assert!(profile.throwables_of(ThrowableKind::Java) >= gone.count, "{thrown:#?}");
-    let told: u64 = profile.throwables.top.iter().map(|sum| sum.count).sum();
-    assert!(told < gone.count && profile.throwables.count == thrown.count, "the places are not all told");
+    let reported: u64 = profile.throwables.top.iter().map(|sum| sum.count).sum();
+    assert!(reported < gone.count && profile.throwables.count == thrown.count, "not all places are listed");
 }
 
 /// Uses most of its CPU time in one method.
@@ -261,8 +261,8 @@ fn a_ruby_without_a_recorder_says_so() {
     let running = launch_ruby(RAISES, &["{port}"], Some(&none), dir.path());
     let cpu = running.watch_cpu();
     all_ask(running.address());
-    let told = running.record().unwrap_err();
-    assert!(told.contains("gem stackprof") && told.contains("apt-get install ruby-stackprof"), "{told}");
+    let reported = running.record().unwrap_err();
+    assert!(reported.contains("gem stackprof") && reported.contains("apt-get install ruby-stackprof"), "{reported}");
     let cpu = cpu.end().unwrap();
     assert!(cpu.total_s > 0.0 && (cpu.jit_s - 0.0).abs() < 1e-9, "{cpu:?}");
 }
@@ -275,6 +275,9 @@ fn a_master_without_its_workers_is_no_recording() {
                   Process.singleton_class.prepend(Module.new { define_method(:_fork) { original.call } })\n";
     let dir = tempfile::tempdir().unwrap();
     let running = launch_ruby(&[unseen, HOT].concat(), &["{port}", "2"], None, dir.path());
-    let told = running.record().unwrap_err();
-    assert!(told.contains("takes no samples of itself") && told.contains("forked by a Ruby before 3.1"), "{told}");
+    let reported = running.record().unwrap_err();
+    assert!(
+        reported.contains("takes no samples of itself") && reported.contains("forked by a Ruby before 3.1"),
+        "{reported}"
+    );
 }

@@ -86,7 +86,7 @@ fn a_java_program_behind_a_script() {
     wanted.push(requested(SettingKind::Runtime, "command", "sh start.sh {port}"));
     let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
-    // Each is itself, and not one of its options; of what is not as it should be it is told which.
+    // Each is itself, and not one of its options; of what is not as it should be the test shows which.
     let values = |at: usize| {
         [Some(settings[at].requested.as_str()), settings[at].live.as_deref(), settings[at].default.as_deref()]
     };
@@ -106,15 +106,15 @@ fn a_java_program_behind_a_script() {
         requested(SettingKind::JvmFlag, opens, ""),
         requested(SettingKind::Property, "maven.home", "/opt"),
     ];
-    let told = running.varied(&others);
-    let live: Vec<&str> = told.iter().map(|live| live.live.as_str()).collect();
+    let reported = running.varied(&others);
+    let live: Vec<&str> = reported.iter().map(|live| live.live.as_str()).collect();
     assert_eq!(live[0], "MaxHeapSize = 83886080, UseThreadPriorities = true, known.place = here");
-    assert!(live[1].starts_with("NewSize = ") && live[1].contains(", MaxNewSize = "), "{told:?}");
+    assert!(live[1].starts_with("NewSize = ") && live[1].contains(", MaxNewSize = "), "{reported:?}");
     assert_eq!(live[2..], [format!("{opens} absent").as_str(), "maven.home absent"]);
 
     let mut sampler = running.sampler();
     get(running.address());
-    // By a log that it has been told to write: the script knows of none.
+    // By a log that it was made to write: the script knows of none.
     let collect = Command::new("jcmd").args([&facts.pid.to_string(), "GC.run"]).output().unwrap();
     assert!(collect.status.success(), "{collect:?}");
     let JvmUse { counters, gc } = sampler.sample().unwrap().jvm.unwrap();
@@ -230,9 +230,9 @@ fn a_library_that_is_preloaded_is_mapped() {
     assert_eq!(results(&settings), [InEffect, InEffect, Overridden], "{settings:#?}");
 }
 
-/// Whether YJIT is on is told only from inside.
+/// Whether YJIT is on is known only from inside.
 #[test]
-fn a_ruby_that_has_told_nothing_is_not_said_to_be_without_yjit() {
+fn a_ruby_that_has_reported_nothing_is_not_said_to_be_without_yjit() {
     for (trial, start, why) in [
         ("a trial", "exec ruby server.rb $1\n", "no path with a space"),
         ("trial", "RUBYOPT=--yjit exec ruby server.rb $1\n", "set anew"),
@@ -285,12 +285,12 @@ fn the_gems_of_forked_workers_are_seen() {
     let running = launch("exec ruby server.rb $1\n", &[("GEM_PATH", &gems)], &dir);
     let facts = facts(&running);
     assert_eq!(facts.gems.get("widget").map(String::as_str), Some("1.0, 2.0"), "{:?}", facts.gems);
-    let told = |kind: &str| {
+    let reported = |kind: &str| {
         let files = fs::read_dir(dir.path().join("trial")).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("probe.") && name.ends_with(kind)).count()
     };
-    assert_eq!(told(".loaded.json"), 3, "the master has told, too");
+    assert_eq!(reported(".loaded.json"), 3, "the master has reported, too");
 }
 
 /// As Rails does once it has booted, on Ruby 3.3 and later: earlier ones cannot, and only say so here.
@@ -414,9 +414,9 @@ fn a_title_of_one_word_is_all_that_is_shown() {
     assert!(!facts.hides_env && !facts.hides_command && facts.env["WORKERS"] == "3", "{facts:?}");
 }
 
-/// A Ruby that becomes another program has told of itself, and is no more.
+/// A Ruby that becomes another program has reported of itself, and is no more.
 #[test]
-fn what_a_ruby_was_before_is_not_told() {
+fn what_a_ruby_was_before_is_not_reported() {
     let dir = study("server.rb", RUBY_SERVER);
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
     let running = launch("exec ruby -e 'exec \"java\", \"Server.java\", *ARGV' $1\n", &[("RUBYOPT", "-W0")], &dir);

@@ -100,17 +100,17 @@ fn an_interrupt_ends_a_helper_and_all_it_started() {
     let spec = hanging_jdk(dir.path());
     let flag = Arc::new(AtomicBool::new(false));
     let launcher = launcher().interrupted_by(Arc::clone(&flag));
-    let (told, grandchild) = (RefCell::new(Vec::new()), dir.path().join("grandchild"));
+    let (reported, grandchild) = (RefCell::new(Vec::new()), dir.path().join("grandchild"));
     let error = thread::scope(|scope| {
         scope.spawn(|| {
             eventually("the compiler hangs", || grandchild.is_file());
             flag.store(true, Ordering::Relaxed);
         });
-        let announce = |step: &str| told.borrow_mut().push(step.to_owned());
+        let announce = |step: &str| reported.borrow_mut().push(step.to_owned());
         install(&spec, dir.path(), &toolbox_of(&launcher, dir.path()).announcing(&announce)).unwrap_err()
     });
     assert!(error.is_interrupted(), "{error}");
-    assert_eq!(told.take(), ["compiling Server.java"]);
+    assert_eq!(reported.take(), ["compiling Server.java"]);
     assert!(!runs(read_pid(&dir.path().join("javac"))) && !runs(read_pid(&grandchild)));
 }
 
@@ -151,8 +151,8 @@ fn kill_9_of_the_supervisor_ends_the_program_and_is_noticed() {
     let error = running.stop(Duration::from_secs(1)).unwrap_err().to_string();
     // The one thing that can be left, and it is said.
     kill_process(pid(grandchild), Signal::KILL).unwrap();
-    let told = format!("may still run: look for what is left of process {server}");
-    assert!(error.contains(&told), "{error}");
+    let reported = format!("may still run: look for what is left of process {server}");
+    assert!(error.contains(&reported), "{error}");
 }
 
 #[test]

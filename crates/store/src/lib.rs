@@ -142,7 +142,7 @@ impl Store {
             } else if refers_to_nothing(&cause) {
                 StoreError::NoSuchRun { wanted: run.to_owned() }
             } else {
-                self.told(cause)
+                self.reported(cause)
             }
         })
     }
@@ -151,7 +151,11 @@ impl Store {
     pub fn add_profiling_run(&self, run: &str, made: &ProfilingRun) -> Result<(), StoreError> {
         let row = ProfilingRow::of(run, made)?;
         self.wait(async |connection| row.insert(connection).await).map_err(|cause| {
-            if refers_to_nothing(&cause) { StoreError::NoSuchRun { wanted: run.to_owned() } } else { self.told(cause) }
+            if refers_to_nothing(&cause) {
+                StoreError::NoSuchRun { wanted: run.to_owned() }
+            } else {
+                self.reported(cause)
+            }
         })
     }
 
@@ -210,7 +214,7 @@ impl Store {
                         .await?;
                 Ok((row, trials, profiling_runs))
             })
-            .map_err(|cause| self.told(cause))?;
+            .map_err(|cause| self.reported(cause))?;
         record(&row, &trials, &profiling_runs).map_err(unreadable(&run))
     }
 
@@ -291,7 +295,7 @@ impl Store {
             transaction.commit().await
         })
         .map_err(|cause| {
-            if is_there_already(&cause) { StoreError::RunExists { run: run.clone() } } else { self.told(cause) }
+            if is_there_already(&cause) { StoreError::RunExists { run: run.clone() } } else { self.reported(cause) }
         })
     }
 
@@ -302,7 +306,7 @@ impl Store {
                 let done = sqlx::query(sql).bind(run).bind(value).execute(connection).await?;
                 Ok(done.rows_affected())
             })
-            .map_err(|cause| self.told(cause))?;
+            .map_err(|cause| self.reported(cause))?;
         if changed == 0 { Err(StoreError::NoSuchRun { wanted: run.to_owned() }) } else { Ok(()) }
     }
 
@@ -311,7 +315,7 @@ impl Store {
             let query = values.iter().fold(sqlx::query(sql), |query, value| query.bind(*value));
             query.fetch_all(connection).await
         })
-        .map_err(|cause| self.told(cause))
+        .map_err(|cause| self.reported(cause))
     }
 
     /// Waits for `work` on the connection.
@@ -324,7 +328,7 @@ impl Store {
         self.runtime.block_on(work(&mut connection))
     }
 
-    fn told(&self, cause: sqlx::Error) -> StoreError {
+    fn reported(&self, cause: sqlx::Error) -> StoreError {
         StoreError::from_database(&self.path, cause)
     }
 }

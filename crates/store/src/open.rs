@@ -31,7 +31,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
 
 /// Connects to the store at `path`, which is made if there is no file.
 pub(crate) async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
-    let told = |cause| StoreError::from_database(path, cause);
+    let reported = |cause| StoreError::from_database(path, cause);
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -39,10 +39,10 @@ pub(crate) async fn connect(path: &Path) -> Result<SqliteConnection, StoreError>
         .busy_timeout(BUSY)
         // A trial takes minutes and is committed once: waiting for the disk costs nothing, losing it to a power cut does.
         .synchronous(SqliteSynchronous::Full);
-    let mut connection = SqliteConnection::connect_with(&options).await.map_err(told)?;
+    let mut connection = SqliteConnection::connect_with(&options).await.map_err(reported)?;
     claim(&mut connection, path).await?;
     // Only now: the file is known to be ours.
-    write_ahead(&mut connection).await.map_err(told)?;
+    write_ahead(&mut connection).await.map_err(reported)?;
     Ok(connection)
 }
 
@@ -96,14 +96,14 @@ enum Unread {
 
 /// Opens the file for reading and looks what it is; `alone` without its companions and without locks.
 async fn read(path: &Path, alone: bool) -> Result<(SqliteConnection, Form), Unread> {
-    let told = |cause| if is_shut(&cause) { Unread::Shut } else { other(path, cause) };
+    let reported = |cause| if is_shut(&cause) { Unread::Shut } else { other(path, cause) };
     // With the right to write, SQLite takes away its companions again; without, it opens the file to read by itself.
     let options =
         SqliteConnectOptions::new().filename(path).immutable(alone).pragma("query_only", "ON").busy_timeout(BUSY);
-    let mut connection = SqliteConnection::connect_with(&options).await.map_err(told)?;
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut connection).await.map_err(told)?;
+    let mut connection = SqliteConnection::connect_with(&options).await.map_err(reported)?;
+    let id: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut connection).await.map_err(reported)?;
     let tables: i64 =
-        sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut connection).await.map_err(told)?;
+        sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut connection).await.map_err(reported)?;
     match (id, tables) {
         (_, 0) => return Ok((connection, Form::Empty)),
         (APPLICATION_ID, _) => {}
@@ -149,16 +149,18 @@ async fn write_ahead(connection: &mut SqliteConnection) -> Result<(), sqlx::Erro
 
 /// Makes sure that the file is ours and of this version's form, in one transaction: a second opener waits for the first.
 async fn claim(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
-    let told = |cause| StoreError::from_database(path, cause);
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(told)?;
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *transaction).await.map_err(told)?;
-    let tables: i64 =
-        sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *transaction).await.map_err(told)?;
+    let reported = |cause| StoreError::from_database(path, cause);
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(reported)?;
+    let id: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *transaction).await.map_err(reported)?;
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(reported)?;
     match (id, tables) {
         (APPLICATION_ID, _) => {}
         (0, 0) => {
             let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
-            sqlx::query(&mark).execute(&mut *transaction).await.map_err(told)?;
+            sqlx::query(&mark).execute(&mut *transaction).await.map_err(reported)?;
         }
         _ => return Err(StoreError::NotOurs { path: path.to_owned() }),
     }
@@ -167,8 +169,8 @@ async fn claim(connection: &mut SqliteConnection, path: &Path) -> Result<(), Sto
         MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_) => {
             StoreError::Newer { path: path.to_owned() }
         }
-        MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => told(cause),
-        other => told(sqlx::Error::Migrate(Box::new(other))),
+        MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => reported(cause),
+        other => reported(sqlx::Error::Migrate(Box::new(other))),
     })?;
-    transaction.commit().await.map_err(told)
+    transaction.commit().await.map_err(reported)
 }

@@ -153,8 +153,11 @@ fn one_way(keys: &AssertionKeys, problems: &mut Problems) -> Option<()> {
             .at(name.place, "one of `jmx`, `http`, `command` and `threads` is needed")
             .help("as in `threads = \"^worker-\"` or `http = { get = \"/status\", json = \"$.pool\" }`")
     } else {
-        let told = |problem: Problem, (way, place): (&str, SourceSpan)| problem.at(place, format!("`{way}` here"));
-        written.into_iter().fold(problem, told).help("leave one of them, and give the others assertions of their own")
+        let reported = |problem: Problem, (way, place): (&str, SourceSpan)| problem.at(place, format!("`{way}` here"));
+        written
+            .into_iter()
+            .fold(problem, reported)
+            .help("leave one of them, and give the others assertions of their own")
     });
     None
 }

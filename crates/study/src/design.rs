@@ -146,7 +146,7 @@ fn fraction<'a>(file: &'a StudyFile, wanted: &At<String>, problems: &mut Problem
         );
         return all;
     }
-    // More are more variants than a study can have, which is told there.
+    // More are more variants than a study can have, which is reported there.
     if file.factor.len() > MOST_LEADING + following {
         return all;
     }

@@ -393,7 +393,7 @@ pub(crate) struct FeederKeys {
 }
 
 /// A value that has to be found in the running server: read by one of `jmx`, `http`, `command` and `threads`. Another value
-/// makes the result invalid; one that cannot be read is told.
+/// makes the result invalid; one that cannot be read is reported.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssertionKeys {
@@ -416,7 +416,7 @@ pub(crate) struct AssertionKeys {
     #[serde(default)]
     pub when: When,
     /// Whether the value is the size of a pool (connections, threads, all processes together) of which each request takes one:
-    /// one that is smaller than the users at once is told. Default: false.
+    /// one that is smaller than the users at once is reported. Default: false.
     pub pool: Option<At<bool>>,
 }
 
@@ -520,7 +520,7 @@ pub(crate) struct DecideKeys {
     /// The time that a run may take, such as `20m`: how many blocks it has is fixed by that, once a block's length is known. `--budget` replaces
     /// it. Default: 30m, or what the least number of blocks takes at the longest.
     pub within: Option<At<Length>>,
-    /// How often the service is deployed anew, 1s to 720h: who serves more from one launch to the next is told of such a life,
+    /// How often the service is deployed anew, 1s to 720h: the report says who serves more in such a life,
     /// too. It decides nothing. Default: lives of 5 and 15 minutes, an hour and a day alone.
     pub redeploy_every: Option<At<Length>>,
     /// How often every variant is launched.

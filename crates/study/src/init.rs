@@ -145,7 +145,7 @@ fn java(archive: &str, build: Option<&str>) -> App {
         server: format!(
             "runtime = \"java\"\n{runnable}jar = {}\n# jdk = \"21\"                         # the newest found when absent\n\
              jvm = [\"-Xms1g\", \"-Xmx1g\"]\n\
-             # How the server is told its port: Spring Boot reads SERVER_PORT, others PORT; \
+             # How the server is reported its port: Spring Boot reads SERVER_PORT, others PORT; \
              Jenkins takes `args = [\"--httpPort={{port}}\"]`.\n\
              env = {{ SERVER_PORT = \"{{port}}\", PORT = \"{{port}}\" }}",
             quoted(archive)

@@ -47,7 +47,7 @@ impl Launches {
         }
         if !keys.fillable().any(|text| names(text).any(|name| name == "port")) {
             problems.add(
-                Problem::new("the server is not told its port")
+                Problem::new("the server does not learn its port")
                     .at(server, "no text of its launch holds `{port}`")
                     .help("every launch gets a free port: pass it on, as in `env = { PORT = \"{port}\" }` or `args = [\"--port={port}\"]`"),
             );
@@ -174,12 +174,12 @@ pub(crate) fn missing(what: &str, file: &At<Text>) -> Problem {
 /// Keys that the runtime would silently ignore are mistakes.
 fn refuse_foreign_keys(keys: &ServerKeys, runtime: &At<RuntimeName>, problems: &mut Problems) {
     let name = runtime.value.name();
-    let mut told = "";
+    let mut reported = "";
     for entry in keys.entries().iter().filter(|entry| !runtime.value.knows(entry.key)) {
-        if entry.key == told {
+        if entry.key == reported {
             continue;
         }
-        told = entry.key;
+        reported = entry.key;
         let owners = RuntimeName::ALL.into_iter().filter(|owner| owner.knows(entry.key));
         let owners: Vec<String> = owners.map(|owner| format!("\"{}\"", owner.name())).collect();
         problems.add(

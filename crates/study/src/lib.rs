@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The form of single values (lengths of time, percentages, names of metrics) is checked while reading and ends it;
-//! everything else is checked afterwards and told together.
+//! everything else is checked afterwards and reported together.
 
 mod assertion;
 mod decide;
@@ -89,7 +89,7 @@ fn file_name(name: &str) -> String {
     Path::new(name).file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
 }
 
-/// What the file means. Where something is wrong it is left out or replaced, and told in `problems`.
+/// What the file means. Where something is wrong it is left out or replaced, and reported in `problems`.
 fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, problems: &mut Problems) -> Study {
     let services = launch::services(&file.service, problems);
     let service_names: Vec<&str> = services.iter().map(|service| service.name.as_str()).collect();

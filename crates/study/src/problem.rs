@@ -1,4 +1,4 @@
-//! What can be wrong with a study file, and how it is told.
+//! What can be wrong with a study file, and how it is shown.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -141,7 +141,7 @@ fn example(key: &str) -> String {
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Adds one, unless it is known already: what several variants share is told once.
+    /// Adds one, unless it is known already: what several variants share is shown once.
     pub fn add(&mut self, problem: Problem) {
         if !self.0.contains(&problem) {
             self.0.push(problem);

@@ -132,7 +132,7 @@ fn wrong(from: &str, to: &str, place: &str, cure: &str) {
     let underlined = &text[label.offset()..label.offset() + label.len()];
     let help = error.help().expect("every error suggests a cure").to_string();
     assert!(underlined == place && help.contains(cure), "{error}\nat {underlined}\n{help}");
-    assert_eq!(error.problems(), 1, "one mistake is told once: {:?}", miette::Report::new(error));
+    assert_eq!(error.problems(), 1, "one mistake is shown once: {:?}", miette::Report::new(error));
 }
 
 #[test]

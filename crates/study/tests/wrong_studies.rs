@@ -79,7 +79,7 @@ fn shows(snapshot: &str, text: &str, places: &[&str], cure: &str) {
     assert_eq!(underlined, places, "\n{rendered}");
     let help = error.help().expect("every error suggests a cure").to_string();
     assert!(help.contains(cure), "no `{cure}` in:\n{rendered}");
-    assert_eq!(error.problems(), 1, "one mistake is told once:\n{rendered}");
+    assert_eq!(error.problems(), 1, "one mistake is shown once:\n{rendered}");
     insta::assert_snapshot!(snapshot, rendered);
 }
 
@@ -150,7 +150,7 @@ wrong! {
         underlines ["\"-Xms5x\""], suggests "`-Xms512m`";
     memory_too_small: "runtime = \"jruby\"" => "runtime = \"jruby\"\njvm = [\"-Xmx512k\"]",
         underlines ["\"-Xmx512k\""], suggests "write more";
-    port_never_told: "PORT = \"{port}\"" => "PORT = 8080",
+    port_never_reported: "PORT = \"{port}\"" => "PORT = 8080",
         underlines ["[server]"], suggests "free port";
     unknown_placeholder: "PORT = \"{port}\"" => "PORT = \"{port}\", HOME = \"{drial_dir}\"",
         underlines ["\"{drial_dir}\""], suggests "did you mean `{trial_dir}`?";
@@ -330,13 +330,13 @@ fn a_misspelt_limit() {
 
 #[test]
 fn assertions_that_cannot_hold() {
-    let wrong = |keys: &str, underlined: &[&str], told: &str| {
+    let wrong = |keys: &str, underlined: &[&str], reported: &str| {
         let (text, error) = (assertion(keys), read(&assertion(keys)));
         let places = error.labels().into_iter().flatten();
         let places: Vec<&str> = places.map(|label| &text[label.offset()..label.offset() + label.len()]).collect();
         let shown = rendered(&error);
         assert_eq!(places, underlined, "\n{shown}");
-        assert!(shown.contains(told), "no `{told}` in\n{shown}");
+        assert!(shown.contains(reported), "no `{reported}` in\n{shown}");
         assert_eq!(error.problems(), 1, "\n{shown}");
     };
     let both = "{ off = 1, on = 2, onn = 2 }";
@@ -392,7 +392,7 @@ fn assertions_that_can_hold() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_together() {
+fn all_that_is_wrong_is_shown_together() {
     let text = GOOD.replace("server.rb", "sever.rb").replace("[1, 20]", "[0, 20]").replace("min = 5", "min = 1");
     let error = read(&text);
     assert_eq!(error.problems(), 3);

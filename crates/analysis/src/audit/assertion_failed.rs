@@ -140,7 +140,7 @@ mod tests {
         record
     }
 
-    fn told(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
+    fn reported(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
         let found = rule(record, &crate::assess(record, &Boundaries::standard()));
         let facts = |found: &Found| -> Vec<String> {
             found.finding.facts.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn another_value_is_seen() {
-        assert_eq!(told(&record(Some("30"), &SettingResult::InEffect)), []);
+        assert_eq!(reported(&record(Some("30"), &SettingResult::InEffect)), []);
         let mut record = record(Some("12"), &SettingResult::Overridden);
         let launches = record.trials.iter().filter(|trial| trial.variant == 1).count();
         let facts = [
@@ -158,7 +158,7 @@ mod tests {
             "read from threads named /^w/".to_owned(),
             format!("launches {launches} of {launches}"),
         ];
-        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
+        assert_eq!(reported(&record), [(Severity::Invalid, facts.to_vec())]);
         // One launch is enough, and no other rule tells of it.
         let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
         on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
@@ -174,7 +174,7 @@ mod tests {
         record.study.variants.iter_mut().for_each(|variant| variant.assertions = vec![assertion.clone()]);
         let read = record.trials.iter().find(|trial| trial.variant == 1).unwrap().settings[1].clone();
         record.trials.iter_mut().filter(|trial| trial.variant == 0).for_each(|trial| trial.settings.push(read.clone()));
-        assert_eq!(told(&record), []);
+        assert_eq!(reported(&record), []);
 
         let see = |record: &mut StudyRecord, variant, launches: usize, value: &str| {
             let own = record.trials.iter_mut().filter(|trial| trial.variant == variant).take(launches);
@@ -182,25 +182,25 @@ mod tests {
         };
         see(&mut record, 1, usize::MAX, "2.2.4");
         let facts = ["seen 2.2.4", "seen of off 2.2.22", "read from threads named /^w/"].map(str::to_owned);
-        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
+        assert_eq!(reported(&record), [(Severity::Invalid, facts.to_vec())]);
         // Launches of one variant have to agree, too; with a baseline that does not, nobody can.
         see(&mut record, 1, usize::MAX, "2.2.22");
         see(&mut record, 0, 1, "2.2.4");
         let facts = ["seen 2.2.22; 2.2.4", "read from threads named /^w/"].map(str::to_owned);
-        assert_eq!(told(&record), [(Severity::Invalid, facts.to_vec())]);
+        assert_eq!(reported(&record), [(Severity::Invalid, facts.to_vec())]);
     }
 
     #[test]
     fn what_no_launch_could_read_is_a_warning() {
         let reason = SettingResult::Unverified { reason: "jcmd did not answer".into() };
         let mut record = record(None, &reason);
-        let (severity, facts) = told(&record).remove(0);
+        let (severity, facts) = reported(&record).remove(0);
         assert_eq!(severity, Severity::Warning);
         assert_eq!(facts[..2], ["not read jcmd did not answer", "expected 30"]);
         assert_eq!(testing::found(setting_unverified::rule, &record), []);
         // A launch that could not be read is covered by the others.
         let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
         on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
-        assert_eq!(told(&record), []);
+        assert_eq!(reported(&record), []);
     }
 }

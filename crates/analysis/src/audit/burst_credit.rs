@@ -6,7 +6,7 @@ use model::{FindingId, Severity, StudyRecord};
 use super::{Assessment, Found};
 use crate::robust;
 
-/// Launches from which on a rise of steal is told.
+/// Launches from which on a rise of steal is reported.
 const FEWEST: usize = 6;
 /// A rise of steal that is no chance, cores.
 const RISE_CORES: f64 = 0.1;
@@ -28,9 +28,9 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
         "Measure on a machine without credits (or with unlimited ones), or wait until steal has gone.",
     );
     let found = machine.into_iter().fold(found, |found, machine| found.with("machine", machine));
-    let told =
+    let reported =
         |[first, last]: [f64; 2]| format!("{first:.2} cores in the first third of the launches, {last:.2} in the last");
-    vec![rise.into_iter().fold(found, |found, rise| found.with("steal", told(rise)))]
+    vec![rise.into_iter().fold(found, |found, rise| found.with("steal", reported(rise)))]
 }
 
 /// Median steal of the first and of the last third of the launches, cores, where it rose.
@@ -53,7 +53,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn steal_that_rises_is_told() {
+    fn steal_that_rises_is_reported() {
         let with = |steal: fn(usize) -> f64| {
             let mut record = fixture::record(6, 0.0);
             record.trials.iter_mut().enumerate().for_each(|(n, trial)| trial.host.steal_cores = steal(n));

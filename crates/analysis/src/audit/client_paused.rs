@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_told() {
+    fn a_pause_is_reported() {
         assert_eq!(gravest(rule, &late(2, 0.0, 2)), None);
         assert_eq!(gravest(rule, &late(2, 0.3, 2)), None, "a busy machine");
         for sample in [0, 2] {

@@ -9,12 +9,12 @@ use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEA
 use crate::compare::{self, BASELINE};
 use crate::{robust, sequential};
 
-/// Canary times from which on their scatter is told: those before and after five launches. Of fewer, two that chance put
+/// Canary times from which on their scatter is reported: those before and after five launches. Of fewer, two that chance put
 /// apart would already make a scatter.
 const FEWEST_CANARIES: usize = 10;
-/// The figure of which it is told whose they are.
+/// The figure whose owner is named.
 const OTHERS: &str = "other processes, median launch";
-/// Launches from which on the scatter of their frequencies is told.
+/// Launches from which on the scatter of their frequencies is reported.
 const FEWEST_LAUNCHES: usize = 5;
 
 /// A warning when the median launch was disturbed, the canary scatters, or disturbed blocks had to be used because no
@@ -115,7 +115,7 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
         meaning,
         "Stop what else runs, or use a machine of its own.",
     );
-    let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.told()));
+    let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.reported()));
     let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
     let found = match noisy_neighbour(record).filter(|_| is_others) {
         Some(neighbour) => found.with("the busiest of them", neighbour),
@@ -154,7 +154,7 @@ impl Figure {
         self.value > self.floor
     }
 
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         format!("{}, beyond the floor of {}", (self.write)(self.value), (self.write)(self.floor))
     }
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_beyond_its_floor_is_told() {
+    fn only_what_is_beyond_its_floor_is_reported() {
         let mut record = fixture::record(6, 0.0);
         record.trials.iter_mut().for_each(|trial| trial.host.steal_cores = 0.1);
         let steal = pair("steal, median launch", "0.10 cores, beyond the floor of 0.03 cores");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn steal_that_goes_with_a_variant_is_told() {
+    fn steal_that_goes_with_a_variant_is_reported() {
         let stolen = |blocks: usize, of: fn(usize, usize) -> f64| {
             let mut record = fixture::record(blocks, 0.0);
             for (number, trial) in record.trials.iter_mut().enumerate() {
@@ -276,8 +276,8 @@ mod tests {
             }
             record
         };
-        let told = facts(&stolen(8, |variant, number| 0.1 * variant as f64 + scattered(number)));
-        let [(what, cores)] = &told[..] else { panic!("{told:?}") };
+        let reported = facts(&stolen(8, |variant, number| 0.1 * variant as f64 + scattered(number)));
+        let [(what, cores)] = &reported[..] else { panic!("{reported:?}") };
         assert_eq!(what, "steal while it was measured, difference");
         assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
         // As much from both, however much; too little to matter; too few blocks; one launch of many.
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn others_that_go_with_a_variant_are_told() {
+    fn others_that_go_with_a_variant_are_reported() {
         let mut record = fixture::record(8, 0.0);
         for (number, trial) in record.trials.iter_mut().enumerate() {
             let others_cores = 0.4 * trial.variant as f64 + scattered(number);
@@ -296,8 +296,8 @@ mod tests {
                 sample.host = Some(HostUse { others_cores, ..HostUse::default() });
             }
         }
-        let told = facts(&record);
-        let [(what, cores)] = &told[..] else { panic!("{told:?}") };
+        let reported = facts(&record);
+        let [(what, cores)] = &reported[..] else { panic!("{reported:?}") };
         assert_eq!(what, "other processes while it was measured, difference");
         assert!(cores.starts_with("+0.") && cores.contains("cores [+0."), "{cores}");
     }
@@ -317,8 +317,8 @@ mod tests {
         record.trials[9].host.others_cores = 1.0;
         record.trials[9].host.noisy_neighbour =
             Some(model::NoisyNeighbour { name: "sh".to_owned(), pid: 7, cores: 0.75 });
-        let told = facts(&record).pop().unwrap().1;
-        assert!(told.ends_with(": other processes used 1.00 cores, sh 0.75 of them"), "{told}");
+        let reported = facts(&record).pop().unwrap().1;
+        assert!(reported.ends_with(": other processes used 1.00 cores, sh 0.75 of them"), "{reported}");
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_is_told_of_whom_it_throttles() {
+    fn a_quota_is_reported_of_whom_it_throttles() {
         let mut record = fixture::record(6, 0.0);
         let samples = record.trials.iter_mut().flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples);
         samples.for_each(|sample| sample.server.as_mut().unwrap().throttled_s = Some(sample.length_s / 4.0));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frequency_that_differs_between_launches_is_told() {
+    fn a_frequency_that_differs_between_launches_is_reported() {
         let frequency = |mhz: fn(usize) -> f64| {
             let mut record = fixture::record(6, 0.0);
             for (number, trial) in record.trials.iter_mut().enumerate() {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_told() {
+    fn noise_is_reported() {
         let mut record = fixture::record(6, 0.0);
         assert_eq!(gravest(rule, &record), None);
         record.trials[9].host.others_cores = 1.0;
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_blocks_beyond_the_spare_ones_are_told() {
+    fn disturbed_blocks_beyond_the_spare_ones_are_reported() {
         let mut record = fixture::record(6, 0.0);
         record.plan.schedule.spare_blocks = 0;
         record.trials[9].host.others_cores = 1.0;

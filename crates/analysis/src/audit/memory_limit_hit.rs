@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_are_told() {
+    fn both_sides_are_reported() {
         let mut record = fixture::record(6, 0.0);
         hit(&mut record, [0, 8]);
         record.study.variants[1].server.limits.memory_bytes = Some(64 << 20);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_sides_are_told_apart_in_less_than_one_of_a_thousand_studies() {
+    fn equal_sides_are_distinguished_in_less_than_one_of_a_thousand_studies() {
         for hit in [0.01, 0.1, 0.3, 0.5, 0.7, 0.9] {
             assert!(vetoed(hit) <= 0.001, "{hit}: {}", vetoed(hit));
         }

@@ -73,10 +73,10 @@ impl Found {
         self
     }
 
-    /// With the last that the services of a trial wrote, unless it is told already.
-    fn with_last_words(self, trial: &TrialRecord, told: &str) -> Self {
+    /// With the last that the services of a trial wrote, unless it is shown already.
+    fn with_last_words(self, trial: &TrialRecord, reported: &str) -> Self {
         trial.service_logs.iter().fold(self, |found, (name, log)| match text::last_words(log, |_| true) {
-            Some(last) if !told.contains(&last) => found.with(format!("service {name}'s last words"), last),
+            Some(last) if !reported.contains(&last) => found.with(format!("service {name}'s last words"), last),
             _ => found,
         })
     }

@@ -7,7 +7,7 @@ use crate::blocks::Fate;
 use crate::next::Stop;
 
 /// Invalid where launches were made and no block of them counts: there is nothing to compare. Nothing where other findings veto all
-/// verdicts, or a variant could not be launched: that is the cause, and told as such.
+/// verdicts, or a variant could not be launched: that is the cause, and reported as such.
 pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let is_hopeless = || matches!(assessment.end(), Some(Stop::Hopeless { .. }));
     if record.trials.is_empty() || assessment.used() > 0 || is_hopeless() {
@@ -42,15 +42,15 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     };
     let spent_s: f64 = pilots().map(|trial| trial.host.elapsed_s).sum();
     let fate = |fate| assessment.blocks.iter().filter(|block| block.fate == fate).count();
-    let told = [
+    let reported = [
         (pilots().count(), "launches that only warmed up", format!(", {} in all", text::seconds(spent_s.round()))),
         (pilots().filter(unsteady).count(), "of them not steady within the cap", String::new()),
         (fate(Fate::Incomplete), "blocks that were not finished", String::new()),
         (fate(Fate::Failed), "blocks in which a launch failed", String::new()),
         (fate(Fate::Excluded), "blocks excluded", String::new()),
     ];
-    let told = told.into_iter().filter(|(count, ..)| *count > 0);
-    vec![told.fold(found, |found, (count, what, more)| found.with(what, format!("{count}{more}")))]
+    let reported = reported.into_iter().filter(|(count, ..)| *count > 0);
+    vec![reported.fold(found, |found, (count, what, more)| found.with(what, format!("{count}{more}")))]
 }
 
 #[cfg(test)]

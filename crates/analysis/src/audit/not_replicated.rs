@@ -32,7 +32,7 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
             Severity::Warning,
             "the run",
             "Launches of one and the same server differ, by several per cent as a rule: with so few of them nothing can be \
-             told from that.",
+             concluded from that.",
             remedy,
         )
         .with("used blocks", format!("{used} of at least {FIRST_LOOK}")),
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_run_that_can_go_on_is_told_to() {
+    fn only_a_run_that_can_go_on_is_reported_to() {
         let mut record = fixture::record(2, 0.0);
         assert_eq!(find(&record)[0].remedy, "Go on with this run (the command is at the report's end).");
         record.plan.blocks.truncate(2);

@@ -234,9 +234,9 @@ mod tests {
             }
             record
         };
-        let told = [(Severity::Warning, "on".to_owned())];
+        let reported = [(Severity::Warning, "on".to_owned())];
         assert_eq!(found(rule, &compiling(0.15, 1.6)), []);
-        assert_eq!(found(rule, &compiling(0.17, 1.6)), told);
+        assert_eq!(found(rule, &compiling(0.17, 1.6)), reported);
         assert_eq!(found(rule, &compiling(0.04, 0.1)), [], "too little to matter");
         let mut record = compiling(0.17, 1.6);
         record.plan.mode = Mode::Quick;

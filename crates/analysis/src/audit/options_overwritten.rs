@@ -84,10 +84,10 @@ mod tests {
         assert_eq!(found(rule, &record), [(Severity::Warning, "on: JAVA_OPTS".to_owned())]);
         let boundaries = Boundaries::standard();
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        let told = |name| &found.finding.facts.iter().find(|fact| fact.name == name).unwrap().value;
-        assert_eq!(told("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
-        assert_eq!(told("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
-        assert_eq!(told("launches"), "7 of 7");
+        let reported = |name| &found.finding.facts.iter().find(|fact| fact.name == name).unwrap().value;
+        assert_eq!(reported("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
+        assert_eq!(reported("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
+        assert_eq!(reported("launches"), "7 of 7");
         assert!(!found.vetoes(1));
         assert!(found.finding.facts.iter().all(|fact| fact.name != "part of the treatment"));
         let mut record = record;

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_smaller_than_the_users_is_told() {
+    fn one_that_is_smaller_than_the_users_is_reported() {
         let small = record(["10", "20"], true);
         let boundaries = Boundaries::standard();
         let [found] = &rule(&small, &crate::assess(&small, &boundaries))[..] else { panic!("one of two is too small") };

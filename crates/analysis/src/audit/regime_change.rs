@@ -14,9 +14,9 @@ use crate::{metrics, regimes, robust};
 const HALF: f64 = 0.5;
 /// Fewest launches of a side that change before there is a veto.
 const FEWEST: usize = 4;
-/// Changes that are told one by one.
-const TOLD: usize = 3;
-/// Fewest launches that change while they warm up before it is told.
+/// Changes that are listed one by one.
+const LISTED: usize = 3;
+/// Fewest launches that change while they warm up before it is reported.
 const FEWEST_WARMING: usize = 2;
 
 /// For each variant: a warning when a change of level by 5 % or more (`changepoint`) lies inside what decides in any of its
@@ -38,9 +38,9 @@ fn within(record: &StudyRecord, assessment: &Assessment, inside: &[&ChangedSerie
         return Vec::new();
     }
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, inside, variant)).collect();
-    let told = sides.iter().filter_map(|side| side.told(record));
+    let reported = sides.iter().filter_map(|side| side.reported(record));
     let unequal = (BASELINE + 1..sides.len()).filter_map(|variant| unequal(record, assessment, &sides, variant));
-    told.chain(unequal).collect()
+    reported.chain(unequal).collect()
 }
 
 /// Of what is left of the warm-up after a launch was found steady: it counts for nothing, and a later one may do so while it is measured.
@@ -57,8 +57,9 @@ fn while_warming(record: &StudyRecord, warming: &[&ChangedSeries], variant: Vari
     )
     .about(variant)
     .with("launches with a change while they warmed up", format!("{} of {looked_at}", own.len()));
-    let told = own.iter().take(TOLD).fold(found, |found, series| found.with(series.key.to_string(), story(series)));
-    (own.len() >= FEWEST_WARMING).then_some(told)
+    let reported =
+        own.iter().take(LISTED).fold(found, |found, series| found.with(series.key.to_string(), story(series)));
+    (own.len() >= FEWEST_WARMING).then_some(reported)
 }
 
 /// What changed in the launches of one variant.
@@ -113,7 +114,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn told(&self, record: &StudyRecord) -> Option<Found> {
+    fn reported(&self, record: &StudyRecord) -> Option<Found> {
         let (severity, meaning) = if self.decides {
             (
                 Severity::Warning,
@@ -137,7 +138,7 @@ impl<'a> Side<'a> {
         )
         .about(self.variant)
         .with("launches with a change", format!("{} of {}", self.changed(), self.launches));
-        let found = self.series.iter().take(TOLD).fold(found, |found, series| {
+        let found = self.series.iter().take(LISTED).fold(found, |found, series| {
             let place =
                 format!("{}, {}", series.key, series.cell.map_or_else(String::new, |cell| cell_name(record, cell)));
             found.with(place, story(series))

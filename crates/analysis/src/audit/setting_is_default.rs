@@ -305,8 +305,8 @@ mod tests {
     /// What a variant's processes tell of something that the study varies.
     fn tells(record: &mut StudyRecord, variant: usize, requested: &RequestedSetting, live: &str) {
         let RequestedSetting { kind, name, value, .. } = requested.clone();
-        let told = LiveOptions { kind, name, value, live: live.to_owned() };
-        launched(record, variant, |launch| launch.varied.push(told.clone()));
+        let reported = LiveOptions { kind, name, value, live: live.to_owned() };
+        launched(record, variant, |launch| launch.varied.push(reported.clone()));
     }
 
     #[test]
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_equal_are_told() {
+    fn files_that_are_equal_are_reported() {
         let script = |value| (SettingKind::Runtime, "script", value, InEffect);
         let (first, second) = ([script("v1/server.rb")], [script("v2/server.rb")]);
         let of = |sums: [&str; 2], slip: fn(&mut LaunchFacts)| {
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jdk_that_is_the_same_whatever_the_variable_says_is_told() {
+    fn a_jdk_that_is_the_same_whatever_the_variable_says_is_reported() {
         let home = |value| (SettingKind::Env, "JAVA_HOME", value, InEffect);
         let (first, second) = ([home("/opt/jdk-17")], [home("/opt/jdk-25")]);
         let of = |slip: fn(&mut LaunchFacts)| {
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn an_a_a_test_is_told_so() {
+    fn an_a_a_test_is_reported_so() {
         let same = [(SettingKind::Property, "a", "1", InEffect)];
         let record = levels([&same, &same]);
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));

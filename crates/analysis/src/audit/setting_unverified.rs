@@ -69,8 +69,8 @@ fn subject(record: &StudyRecord, unread: &[Unread]) -> String {
             None => all.push((vec![name(record, variant)], own)),
         }
     }
-    let told = all.iter().map(|(variants, settings)| format!("{}: {}", variants.join(", "), settings.join(", ")));
-    told.collect::<Vec<_>>().join("; ")
+    let reported = all.iter().map(|(variants, settings)| format!("{}: {}", variants.join(", "), settings.join(", ")));
+    reported.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
 
     /// Such as a process that has written a title over its command line.
     #[test]
-    fn what_has_one_reason_is_told_once_and_in_short() {
+    fn what_has_one_reason_is_reported_once_and_in_short() {
         let mut record = fixture::record(5, 0.0);
         let reason = format!("the process shows another command line: `{}`", "x".repeat(400));
         for trial in &mut record.trials {

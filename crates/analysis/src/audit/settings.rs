@@ -51,13 +51,13 @@ pub fn read_back_of<'a>(
 }
 
 /// What the runtime of a variant's processes has of a setting, whether its own treatment asks for it or not; `None` where that was
-/// not told, or not the same in all launches.
+/// not known, or not the same in all launches.
 pub fn has<'a>(record: &'a StudyRecord, variant: VariantIndex, requested: &RequestedSetting) -> Option<&'a str> {
     let is_it = |live: &&LiveOptions| {
         (live.kind, &live.name, &live.value) == (requested.kind, &requested.name, &requested.value)
     };
-    let told = |launch: &'a LaunchFacts| launch.varied.iter().find(is_it).map(|live| live.live.as_str());
-    let mut all = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).filter_map(told);
+    let reported = |launch: &'a LaunchFacts| launch.varied.iter().find(is_it).map(|live| live.live.as_str());
+    let mut all = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).filter_map(reported);
     let first = all.next()?;
     all.all(|live| live == first).then_some(first)
 }

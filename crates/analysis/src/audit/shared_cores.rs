@@ -67,7 +67,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn a_client_on_the_servers_cores_is_told() {
+    fn a_client_on_the_servers_cores_is_reported() {
         let with = |shared: Option<u32>, client_cpu_s: f64| {
             let mut record = fixture::record(6, 0.0);
             for trial in &mut record.trials {

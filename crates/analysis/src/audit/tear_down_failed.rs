@@ -42,7 +42,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn what_is_left_behind_is_told_of_the_variant_that_leaves_it() {
+    fn what_is_left_behind_is_reported_of_the_variant_that_leaves_it() {
         let mut record = fixture::record(5, 0.0);
         assert_eq!(gravest(rule, &record), None);
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1).take(3) {
@@ -53,7 +53,7 @@ mod tests {
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
         assert_eq!((only.finding.subject.as_str(), only.finding.severity), ("on", Severity::Warning));
-        let told: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
-        assert_eq!(told, ["40 in 2 of 6 launches", "step `log out` failed"]);
+        let reported: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
+        assert_eq!(reported, ["40 in 2 of 6 launches", "step `log out` failed"]);
     }
 }

@@ -110,7 +110,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn failures_are_told_and_many_veto() {
+    fn failures_are_reported_and_many_veto() {
         let mut record = fixture::record(9, 0.0);
         assert_eq!(gravest(rule, &record), None);
         fixture::fail(&mut record.trials[5]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_services_wrote_last_is_told_once() {
+    fn what_services_wrote_last_is_reported_once() {
         let mut record = fixture::record(9, 0.0);
         fixture::fail(&mut record.trials[5]);
         let written = [("database", "ready\nFATAL: too many clients\n"), ("cache", "\n")];

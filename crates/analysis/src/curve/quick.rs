@@ -29,7 +29,7 @@ impl<'a> Phase<'a> {
     }
 
     /// The verdict and its sentence as this phase bears them; `said` is the sentence of a verdict that knows nothing of phases.
-    pub fn told(&self, variant: VariantIndex, verdict: Verdict, said: String) -> (Verdict, String) {
+    pub fn reported(&self, variant: VariantIndex, verdict: Verdict, said: String) -> (Verdict, String) {
         let metric = self.record.study.decide.primary;
         let Some([from, to]) = self.ages(metric) else { return (verdict, said) };
         let when = format!("after {from} under load and until {to}");

@@ -107,7 +107,7 @@ fn curves_whose_crossing_is_known() {
 
 /// A span that the two are level in, and one in which nobody knows.
 #[test]
-fn level_is_not_the_same_as_not_told_apart() {
+fn level_is_not_the_same_as_inconclusive() {
     let quiet = one(&study(8, 120, [0.002, 0.01], 2, |_, _| 2_000.0));
     assert_eq!(readings(&quiet), [(0.0, 120.0, Equivalent)]);
     let noisy = one(&study(8, 120, [0.2, 0.01], 2, |_, _| 2_000.0));
@@ -118,7 +118,7 @@ fn level_is_not_the_same_as_not_told_apart() {
 /// Equal variants that warm up at times of their own, in a study of so many blocks, or of as many as its sequential test takes with
 /// the rate of the last window as its metric: how often is any phase called faster or slower?
 #[test]
-fn equal_variants_are_seldom_told_apart_in_any_phase() {
+fn equal_variants_are_seldom_distinguished_in_any_phase() {
     const STUDIES: u32 = 1_000;
     let boundaries = Boundaries::standard();
     for (blocks, is_sequential) in [(3, false), (5, false), (9, false), (30, true)] {
@@ -215,12 +215,12 @@ fn a_quick_run_answers_for_its_phase_only() {
     let moving = quick(|variant, second| [300.0, 150.0][variant] * (1.0 + second / 6.0));
     let mut unseen = standing.clone();
     unseen.trials.iter_mut().flat_map(|trial| &mut trial.warm_up).for_each(|warm_up| warm_up.samples.truncate(2));
-    let told = [standing.clone(), moving.clone(), unseen].map(|record| judged(&record));
+    let reported = [standing.clone(), moving.clone(), unseen].map(|record| judged(&record));
     assert_eq!(
-        told.clone().map(|(word, reads, _)| (word, reads)),
+        reported.clone().map(|(word, reads, _)| (word, reads)),
         [("worse", Worse), ("inconclusive", Inconclusive), ("inconclusive", Inconclusive)]
     );
-    insta::assert_snapshot!(told.map(|(.., sentence)| sentence).join(
+    insta::assert_snapshot!(reported.map(|(.., sentence)| sentence).join(
         "
 "
     ));

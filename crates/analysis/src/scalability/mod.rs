@@ -359,14 +359,14 @@ mod tests {
             let whole = [0, 1].map(|variant| launches.fitted(variant));
             let curve = launches.curve(1, whole[1].unwrap(), &resampled).unwrap();
             let crosses = launches.crossing(&names, 1, &whole, &resampled).unwrap();
-            let told = [
+            let reported = [
                 (Some(curve.lambda), CONTENDED.lambda),
                 (Some(curve.sigma), CONTENDED.sigma),
                 (Some(curve.kappa), CONTENDED.kappa),
                 (curve.peak.map(|peak| peak.users), CONTENDED_PEAK),
                 (crosses.users, crossing),
             ];
-            for ((_, count), (bounds, truth)) in held.iter_mut().zip(told) {
+            for ((_, count), (bounds, truth)) in held.iter_mut().zip(reported) {
                 let holds = |bounds: Bounds| bounds.low <= truth && bounds.high.is_none_or(|high| truth <= high);
                 *count += u32::from(bounds.is_some_and(holds));
             }

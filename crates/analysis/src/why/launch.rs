@@ -13,7 +13,7 @@ use super::Watched;
 pub(super) const ONLY_SAMPLES: &str =
     "MRI counts no exceptions, allocation or locks: there are samples of its methods.";
 
-/// A launch as it is told, with what there is to say of it.
+/// A launch as it is shown, with what there is to say of it.
 pub fn watched(record: &StudyRecord, made: &ProfilingRun) -> WatchedLaunch {
     let seen = made.seen.as_ref();
     let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
@@ -60,14 +60,14 @@ fn kills(record: &StudyRecord, made: &ProfilingRun) -> Option<String> {
     let own = record.trials.iter().filter(|trial| trial.variant == made.variant);
     let mut measured = own.filter(|trial| is_whole(&trial.outcome)).peekable();
     measured.peek().filter(|_| is_whole(&made.outcome))?;
-    let told = |killed: bool| if killed { "some" } else { "none" };
+    let reported = |killed: bool| if killed { "some" } else { "none" };
     let now = made.oom_kills > 0;
     measured.all(|trial| (trial.oom_kills > 0) != now).then(|| {
         format!(
             "The kernel killed {} of its processes for lack of memory in this launch, and {} in those measured: it shows something else \
              than they did.",
-            told(now),
-            told(!now)
+            reported(now),
+            reported(!now)
         )
     })
 }
@@ -146,8 +146,8 @@ mod tests {
         let mut record = record();
         record.profiling_runs[1].failed_tear_downs =
             Some(FailedTearDowns { users: 2, first: "step `log out` failed".into() });
-        let told = "2 users did not get through the tear-down in this launch; the first: step `log out` failed.";
-        assert_eq!(deviations(&record), [told]);
+        let reported = "2 users did not get through the tear-down in this launch; the first: step `log out` failed.";
+        assert_eq!(deviations(&record), [reported]);
     }
 
     #[test]

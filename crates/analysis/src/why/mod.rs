@@ -16,10 +16,10 @@ use crate::compare::{BASELINE, Primary};
 
 /// Below this log ratio of CPU per request two launches count as alike: shares of so little say nothing.
 const ALIKE: f64 = 0.05;
-/// A part of the CPU time is told when its difference is at least this share of the larger whole.
-const TOLD_SHARE: f64 = 0.02;
-/// Something counted is told when it is at least so many times as much on one side as on the other.
-const TOLD_RATIO: f64 = 1.25;
+/// A part of the CPU time is reported when its difference is at least this share of the larger whole.
+const LEAST_SHARE: f64 = 0.02;
+/// Something counted is reported when it is at least so many times as much on one side as on the other.
+const LEAST_RATIO: f64 = 1.25;
 /// Requests, and samples, below which a launch says little.
 const FEW: u64 = 200;
 
@@ -180,8 +180,8 @@ impl Pair<'_> {
                 sentence.push_str("; ");
                 sentence.push_str(&detail);
             }
-            let is_told = own.abs() >= TOLD_SHARE * whole[0].max(whole[1]);
-            is_told.then(|| Difference { topic: topic.to_owned(), sentence, unit: Unit::Micros, values, explains })
+            let is_reported = own.abs() >= LEAST_SHARE * whole[0].max(whole[1]);
+            is_reported.then(|| Difference { topic: topic.to_owned(), sentence, unit: Unit::Micros, values, explains })
         };
         [
             part("JIT compilation", "of JIT compilation", |cpu| cpu.jit_s, self.of_compiling()),
@@ -246,14 +246,14 @@ impl Pair<'_> {
         let ruby = Some(samples.map(|sampled| sampled.ruby_methods));
         let places: [(&str, Option<[&Sums; 2]>, Key); 3] =
             [("package", packages, first), ("method", methods, first), ("Ruby method", ruby, last)];
-        let told = |(what, sums, key): (&str, Option<[&Sums; 2]>, Key)| {
+        let reported = |(what, sums, key): (&str, Option<[&Sums; 2]>, Key)| {
             let sums = sums?;
             let grouped = [0, 1].map(|index| topics::grouped(sums[index], share(index), key));
             let (place, [baseline, variant]) = largest_difference(&grouped)?;
             let [variant, baseline] = [variant, baseline].map(text::micros);
             Some(format!("{what} that differs most, by samples: {place} ({variant} against {baseline})"))
         };
-        places.into_iter().filter_map(told).collect()
+        places.into_iter().filter_map(reported).collect()
     }
 
     /// What differs and has no CPU time of its own.
@@ -261,14 +261,14 @@ impl Pair<'_> {
         if self.profiles().is_none() {
             return Vec::new();
         }
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let mut tell =
             |topic: &str, what: &str, unit: Unit, floor: f64, of: &dyn Fn(&Watched) -> f64, detail: Option<String>| {
                 let values = [of(&self.baseline), of(&self.variant)];
-                if (values[1] - values[0]).abs() >= floor && ratio(values) >= TOLD_RATIO.ln() {
+                if (values[1] - values[0]).abs() >= floor && ratio(values) >= LEAST_RATIO.ln() {
                     let detail = detail.map(|detail| format!(", {detail}")).unwrap_or_default();
                     let sentence = self.against(what, unit, values) + &detail;
-                    told.push(Difference { topic: topic.to_owned(), sentence, unit, values, explains: None });
+                    reported.push(Difference { topic: topic.to_owned(), sentence, unit, values, explains: None });
                 }
             };
         for (kind, what) in [
@@ -284,7 +284,7 @@ impl Pair<'_> {
         tell("allocation", "allocated", Unit::Bytes, 1.0, &profile(|profile| profile.allocations.amount), None);
         tell("locks", "of waiting for locks", Unit::Micros, 1.0, &profile(|profile| profile.locks.amount * 1e6), None);
         tell("threads", "threads started", Unit::Count, 0.05, &profile(|profile| profile.threads_started as f64), None);
-        told
+        reported
     }
 
     /// What is thrown most often where there is more of it.
@@ -426,16 +426,16 @@ mod tests {
              'call site target change' (312 against 0 in all); 0 compilations against 0"
         );
         assert!((jit.explains.unwrap() - 1.0).abs() < 1e-9);
-        // Ten jumps in five thousand requests are not told; nor are stacks that were only looked at.
+        // Ten jumps in five thousand requests are not reported; nor are stacks that were only looked at.
         assert_eq!(
             raises.sentence,
             "on: 5 Ruby raises per request against 0, most of them org.jruby.exceptions.ArgumentError at page (app:4)"
         );
         assert!(raises.values[0] == 0.0 && (raises.values[1] - 5.0).abs() < 1e-12, "{raises:?}");
         assert_eq!(explanation.caution, None);
-        let told =
+        let reported =
             why.topics.iter().flat_map(|topic| &topic.rows).find(|row| row.what.starts_with("Ruby raises")).unwrap();
-        assert_eq!(told.values, [Some(0.0), Some(5.0)]);
+        assert_eq!(reported.values, [Some(0.0), Some(5.0)]);
     }
 
     /// Only the largest groups are known by their place.
@@ -525,8 +525,12 @@ mod tests {
         profile.throwables =
             fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0)]);
         let why = why(&record, &[]).unwrap();
-        let told: Vec<_> = why.explanations[0].differences.iter().map(|told| told.sentence.as_str()).collect();
-        assert!(told.iter().all(|sentence| !sentence.contains("raises") && !sentence.contains("spin")), "{told:#?}");
+        let reported: Vec<_> =
+            why.explanations[0].differences.iter().map(|reported| reported.sentence.as_str()).collect();
+        assert!(
+            reported.iter().all(|sentence| !sentence.contains("raises") && !sentence.contains("spin")),
+            "{reported:#?}"
+        );
         let of = |title: &str| why.topics.iter().find(|topic| topic.title == title).unwrap().rows[0].values.clone();
         assert!(matches!(of("Hottest methods")[..], [Some(_), None]), "{why:#?}");
         assert!(matches!(of("Hottest methods of MRI")[..], [None, Some(_)]), "{why:#?}");

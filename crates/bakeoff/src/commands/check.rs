@@ -209,14 +209,14 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         writeln!(out, "and      {names}: judged when the run has ended, with one error rate for all of them")?;
     }
     let detect = text::margin(decide.detect);
-    let told = |blocks: u32| {
+    let reported = |blocks: u32| {
         let smallest = analysis::smallest(blocks, study.variants.len()) * ONE_PERCENT;
         format!("{blocks} blocks show {:.1} %", 100.0 * smallest)
     };
     let reach: Vec<String> = if schedule.min_blocks == schedule.max_blocks {
-        vec![told(schedule.min_blocks)]
+        vec![reported(schedule.min_blocks)]
     } else {
-        [schedule.min_blocks, schedule.max_blocks].map(told).to_vec()
+        [schedule.min_blocks, schedule.max_blocks].map(reported).to_vec()
     };
     writeln!(
         out,

@@ -58,7 +58,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     let mut made = analysis::analyse(&analysis::assess(&record, &boundaries));
     made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.profile())?;
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
-    // What was found out is told even where the file cannot be written.
+    // What was found out is shown even where the file cannot be written.
     if typed.json {
         output::print(&report::json(&made))?;
         output::write(&html, report::html(&made))?;

@@ -139,7 +139,7 @@ impl ConductError {
         }
     }
 
-    /// What is told of a launch that failed with `error` and came to this end: first what may be left behind.
+    /// What is shown of a launch that failed with `error` and came to this end: first what may be left behind.
     fn after(end: Result<(), LaunchError>, error: Self) -> Self {
         match end {
             Err(left) => Self::End { left: Box::new(left), before: Some(Box::new(error)) },
@@ -178,7 +178,7 @@ impl Conductor<'_> {
     pub fn run(mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         self.store.set_status(&record.run, Status::Running)?;
         let ending = match self.walk(record) {
-            // Whatever is asked for, what may be left behind is told.
+            // Whatever is asked for, what may be left behind is reported.
             Err(error) if error.leaves_something() => Err(error),
             // What was asked to stop may well fail; that it was asked is what counts.
             Err(_) if self.is_interrupted() => Ok(Ending::Interrupted),

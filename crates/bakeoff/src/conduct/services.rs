@@ -23,7 +23,7 @@ impl Services {
         (!self.0.is_empty()).then(|| self.0.iter().map(|(_, running, _)| running.tree()).collect())
     }
 
-    /// The first that has ended although nobody told it to. A process that goes to the background and serves on has not.
+    /// The first that has ended although nobody ended it. A process that goes to the background and serves on has not.
     pub fn ended(&self, phase: Phase) -> Option<Failed> {
         let (name, running, _) = self.0.iter().find(|(_, running, _)| running.has_ended())?;
         let last = running.last_words().map(|last| format!(": {last}")).unwrap_or_default();

@@ -140,7 +140,7 @@ fn a_report_that_cannot_be_written_is_found_out_before_anything_runs() {
 }
 
 #[test]
-fn what_would_spoil_a_run_is_told_by_its_check() {
+fn what_would_spoil_a_run_is_shown_by_its_check() {
     let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
     place.run(&["check", "study.toml"]).ends_with(0).says("run it: bakeoff run study.toml");
     place.change("{dir}/two.toml", "{dir}/one.toml");
@@ -154,7 +154,7 @@ fn what_would_spoil_a_run_is_told_by_its_check() {
 }
 
 #[test]
-fn what_a_study_finds_missing_is_told_by_check_and_ends_a_run() {
+fn what_a_study_finds_missing_is_shown_by_check_and_ends_a_run() {
     let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("3ms"))]);
     place.change(
         "[[workload]]",

@@ -329,7 +329,7 @@ pub fn findings(report: &Report, id: FindingId) -> Vec<&Finding> {
 }
 
 /// All that a finding says.
-pub fn told(finding: &Finding) -> String {
+pub fn text_of(finding: &Finding) -> String {
     let facts = finding.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
     std::iter::once(finding.subject.clone()).chain(facts).collect::<Vec<_>>().join("\n")
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, eventually, findings, page, told};
+use crate::common::{Place, eventually, findings, page, text_of};
 use model::{FindingId, Report};
 
 /// A study whose server answers as fast as it can, long enough for a disturbance to be seen.
@@ -18,7 +18,7 @@ fn busy() -> Place {
 
 /// All that the findings of a rule say.
 fn said(report: &Report, id: FindingId) -> String {
-    findings(report, id).into_iter().map(told).collect::<Vec<_>>().join("\n")
+    findings(report, id).into_iter().map(text_of).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn a_competing_hog_is_named() {
     // Whose they are: the hog's, unless something else keeps this machine busier still.
     let trials = place.trials();
     let mut names = trials.iter().filter_map(|trial| trial["host"]["noisy_neighbour"]["name"].as_str());
-    let is_told = |name: &str| [format!("{name}, in "), format!(", {name} ")].iter().any(|told| noise.contains(told));
-    assert!(names.any(is_told), "{noise}\n{trials:#?}");
+    let is_shown = |name: &str| [format!("{name}, in "), format!(", {name} ")].iter().any(|text| noise.contains(text));
+    assert!(names.any(is_shown), "{noise}\n{trials:#?}");
 }
 
 /// A control group of a test's own, with a CPU quota; gone with it.

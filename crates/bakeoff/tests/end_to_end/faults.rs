@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::thread;
 
-use crate::common::{Place, findings, page, script, told};
+use crate::common::{Place, findings, page, script, text_of};
 use model::{FindingId, Verdict};
 
 /// How a server is broken.
@@ -13,14 +13,14 @@ struct Fault {
     /// The rule that finds it.
     found: FindingId,
     /// What the finding says.
-    told: &'static str,
+    text: &'static str,
     /// The last line of the server's log.
     log: &'static str,
 }
 
 impl Fault {
-    const fn new(keys: &'static str, page: &'static str, told: &'static str) -> Self {
-        Self { keys, page, found: FindingId::TrialFailed, told, log: "listening on" }
+    const fn new(keys: &'static str, page: &'static str, text: &'static str) -> Self {
+        Self { keys, page, found: FindingId::TrialFailed, text, log: "listening on" }
     }
 
     fn happens(&self) {
@@ -31,9 +31,9 @@ impl Fault {
         ran.says("✗ INVALID bad against good is no valid comparison").says(self.found.name());
         let report = place.report();
         let found = findings(&report, self.found);
-        assert!(found.iter().any(|finding| told(finding).contains(self.told)), "no `{}` in {found:#?}", self.told);
+        assert!(found.iter().any(|finding| text_of(finding).contains(self.text)), "no `{}` in {found:#?}", self.text);
         // The good side's launches went well.
-        assert_eq!(report.variants[0].failed, [], "{:?}", self.told);
+        assert_eq!(report.variants[0].failed, [], "{:?}", self.text);
         if self.found == FindingId::TrialFailed {
             ran.complains("FAILED: ").complains("the first 2 launches of bad failed");
             let show = place.run(&["show"]).ends_with(0);
@@ -76,7 +76,7 @@ fn servers_that_do_not_start() {
 #[test]
 fn servers_that_answer_badly() {
     const SIZE: &str = "body = { size = 2000 }\n";
-    let bad = |fault: &'static str, told| Fault::new("", fault, told);
+    let bad = |fault: &'static str, text| Fault::new("", fault, text);
     all_happen(&[
         bad("fault = \"garbage\"", "it does not begin with HTTP/1.0 or HTTP/1.1"),
         bad("fault = \"close\"", "closed before the first byte of the answer"),
@@ -140,11 +140,11 @@ fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {
     assert!(matches!(report.judgements[0].verdict, Verdict::Invalid { .. }), "{:#?}", report.judgements);
     let failed = findings(&report, FindingId::TrialFailed);
     assert_eq!(failed.len(), 1, "{failed:#?}");
-    assert!(told(failed[0]).contains("page: no complete answer within 30 s: 0 bytes came"), "{failed:#?}");
+    assert!(text_of(failed[0]).contains("page: no complete answer within 30 s: 0 bytes came"), "{failed:#?}");
 }
 
 #[test]
-fn a_port_that_another_process_holds_is_told_with_that_process() {
+fn a_port_that_another_process_holds_is_shown_with_that_process() {
     let foreign = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = foreign.local_addr().unwrap().port();
     // As slow as a virtual machine, so that the other one is met first.

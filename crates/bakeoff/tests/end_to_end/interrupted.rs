@@ -76,9 +76,9 @@ fn ctrl_c_does_not_wait_for_a_server_that_is_not_ready() {
 fn a_cleanup_that_fails_stops_a_run_that_can_go_on_later() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
     clean_up_unless_broken(&place);
-    let told = "the cleanup hook ended with exit code 1: its last words were `the dump cannot be removed`";
+    let text = "the cleanup hook ended with exit code 1: its last words were `the dump cannot be removed`";
     let ran = place.run(&["run", "study.toml"]).ends_with(1);
-    ran.complains("what was measured is stored, --resume goes on").complains(told);
+    ran.complains("what was measured is stored, --resume goes on").complains(text);
     let before = place.trials();
     // The whole block: its launches end together.
     assert_eq!(before.len(), 2, "{before:#?}");
@@ -93,7 +93,7 @@ fn a_cleanup_that_fails_stops_a_run_that_can_go_on_later() {
 
 /// A launch that failed is a result, and hides nothing of what it left.
 #[test]
-fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_told() {
+fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_shown() {
     let bad = "exit-at-start = { code = 7, message = \"bad\" }";
     let place = Place::with_study(&[("one", bad), ("two", bad)]);
     clean_up_unless_broken(&place);
@@ -113,9 +113,9 @@ fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_told() 
     place.assert_nothing_is_left();
 }
 
-/// What may be left behind is told beside any other fault: here of a launch that never came to its server.
+/// What may be left behind is reported beside any other fault: here of a launch that never came to its server.
 #[test]
-fn a_cleanup_that_fails_is_told_beside_what_had_failed_before() {
+fn a_cleanup_that_fails_is_shown_beside_what_had_failed_before() {
     let place = Place::with_study(&[("one", &page("2ms")), ("two", &page("2ms"))]);
     clean_up_unless_broken(&place);
     place.change("[hooks]\n", "[hooks]\nprepare = \"echo 'the dump cannot be loaded'; exit 1\"\n");

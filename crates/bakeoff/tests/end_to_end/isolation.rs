@@ -11,7 +11,7 @@ use std::time::Duration;
 use model::fitness::{Examination, Fitness};
 use model::{FindingId, Severity};
 
-use crate::common::{Place, eventually, findings, knownserver, page, processors, script, told};
+use crate::common::{Place, eventually, findings, knownserver, page, processors, script, text_of};
 
 const RUN: [&str; 6] = ["run", "study.toml", "--seed", "1", "--fail-on", "never"];
 
@@ -72,7 +72,7 @@ fn limits_are_a_treatment_that_is_read_back() {
 
 /// A worker beside the server needs 100 MB again and again.
 #[test]
-fn a_server_that_loses_workers_to_its_memory_limit_is_told() {
+fn a_server_that_loses_workers_to_its_memory_limit_is_shown() {
     if !groups_are_permitted() {
         println!("skipped: no control group can be made here");
         return;
@@ -99,7 +99,7 @@ fn a_server_that_loses_workers_to_its_memory_limit_is_told() {
     let [found] = &findings(&report, FindingId::MemoryLimitHit)[..] else { panic!("{:#?}", report.findings) };
     // Five launches a side are too few to be sure that it is one side's.
     assert_eq!(found.severity, Severity::Warning);
-    assert!(told(found).contains("limit: none | 48.0 MiB"), "{found:#?}");
+    assert!(text_of(found).contains("limit: none | 48.0 MiB"), "{found:#?}");
     place.run(&["show"]).ends_with(0).says("processes killed for needing more memory than `limits` allow: ");
     place.assert_nothing_is_left();
 }
@@ -196,8 +196,8 @@ fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
         return;
     }
     powerless.arg(env!("CARGO_BIN_EXE_bakeoff")).args(["check", "study.toml"]).current_dir(place.path("."));
-    let told = place.start(&mut powerless).end().ends_with(0);
-    told.says("! a network of its own (`[host] network = \"own\"`) cannot be made for a trial").says("unshare -Ur");
+    let output = place.start(&mut powerless).end().ends_with(0);
+    output.says("! a network of its own (`[host] network = \"own\"`) cannot be made for a trial").says("unshare -Ur");
     place.assert_nothing_is_left();
 }
 
@@ -208,9 +208,9 @@ fn the_host_is_examined_and_each_run_keeps_the_clients_floor() {
     for subject in ["governor", "clock", "CPU quota", "steal", "JDKs", "floor of the client here"] {
         ran.says(subject);
     }
-    let told = place.run(&["doctor", "--watch", "300ms", "--json"]);
-    let examination: Examination = serde_json::from_str(&told.stdout).unwrap();
-    assert_eq!(told.code, Some(if examination.fitness() == Fitness::Unfit { 5 } else { 0 }), "{told:?}");
+    let output = place.run(&["doctor", "--watch", "300ms", "--json"]);
+    let examination: Examination = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(output.code, Some(if examination.fitness() == Fitness::Unfit { 5 } else { 0 }), "{output:?}");
     assert!(examination.host.floor.is_some_and(|floor| floor.p50_us > 0), "{examination:?}");
     place.run(&RUN).ends_with(0);
     assert!(place.report().host.floor.is_some());

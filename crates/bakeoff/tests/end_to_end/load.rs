@@ -20,14 +20,14 @@ fn json(place: &Place, args: &[&str]) -> Value {
 fn requests_are_counted_to_the_last() {
     let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
     let url = format!("http://{}/page?x=1", server.addr());
-    let told = json(&place, &["load", &url, "-c", "7", "-n", "1000", "--threads", "2", "--json", "-H", "X-A: b"]);
-    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(1_000), Some(0)), "{told}");
+    let output = json(&place, &["load", &url, "-c", "7", "-n", "1000", "--threads", "2", "--json", "-H", "X-A: b"]);
+    assert_eq!((output["good"].as_u64(), output["failed"].as_u64()), (Some(1_000), Some(0)), "{output}");
     // Two were asked before, to learn what a good answer is.
     assert_eq!(server.record().received, 1_002);
-    let seconds = told["samples"].as_array().unwrap();
+    let seconds = output["samples"].as_array().unwrap();
     assert_eq!(seconds.iter().map(|second| second["good"].as_u64().unwrap()).sum::<u64>(), 1_000);
 
-    assert_eq!(told["threads"].as_u64(), Some(2));
+    assert_eq!(output["threads"].as_u64(), Some(2));
     let untimed = json(&place, &["load", &url, "-n", "10", "--json", "--no-kernel-time", "-c2", "--threads", "4"]);
     assert_eq!((untimed["kernel_time"].as_bool(), untimed["threads"].as_u64()), (Some(false), Some(2)), "{untimed}");
     let shown = place.run(&["load", &url, "-n", "200", "--no-keepalive", "--hgrm", "times.hgrm"]).ends_with(0);
@@ -48,9 +48,9 @@ fn at_a_rate_requests_are_due_whatever_the_server_does() {
     let url = format!("{}/", server.addr());
     for more in [&["-R", "500"][..], &["-R", "500", "--poisson", "--seed", "7"]] {
         let args: Vec<&str> = ["load", &url, "-n", "250", "--json"].iter().chain(more).copied().collect();
-        let told = json(&place, &args);
-        assert_eq!((told["good"].as_u64(), told["open"]["due"].as_u64()), (Some(250), Some(250)), "{told}");
-        assert_eq!(told["open"]["unanswered"].as_u64(), Some(0));
+        let output = json(&place, &args);
+        assert_eq!((output["good"].as_u64(), output["open"]["due"].as_u64()), (Some(250), Some(250)), "{output}");
+        assert_eq!(output["open"]["unanswered"].as_u64(), Some(0));
     }
     let table = place.run(&["load", &url, "-n", "250", "-R", "500", "--csv"]).ends_with(0).stdout;
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
@@ -81,10 +81,10 @@ fn answers_unlike_the_first_are_failures() {
     let errors = vec![ErrorBurst { share: 0.25, ..ErrorBurst::default() }];
     let server = KnownServer::start(Script { errors, ..Script::default() }).unwrap();
     let url = format!("{}/", server.addr());
-    let told = json(&place, &["load", &url, "-n", "100", "--json"]);
-    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(75), Some(25)), "{told}");
-    assert_eq!(told["statuses"]["500"].as_u64(), Some(25));
-    assert!(told["findings"].as_array().unwrap().iter().any(|finding| finding["id"] == "errors"), "{told}");
+    let output = json(&place, &["load", &url, "-n", "100", "--json"]);
+    assert_eq!((output["good"].as_u64(), output["failed"].as_u64()), (Some(75), Some(25)), "{output}");
+    assert_eq!(output["statuses"]["500"].as_u64(), Some(25));
+    assert!(output["findings"].as_array().unwrap().iter().any(|finding| finding["id"] == "errors"), "{output}");
     let routes = vec![Route { status: 500, ..Route::text("/", "oh") }];
     let broken = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
     let url = format!("{}/", broken.addr());
@@ -167,20 +167,20 @@ fn redirecting(places: &[(&str, u16, &str)]) -> KnownServer {
 }
 
 #[test]
-fn redirects_are_told_and_followed_only_if_asked() {
+fn redirects_are_reported_and_followed_only_if_asked() {
     let place = Place::new();
     let server = redirecting(&[("/", 301, "/next?x"), ("/next", 302, "end"), ("/far", 307, "http://192.0.2.1/")]);
     let url = |path: &str| format!("http://{}{path}", server.addr());
-    let told = json(&place, &["load", &url("/"), "-n", "20", "--json"]);
-    assert_eq!((told["good"].as_u64(), told["statuses"]["301"].as_u64()), (Some(20), Some(20)), "{told}");
-    assert_eq!(told["redirects_to"].as_str(), Some(url("/next?x").as_str()));
+    let output = json(&place, &["load", &url("/"), "-n", "20", "--json"]);
+    assert_eq!((output["good"].as_u64(), output["statuses"]["301"].as_u64()), (Some(20), Some(20)), "{output}");
+    assert_eq!(output["redirects_to"].as_str(), Some(url("/next?x").as_str()));
     let shown = place.run(&["load", &url("/"), "-n", "20"]).ends_with(0);
     shown.says(&format!("redirects to {}, which was not loaded: --follow", url("/next?x")));
 
-    let told = json(&place, &["load", &url("/"), "-n", "20", "--json", "--follow"]);
-    assert_eq!((told["good"].as_u64(), told["statuses"]["200"].as_u64()), (Some(20), Some(20)), "{told}");
-    assert_eq!(told["followed"].as_array().unwrap(), &[url("/next?x"), url("/end")]);
-    assert_eq!(told.get("redirects_to"), None);
+    let output = json(&place, &["load", &url("/"), "-n", "20", "--json", "--follow"]);
+    assert_eq!((output["good"].as_u64(), output["statuses"]["200"].as_u64()), (Some(20), Some(20)), "{output}");
+    assert_eq!(output["followed"].as_array().unwrap(), &[url("/next?x"), url("/end")]);
+    assert_eq!(output.get("redirects_to"), None);
     assert_eq!(server.record().path("/end").received, 24);
     let shown = place.run(&["load", &url("/"), "-n", "20", "--follow"]).ends_with(0);
     shown.says(&format!("redirects to {}, which was followed", url("/end")));
@@ -202,18 +202,18 @@ fn what_is_wrong_with_answers_is_named() {
         (Fault::Close, "no-answer", "connection closed"),
     ] {
         // Of 102 requests these are 25, and none of the first two.
-        let told = |form: &[&str]| {
+        let output = |form: &[&str]| {
             let routes = vec![route(fault, 0.25)];
             let server = KnownServer::start(Script { routes, ..Script::default() }).unwrap();
             let url = format!("http://{}/", server.addr());
             let args: Vec<&str> = ["load", &url, "-n", "100", "-c", "1"].iter().chain(form).copied().collect();
             place.run(&args).ends_with(0)
         };
-        let json: Value = serde_json::from_str(&told(&["--json"]).stdout).unwrap();
+        let json: Value = serde_json::from_str(&output(&["--json"]).stdout).unwrap();
         assert_eq!((json["failures"][words].as_u64(), json["malformed"][why].as_u64()), (Some(25), Some(25)), "{json}");
-        let rows = told(&["--csv"]).stdout;
+        let rows = output(&["--csv"]).stdout;
         assert!(rows.lines().next().unwrap().ends_with(",malformed") && rows.contains(&format!(",{why}=")), "{rows}");
-        told(&[]).says("§");
+        output(&[]).says("§");
     }
 }
 
@@ -247,14 +247,14 @@ fn a_scenario_shows_a_row_a_step() {
         let args: Vec<&str> = ["load", &url, "--scenario", "scenario.toml"].iter().chain(more).copied().collect();
         place.start(place.bakeoff(&args).env("SECRET", "in the environment")).end()
     };
-    let told: Value = serde_json::from_str(&run(&["-n", "300", "-c", "3", "--json"]).ends_with(0).stdout).unwrap();
+    let output: Value = serde_json::from_str(&run(&["-n", "300", "-c", "3", "--json"]).ends_with(0).stdout).unwrap();
     let step =
-        |name: &str| ["good", "failed", "skipped"].map(|key| told["scenario"]["steps"][name][key].as_u64().unwrap());
-    assert_eq!(step("first, with a comma"), [300, 0, 0], "{told}");
+        |name: &str| ["good", "failed", "skipped"].map(|key| output["scenario"]["steps"][name][key].as_u64().unwrap());
+    assert_eq!(step("first, with a comma"), [300, 0, 0], "{output}");
     assert_eq!((step("second"), step("third")), ([0, 300, 0], [0, 0, 300]));
-    assert_eq!(told["scenario"]["steps"]["second"]["unmet"]["the text `yes`"].as_u64(), Some(300));
-    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(300), Some(300)));
-    assert_eq!((told["scenario"]["finished"].as_u64(), told["scenario"]["stopped"].as_u64()), (Some(0), Some(300)));
+    assert_eq!(output["scenario"]["steps"]["second"]["unmet"]["the text `yes`"].as_u64(), Some(300));
+    assert_eq!((output["good"].as_u64(), output["failed"].as_u64()), (Some(300), Some(300)));
+    assert_eq!((output["scenario"]["finished"].as_u64(), output["scenario"]["stopped"].as_u64()), (Some(0), Some(300)));
     assert_eq!(server.record().path("/login").received, 3);
     assert_eq!(server.record().path("/b").received, 300);
 
@@ -291,8 +291,8 @@ fn more_connections_than_files_are_allowed_raise_the_limit() {
     let (place, server) = (Place::new(), KnownServer::start(Script::default()).unwrap());
     let args = ["load", &format!("{}/", server.addr()), "-c", "300", "-n", "600", "--json", "--backend", "epoll"];
     let shown = place.start(&mut with_few_files(&place, "-S", &args)).end().ends_with(0);
-    let told: Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert_eq!((told["good"].as_u64(), told["backend"].as_str()), (Some(600), Some("epoll")), "{told}");
+    let output: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!((output["good"].as_u64(), output["backend"].as_str()), (Some(600), Some("epoll")), "{output}");
     place.start(&mut with_few_files(&place, "", &args)).end().complains("raise it (ulimit -Hn)");
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::common::{Place, findings, knownserver, page, told};
+use crate::common::{Place, findings, knownserver, page, text_of};
 use model::{FindingId, Report, Severity};
 
 /// Starts the server in each of the ways that start scripts have; all serve the same page.
@@ -39,7 +39,7 @@ fn subjects(report: &Report, id: FindingId) -> Vec<&str> {
 }
 
 #[test]
-fn a_script_that_assigns_an_option_variable_again_is_told_with_what_was_lost() {
+fn a_script_that_assigns_an_option_variable_again_is_shown_with_what_was_lost() {
     let place = scripts();
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
     place.wait_for_mid_trial(4);
@@ -53,9 +53,9 @@ fn a_script_that_assigns_an_option_variable_again_is_told_with_what_was_lost() {
     assert_eq!(subjects(&report, FindingId::SettingNotEffective), replaced, "{:#?}", report.findings);
     for found in findings(&report, FindingId::OptionsOverwritten) {
         assert_eq!(found.severity, Severity::Warning);
-        let told = told(found);
-        assert!(told.contains("the script's value: -XX:+UseThreadPriorities\n"), "{told}");
-        assert!(told.contains("lost: -XX:+UseParallelGC -Xmx64m\n"), "{told}");
-        assert!(told.contains("knownserver\n"), "the process that serves, not its script: {told}");
+        let text = text_of(found);
+        assert!(text.contains("the script's value: -XX:+UseThreadPriorities\n"), "{text}");
+        assert!(text.contains("lost: -XX:+UseParallelGC -Xmx64m\n"), "{text}");
+        assert!(text.contains("knownserver\n"), "the process that serves, not its script: {text}");
     }
 }

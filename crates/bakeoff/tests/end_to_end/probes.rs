@@ -81,7 +81,7 @@ fn pauses_ms(load: &Value) -> Vec<f64> {
 }
 
 /// Whether the kernel tells how long tasks waited for a processor.
-fn is_pressure_told() -> bool {
+fn is_pressure_known() -> bool {
     fs::read_to_string("/proc/pressure/cpu").is_ok_and(|text| text.contains("some "))
 }
 
@@ -100,16 +100,16 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
         let logged: Vec<f64> =
             ended.map(|line| line.rsplit(' ').next().unwrap().trim_end_matches("ms").parse().unwrap()).collect();
         let (logged_s, seen_s) = (logged.iter().sum::<f64>() / 1e3, sum(trial, "/server/jvm/gc/pauses_s"));
-        let told = format!("{} pauses, {logged_s:.4} s in the log, {seen_s:.4} s in the samples", logged.len());
-        println!("{told}");
+        let text = format!("{} pauses, {logged_s:.4} s in the log, {seen_s:.4} s in the samples", logged.len());
+        println!("{text}");
         // The log has those of the start and between the loads, too: of a load all are there, one after the other.
         for load in [&trial["warm_up"]].into_iter().chain(trial["cells"].as_array().unwrap()) {
             let seen = pauses_ms(load);
             let is_part =
                 logged.windows(seen.len()).any(|part| part.iter().zip(&seen).all(|(a, b)| (a - b).abs() < 1e-6));
-            assert!(!seen.is_empty() && is_part, "{told}: {seen:?} of {logged:?}");
+            assert!(!seen.is_empty() && is_part, "{text}: {seen:?} of {logged:?}");
         }
-        assert!(logged.len() > 3 && seen_s > logged_s / 2.0, "{told}");
+        assert!(logged.len() > 3 && seen_s > logged_s / 2.0, "{text}");
         // Beside it, in the same samples.
         let good = sum(trial, "/tally/good");
         let allocated = sum(trial, "/server/jvm/gc/allocated_bytes") / good;
@@ -118,7 +118,7 @@ fn pauses_of_whole_trials_are_those_of_the_log() {
         assert!(sum(trial, "/server/pss_bytes") > 0.0 && sum(trial, "/server/jvm/counters/jit_s") > 0.0);
         assert!(sum(trial, "/host/per_core") > 0.0);
         // Client and server wait for a processor now and then, at least for some microseconds.
-        assert_eq!(sum(trial, "/host/pressure") > 0.0, is_pressure_told(), "{trial:#}");
+        assert_eq!(sum(trial, "/host/pressure") > 0.0, is_pressure_known(), "{trial:#}");
         let canary = trial["canary_ns"].as_array().unwrap();
         assert!(canary.len() == 2 && canary.iter().all(|ns| ns.as_u64().is_some_and(|ns| ns > 0)), "{canary:?}");
     }

@@ -35,7 +35,7 @@ duration = "1s"
 blocks = { min = 5, max = 5 }
 "#;
 
-/// Makes as many exceptions for each request as it is told.
+/// Makes as many exceptions for each request as its path says.
 const SERVER: &str = r#"
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetSocketAddress;
@@ -78,8 +78,8 @@ fn a_full_run_of_java_programs_ends_with_why() {
     let exact = |row: &&Row| row.what.contains("IllegalStateException");
     let row = why.topics.iter().flat_map(|topic| &topic.rows).find(exact).unwrap();
     assert_eq!(row.values, [Some(0.0), Some(3.0)], "{row:?}");
-    let told = why.explanations[0].differences.iter().find(|difference| difference.topic == "exceptions").unwrap();
-    assert!(told.sentence.starts_with("no: 3 exceptions of Java code per request against 0"), "{told:?}");
+    let text = why.explanations[0].differences.iter().find(|difference| difference.topic == "exceptions").unwrap();
+    assert!(text.sentence.starts_with("no: 3 exceptions of Java code per request against 0"), "{text:?}");
     assert!(why.launches.iter().all(|launch| launch.cpu_per_request.is_some() && launch.missing.is_none()), "{why:#?}");
     // The recordings stay with the run.
     for launch in &why.launches {
@@ -145,7 +145,7 @@ fn a_full_run_of_ruby_programs_ends_with_samples_of_them() {
         assert!(launch.missing.as_ref().unwrap().contains("samples of its methods"), "{launch:#?}");
         assert!(fs::metadata(launch.recording.as_ref().unwrap()).unwrap().len() > 0);
     }
-    // Few samples, as of a processor that others use, are not told.
+    // Few samples, as of a processor that others use, are not reported.
     let methods: Vec<_> = why.topics.iter().filter(|topic| topic.title.ends_with(" methods of MRI")).collect();
     assert!(methods.iter().all(|topic| topic.rows[0].what.starts_with("Object#spin (")), "{methods:#?}");
 }

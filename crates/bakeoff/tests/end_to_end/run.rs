@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::common::{Finished, Place, findings, page, script, told};
+use crate::common::{Finished, Place, findings, page, script, text_of};
 use model::warm_up::Overtaking;
 use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
 use serde_json::Value;
 
 #[test]
-fn a_difference_is_found_told_and_kept() {
+fn a_difference_is_found_reported_and_kept() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("5ms"))]);
     place.change("[decide]", "[decide]\nsecondary = [\"p50\", \"memory\"]");
     place.run(&["check", "study.toml"]).ends_with(0).says("p50, memory: judged when the run has ended");
@@ -30,9 +30,9 @@ fn a_difference_is_found_told_and_kept() {
     assert!(!report.findings.iter().any(|finding| finding.severity == Severity::Invalid), "{:#?}", report.findings);
     assert!(report.reproduce.command.contains("--seed 7"), "{}", report.reproduce.command);
     let secondary = report.comparisons.iter().filter(|comparison| comparison.role == Role::Secondary);
-    let told: Vec<_> = secondary.map(|one| (one.metric, one.interpretation)).collect();
-    assert_eq!(told[0], (Metric::P50, Interpretation::Worse));
-    assert_eq!((told.len(), told[1].0), (2, Metric::Memory));
+    let text: Vec<_> = secondary.map(|one| (one.metric, one.interpretation)).collect();
+    assert_eq!(text[0], (Metric::P50, Interpretation::Worse));
+    assert_eq!((text.len(), text[1].0), (2, Metric::Memory));
     let responses = &report.warming_up.as_ref().unwrap().cumulative_responses[0];
     let break_even = responses.break_even.unwrap();
     assert_eq!((break_even.leader, break_even.estimate), (0, Overtaking::AtOnce), "{responses:#?}");
@@ -74,12 +74,12 @@ fn a_difference_is_found_told_and_kept() {
 fn parts_that_are_not_there_are_refused(place: &Place) {
     let exported: Value = serde_json::from_str(&fs::read_to_string(place.path("run.json")).unwrap()).unwrap();
     let store = place.path("refused.db");
-    let refused = |changed: &Value, told: &str| {
+    let refused = |changed: &Value, text: &str| {
         place.write("changed.json", &changed.to_string());
         let ran = place.start(&mut place.bakeoff_with(&store, &["import", "changed.json"])).end().ends_with(1);
-        ran.complains("changed.json is no whole run").complains(told).complains("export it anew");
+        ran.complains("changed.json is no whole run").complains(text).complains("export it anew");
     };
-    for (part, index, told) in [
+    for (part, index, text) in [
         ("/trials/1/variant", 7, "trials[1].variant is 7, and study.variants has 2, counted from 0"),
         ("/trials/0/cells/0/cell", 9, "trials[0].cells[0].cell is 9, and plan.cells has 1"),
         ("/trials/0/answers/0/workload", 1, "trials[0].answers[0].workload is 1"),
@@ -89,7 +89,7 @@ fn parts_that_are_not_there_are_refused(place: &Place) {
     ] {
         let mut changed = exported.clone();
         *changed.pointer_mut(part).unwrap() = index.into();
-        refused(&changed, told);
+        refused(&changed, text);
     }
     let mut twice = exported.clone();
     twice["trials"][2] = exported["trials"][0].clone();
@@ -153,7 +153,7 @@ fn an_error_page_is_no_improvement() {
         ran.says("✗ INVALID wrong against right is no valid comparison").says("responses-differ");
         let report = place.report();
         let differ = findings(&report, FindingId::ResponsesDiffer);
-        assert!(differ.iter().any(|finding| told(finding).contains(fact)), "{what}: {differ:#?}");
+        assert!(differ.iter().any(|finding| text_of(finding).contains(fact)), "{what}: {differ:#?}");
         // No further block would change that.
         assert!(place.trials().len() <= 2, "{what}: it went on");
     };
@@ -289,7 +289,7 @@ post = "/nobody-is-here"
         "two\nusers: {} in {launches} of {launches} launches\nthe first: step `log out` failed: ",
         4 * launches
     );
-    assert!(told(failed[1]).starts_with(&expected), "{failed:#?}");
+    assert!(text_of(failed[1]).starts_with(&expected), "{failed:#?}");
     let trial = &slower.trials()[0];
     assert_eq!(trial["failed_tear_downs"]["users"], 4);
     let steps: Vec<_> = trial["answers"].as_array().unwrap().iter().map(|answer| &answer["step"]).collect();
@@ -305,7 +305,7 @@ post = "/nobody-is-here"
 
     let different = place("", "status = 201");
     run(&different).ends_with(5).says("walk, step other");
-    let differ = findings(&different.report(), FindingId::ResponsesDiffer).into_iter().map(told).collect::<String>();
+    let differ = findings(&different.report(), FindingId::ResponsesDiffer).into_iter().map(text_of).collect::<String>();
     assert!(differ.contains("200 | 201") && !differ.contains("step front"), "{differ}");
 
     let closed = place("", "");

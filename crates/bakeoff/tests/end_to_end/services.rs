@@ -1,6 +1,6 @@
 //! What servers need beside them, and what becomes of a run when that is missing, does not start, dies or refuses.
 
-use crate::common::{Place, findings, knownserver, page, script, told};
+use crate::common::{Place, findings, knownserver, page, script, text_of};
 use model::FindingId;
 
 /// A study whose servers need a service that is this shell script: `$1` is its port, `$2` the trial's folder, `LISTEN`
@@ -32,9 +32,9 @@ fn one_that_does_not_start_is_named_with_its_last_words() {
     place.assert_nothing_is_left();
     let report = place.report();
     let [failed] = &findings(&report, FindingId::TrialFailed)[..] else { panic!("{:#?}", report.findings) };
-    let told = told(failed);
-    assert!(told.contains("service-database ended with exit code 1 before it was ready"), "{told}");
-    assert!(told.contains("FATAL: the data directory has wrong ownership"), "{told}");
+    let text = text_of(failed);
+    assert!(text.contains("service-database ended with exit code 1 before it was ready"), "{text}");
+    assert!(text.contains("FATAL: the data directory has wrong ownership"), "{text}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn one_that_dies_ends_the_trial_that_it_was_for() {
 }
 
 #[test]
-fn what_one_says_is_told_where_nobody_can_log_in() {
+fn what_one_says_is_shown_where_nobody_can_log_in() {
     let service = "LISTEN &\nwhile ! [ -e $2/server.log ]; do sleep 0.05; done\n\
         echo 'FATAL: sorry, too many clients already'\nwait\n";
     let place = place(&page("5ms"), service);
@@ -67,13 +67,13 @@ fn what_one_says_is_told_where_nobody_can_log_in() {
     place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID");
     let report = place.report();
     let [failed] = &findings(&report, FindingId::TrialFailed)[..] else { panic!("{:#?}", report.findings) };
-    let told = told(failed);
-    assert!(told.contains("service database's last words: FATAL: sorry, too many clients already"), "{told}");
+    let text = text_of(failed);
+    assert!(text.contains("service database's last words: FATAL: sorry, too many clients already"), "{text}");
 }
 
 /// A database that is out of connections, keeps a processor busy a part of the time, and went to the background.
 #[test]
-fn what_one_says_and_uses_is_told_beside_the_servers() {
+fn what_one_says_and_uses_is_shown_beside_the_servers() {
     let pages =
         script("", "body = { size = 2000 }\ndelay = \"5ms\"\n\n[[error]]\nshare = 0.3\npath = \"/page\"\nstatus = 503");
     let service = "LISTEN &\n\
@@ -86,10 +86,10 @@ fn what_one_says_and_uses_is_told_beside_the_servers() {
     let report = place.report();
     assert!(report.variants.iter().all(|variant| variant.failed.is_empty()), "{:#?}", report.variants);
     let errors = findings(&report, FindingId::Errors);
-    let is_told = |found: &&model::Finding| {
-        told(found).contains("service database's last words: FATAL: sorry, too many clients already")
+    let is_shown = |found: &&model::Finding| {
+        text_of(found).contains("service database's last words: FATAL: sorry, too many clients already")
     };
-    assert!(errors.into_iter().any(|found| is_told(&found)), "{:#?}", report.findings);
+    assert!(errors.into_iter().any(|found| is_shown(&found)), "{:#?}", report.findings);
     for measurement in &report.measurements {
         // The server waits, the service works.
         let services_us = measurement.server.services_cpu_per_request.unwrap();

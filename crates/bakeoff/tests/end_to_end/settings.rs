@@ -1,6 +1,6 @@
 //! Settings of real virtual machines: whether a treatment happened is found out, not believed.
 
-use crate::common::{Place, findings, told};
+use crate::common::{Place, findings, text_of};
 use model::study::SettingKind;
 use model::{FindingId, Report, Setting, SettingResult, SettingSource, Severity};
 
@@ -197,8 +197,8 @@ fn an_option_that_a_start_script_adds_for_one_level_is_named() {
     started.end().ends_with(130).says("confounded");
     let report = place.report();
     let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
-    assert!(told(found).contains("command line: (none) | -XX:MaxMetaspaceSize=100m"), "{found:#?}");
-    assert!(!told(found).contains("Xmn"), "{found:#?}");
+    assert!(text_of(found).contains("command line: (none) | -XX:MaxMetaspaceSize=100m"), "{found:#?}");
+    assert!(!text_of(found).contains("Xmn"), "{found:#?}");
 }
 
 /// A library that one side loads, which nothing in its level asks for.
@@ -212,7 +212,10 @@ fn a_library_that_slips_into_one_level_vetoes() {
     assert_eq!(place.trials().len(), 4, "two launches of each show it");
     let report = place.report();
     let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
-    assert!(found.severity == Severity::Invalid && told(found).contains("loaded extra.jar: (none) | "), "{found:#?}");
+    assert!(
+        found.severity == Severity::Invalid && text_of(found).contains("loaded extra.jar: (none) | "),
+        "{found:#?}"
+    );
 }
 
 #[test]
@@ -222,7 +225,7 @@ fn a_level_that_changes_nothing_is_no_treatment() {
     assert_eq!(place.trials().len(), 2);
     let report = place.report();
     let same = findings(&report, FindingId::SettingIsDefault);
-    assert!(same.iter().any(|finding| told(finding).contains("UseThreadPriorities")), "{same:#?}");
+    assert!(same.iter().any(|finding| text_of(finding).contains("UseThreadPriorities")), "{same:#?}");
     assert_eq!(setting(&report, 1).result, SettingResult::AlreadyDefault);
 }
 
@@ -258,7 +261,7 @@ fn an_assertion_that_fails_vetoes() {
     let report = place.report();
     let failed = findings(&report, FindingId::AssertionFailed);
     assert_eq!(failed.len(), 2, "{failed:#?}");
-    assert!(failed.iter().all(|finding| told(finding).contains("seven dispatchers")), "{failed:#?}");
+    assert!(failed.iter().all(|finding| text_of(finding).contains("seven dispatchers")), "{failed:#?}");
     assert_eq!(findings(&report, FindingId::SettingNotEffective).len(), 0, "{report:#?}");
     let assertions: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Assertion).collect();
     let results = [SettingResult::Overridden, SettingResult::InEffect];
@@ -269,7 +272,7 @@ fn an_assertion_that_fails_vetoes() {
     );
     assert!(assertions.iter().all(|assertion| assertion.live.as_deref() == Some("1")), "{assertions:#?}");
 
-    // What was asked for and not done is told: as it happens, and in every form of the report.
+    // What was asked for and not done is reported: as it happens, and in every form of the report.
     let reason = "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: assertion-failed";
     ran.complains(&format!("no launches {reason}")).says(&format!("No launches were made {reason}."));
     assert_eq!(report.why.unwrap().skipped, Some(format!("No launches were made {reason}.")));
@@ -283,12 +286,12 @@ fn a_flag_that_the_jvm_does_not_know_is_named() {
     let report = place.report();
     let failed = findings(&report, FindingId::TrialFailed);
     assert!(
-        failed.iter().any(|finding| told(finding).contains("the nearest it knows is UseParallelGC")),
+        failed.iter().any(|finding| text_of(finding).contains("the nearest it knows is UseParallelGC")),
         "{failed:#?}"
     );
     let refused = findings(&report, FindingId::SettingRefused);
-    assert!(told(refused[0]).contains("Unrecognized VM option 'UseParalelGC'"), "{refused:#?}");
-    assert!(told(refused[0]).contains("knows is UseParallelGC"), "{refused:#?}");
+    assert!(text_of(refused[0]).contains("Unrecognized VM option 'UseParalelGC'"), "{refused:#?}");
+    assert!(text_of(refused[0]).contains("knows is UseParallelGC"), "{refused:#?}");
 }
 
 #[test]
@@ -322,7 +325,7 @@ fn a_misspelt_jruby_option_vetoes() {
     let report = place.report();
     let unknown = findings(&report, FindingId::SettingUnknown);
     assert_eq!(unknown.len(), 1, "{unknown:#?}");
-    assert!(told(unknown[0]).contains("nearest known name: jit.threshold"), "{unknown:#?}");
+    assert!(text_of(unknown[0]).contains("nearest known name: jit.threshold"), "{unknown:#?}");
     assert_eq!(setting(&report, 0).result, SettingResult::InEffect);
     assert_eq!(report.variants[1].versions["jruby"], "9.4.15.0");
 }

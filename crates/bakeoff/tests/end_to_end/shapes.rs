@@ -98,18 +98,21 @@ fn steps_and_stages_have_a_row_each() {
         let whole = [&["load", &url, "--json"], args].concat();
         serde_json::from_str(&place.run(&whole).ends_with(0).stdout).unwrap()
     };
-    let told = json(&["-c", "1,8,2", "-d", "1s"]);
-    let parts = told["parts"].as_array().unwrap();
-    assert!(parts.iter().map(|part| part["load"].as_str().unwrap()).eq(["1", "8", "2"]), "{told}");
+    let output = json(&["-c", "1,8,2", "-d", "1s"]);
+    let parts = output["parts"].as_array().unwrap();
+    assert!(parts.iter().map(|part| part["load"].as_str().unwrap()).eq(["1", "8", "2"]), "{output}");
     for (part, users) in parts.iter().zip([1, 8, 2]) {
         // A user gets 200 answers a second at most, and one of the step before may come in this one.
         assert!((1..=200 * users + 8).contains(&part["good"].as_u64().unwrap()), "{part}");
         assert!((part["length_s"].as_f64().unwrap() - 1.0).abs() < 1e-9 && part["client_cores"].is_f64(), "{part}");
     }
-    let told = json(&["--stages", "200:2s,200:1s,0:0s,0:1s,50:0s,50:1s"]);
-    let parts = told["parts"].as_array().unwrap();
-    assert!(parts.iter().map(|part| part["load"].as_str().unwrap()).eq(["0-200/s", "200/s", "0/s", "50/s"]), "{told}");
-    assert_eq!((told["open"]["due"].as_u64(), told["open"]["unsent"].as_u64()), (Some(450), Some(0)));
+    let output = json(&["--stages", "200:2s,200:1s,0:0s,0:1s,50:0s,50:1s"]);
+    let parts = output["parts"].as_array().unwrap();
+    assert!(
+        parts.iter().map(|part| part["load"].as_str().unwrap()).eq(["0-200/s", "200/s", "0/s", "50/s"]),
+        "{output}"
+    );
+    assert_eq!((output["open"]["due"].as_u64(), output["open"]["unsent"].as_u64()), (Some(450), Some(0)));
 
     let shown = place.run(&["load", &url, "-c", "1,4", "-d", "1s"]).ends_with(0);
     shown.says("closed loop of 2 steps, 4 connections").says("Step by step").says("client cores");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{FindingId, Severity, Verdict};
 use serde_json::Value;
 
-use crate::common::{Place, eventually, findings, knownserver, page, told};
+use crate::common::{Place, eventually, findings, knownserver, page, text_of};
 
 /// The slices of a trial's only cell.
 fn slices(trial: &Value) -> &Vec<Value> {
@@ -57,7 +57,7 @@ fn who_is_busy_while_waiting_is_named() {
     place.run(&["run", "study.toml"]).ends_with(5).says("busy-while-waiting");
     let report = place.report();
     let [found] = &findings(&report, FindingId::BusyWhileWaiting)[..] else { panic!("{:#?}", report.findings) };
-    assert_eq!((found.severity, &*found.subject), (Severity::Invalid, "spinning"), "{}", told(found));
+    assert_eq!((found.severity, &*found.subject), (Severity::Invalid, "spinning"), "{}", text_of(found));
     place.assert_nothing_is_left();
 }
 
@@ -123,6 +123,6 @@ PATH=$PATH:/usr/sbin exec nginx -c "$1/nginx.conf"
     place.run(&["run", "study.toml"]);
     let report = place.report();
     let [found] = &findings(&report, FindingId::ConnectionsLost)[..] else { panic!("{:#?}", report.findings) };
-    assert_eq!((found.severity, &*found.subject), (Severity::Warning, "ending"), "{}", told(found));
+    assert_eq!((found.severity, &*found.subject), (Severity::Warning, "ending"), "{}", text_of(found));
     place.assert_nothing_is_left();
 }

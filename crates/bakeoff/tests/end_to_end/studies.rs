@@ -149,7 +149,7 @@ fn every_shipped_study_is_valid() {
         ran.says("(baseline)");
         if study.ends_with("cloud-controller/study.toml") {
             // Before a minute is spent.
-            ran.says("! The interaction ruby × server cannot be told from");
+            ran.says("! The interaction ruby × server cannot be separated from");
         }
     }
 }

@@ -110,6 +110,6 @@ fn a_load_that_goes_on_is_one_line_that_is_gone_in_the_end() {
     assert!(screen.chars().any(|shown| ('▁'..='█').contains(&shown)), "no bars: {screen:?}");
     let (_, last) = screen.rsplit_once("p50").unwrap();
     assert!(last.contains("\r\u{1b}[2K") && !screen.contains('\n'), "the line stays: {screen:?}");
-    let told = std::fs::read_to_string(out).unwrap();
-    assert!(told.contains("Response time") && !told.contains('▁'), "{told}");
+    let output = std::fs::read_to_string(out).unwrap();
+    assert!(output.contains("Response time") && !output.contains('▁'), "{output}");
 }

@@ -18,15 +18,15 @@ fn what_was_spoken_is_shown() {
     let url = format!("https://localhost:{}/20", nginx.port(0));
     let ca = nginx.path("ca.pem");
     let ca = ca.to_str().unwrap();
-    let told = json(&place, &[&url, "--http2", "--cacert", ca]);
-    assert_eq!((told["good"].as_u64(), told["failed"].as_u64()), (Some(50), Some(0)), "{told}");
-    let transport = &told["transport"];
-    assert_eq!((&transport["http"], &transport["tls"]["alpn"]), (&"HTTP/2".into(), &"h2".into()), "{told}");
+    let output = json(&place, &[&url, "--http2", "--cacert", ca]);
+    assert_eq!((output["good"].as_u64(), output["failed"].as_u64()), (Some(50), Some(0)), "{output}");
+    let transport = &output["transport"];
+    assert_eq!((&transport["http"], &transport["tls"]["alpn"]), (&"HTTP/2".into(), &"h2".into()), "{output}");
     assert_eq!(transport["tls"]["verified"], true);
 
     let shown = place.run(&["load", &url, "-n", "50", "--insecure"]).ends_with(0);
     shown.says("HTTP/1.1, TLS 1.3 (TLS13_").says(", ALPN http/1.1), certificate NOT verified, to 127.0.0.1:");
-    // Whom the platform trusts, as OpenSSL is told it too.
+    // Whom the platform trusts, as OpenSSL gets it too.
     let platform = |file: &str| {
         let trusted = nginx.path(file);
         place.start(place.bakeoff(&["load", &url, "-n", "50"]).env("SSL_CERT_FILE", trusted)).end()
@@ -46,9 +46,9 @@ fn a_server_is_reached_where_it_listens() {
     let place = Place::new();
     let mut nginx = Nginx::start("server { listen 127.0.0.1:{0}; listen 127.0.0.2:{0}; listen unix:{dir}/socket; }");
     let socket = nginx.path("socket");
-    let told = json(&place, &["http://some.test/20", "--unix", socket.to_str().unwrap()]);
-    assert_eq!(told["good"], 50, "{told}");
-    assert_eq!(told["addresses"][0]["address"], format!("unix:{}", socket.display()));
+    let output = json(&place, &["http://some.test/20", "--unix", socket.to_str().unwrap()]);
+    assert_eq!(output["good"], 50, "{output}");
+    assert_eq!(output["addresses"][0]["address"], format!("unix:{}", socket.display()));
 
     // The name may have the address ::1 too, where nobody listens.
     let url = format!("http://localhost:{}/20", nginx.port(0));
@@ -75,13 +75,13 @@ fn a_client_without_ports_says_so() {
         eprintln!("skipped: no network of one's own to be had here (unshare -rn)");
         return;
     }
-    let told = Command::new("timeout")
+    let output = Command::new("timeout")
         .args(["60", "unshare", "-rn", "bash", "-c", SCRIPT, env!("CARGO_BIN_EXE_bakeoff")])
         .arg(knownserver())
         .output()
         .unwrap();
-    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
-    assert!(told["failures"]["no local port left"].as_u64().unwrap() > 0, "{told}");
-    assert_eq!(told["failed"], told["failures"]["no local port left"], "{told}");
-    assert_eq!(told["findings"][0]["id"], "out-of-ports", "{told}");
+    let output: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output["failures"]["no local port left"].as_u64().unwrap() > 0, "{output}");
+    assert_eq!(output["failed"], output["failures"]["no local port left"], "{output}");
+    assert_eq!(output["findings"][0]["id"], "out-of-ports", "{output}");
 }

@@ -10,29 +10,30 @@ fn launches(conditions: Conditions) -> String {
 }
 
 /// Figure 1, of launches side by side: the worst of all hosts and horizons.
-pub fn summary(told: &[DesignOutcomes]) -> String {
-    let place = |told: &DesignOutcomes| {
-        let DesignOutcomes { conditions, horizon, outcomes, .. } = told;
+pub fn summary(reported: &[DesignOutcomes]) -> String {
+    let place = |reported: &DesignOutcomes| {
+        let DesignOutcomes { conditions, horizon, outcomes, .. } = reported;
         let place = format!("{}, launches {}, horizon {horizon}", conditions.host.name(), launches(*conditions));
         (place, Errors::of(outcomes))
     };
-    asked_of_errors("1. verdicts on launches side by side", &told.iter().map(place).collect::<Vec<_>>())
+    asked_of_errors("1. verdicts on launches side by side", &reported.iter().map(place).collect::<Vec<_>>())
 }
 
 /// Errors of each horizon and host, the worst over how much launches differ; power is that of launches that differ by 2 %.
-pub fn errors(told: &[DesignOutcomes]) -> String {
+pub fn errors(reported: &[DesignOutcomes]) -> String {
     let mut text = "| horizon | host | false \"different\", % | wrong direction, % | missed, % | \"equivalent\" at the margin, % | \
                     power at 3, 5, 10 %, % |\n|---:|---|---|---|---|---|---|\n"
         .to_owned();
-    let mut horizons: Vec<usize> = told.iter().map(|told| told.horizon).collect();
+    let mut horizons: Vec<usize> = reported.iter().map(|reported| reported.horizon).collect();
     horizons.dedup();
     for horizon in horizons {
         for host in Host::ALL {
-            let here = || told.iter().filter(|told| told.horizon == horizon && told.conditions.host == host);
-            let all: Vec<Errors> = here().map(|told| Errors::of(&told.outcomes)).collect();
+            let here =
+                || reported.iter().filter(|reported| reported.horizon == horizon && reported.conditions.host == host);
+            let all: Vec<Errors> = here().map(|reported| Errors::of(&reported.outcomes)).collect();
             let worst = |rate: fn(&Errors) -> crate::rate::Rate| super::worst(all.iter().map(rate));
-            let usual = here().find(|told| (told.conditions.launch - Conditions::USUAL).abs() < 1e-9);
-            let power = usual.map(|told| Errors::of(&told.outcomes).power).unwrap_or_default();
+            let usual = here().find(|reported| (reported.conditions.launch - Conditions::USUAL).abs() < 1e-9);
+            let power = usual.map(|reported| Errors::of(&reported.outcomes).power).unwrap_or_default();
             let _ = writeln!(
                 text,
                 "| {horizon} | {} | {} | {} | {} | {} | {} |",
@@ -62,8 +63,9 @@ pub fn scatter(rows: &[(Conditions, [[f64; 2]; Way::ALL.len()])]) -> String {
 /// Figure 2 in minutes: what each design finds, after how many minutes in the mean, and minutes for each that it finds. `designs` have
 /// the same hosts in the same order.
 pub fn minutes(designs: &[Vec<DesignOutcomes>; 2]) -> String {
-    let column = |told: &Vec<DesignOutcomes>| {
-        let design = told.first().map(|told| format!("{}, at most {} blocks", told.way.name(), told.horizon));
+    let column = |reported: &Vec<DesignOutcomes>| {
+        let design =
+            reported.first().map(|reported| format!("{}, at most {} blocks", reported.way.name(), reported.horizon));
         format!("{}: found, % | minutes | for each found", design.unwrap_or_default())
     };
     let mut text = format!(
@@ -74,9 +76,9 @@ pub fn minutes(designs: &[Vec<DesignOutcomes>; 2]) -> String {
     for (before, now) in before.iter().zip(now) {
         let host = before.conditions.host.name();
         for (effect, faster) in FASTER.iter().enumerate() {
-            let of = |told: &DesignOutcomes| {
-                let outcomes = told.outcomes.get(effect)?;
-                let (found, minutes) = (outcomes.found.share(), told.way.minutes(outcomes.mean_blocks()));
+            let of = |reported: &DesignOutcomes| {
+                let outcomes = reported.outcomes.get(effect)?;
+                let (found, minutes) = (outcomes.found.share(), reported.way.minutes(outcomes.mean_blocks()));
                 Some((found, minutes, minutes / found))
             };
             let Some((before, now)) = of(before).zip(of(now)) else { continue };

@@ -37,8 +37,8 @@ pub(crate) struct Epoll {
     instance: OwnedFd,
     slots: Vec<Slot>,
     kernel_time: bool,
-    /// What the kernel told last, from the end to the beginning.
-    told: Vec<epoll::Event>,
+    /// What the kernel reported last, from the end to the beginning.
+    events: Vec<epoll::Event>,
     /// The connection being read.
     reading: Option<PendingRead>,
     /// Read into by every connection in turn, so that it stays in the processor's cache.
@@ -122,11 +122,11 @@ impl Driver for Epoll {
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
         let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
-        match epoll::wait(&self.instance, spare_capacity(&mut self.told), Some(&timeout)) {
+        match epoll::wait(&self.instance, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(LoadError::system("wait for events")(error)),
         }
-        self.told.reverse();
+        self.events.reverse();
         Ok(())
     }
 
@@ -136,10 +136,10 @@ impl Driver for Epoll {
             if let Some(event) = self.read()? {
                 return Ok(Some(event));
             }
-            let Some(told) = self.told.pop() else { return Ok(None) };
-            let (slot, flags) = (told.data.u64() as u32 as usize, told.flags);
+            let Some(event) = self.events.pop() else { return Ok(None) };
+            let (slot, flags) = (event.data.u64() as u32 as usize, event.flags);
             let place = &mut self.slots[slot];
-            let Some(socket) = place.socket.as_ref().filter(|_| data(slot, place.generation).u64() == told.data.u64())
+            let Some(socket) = place.socket.as_ref().filter(|_| data(slot, place.generation).u64() == event.data.u64())
             else {
                 continue;
             };
@@ -175,7 +175,7 @@ impl Epoll {
                 .map_err(LoadError::system("create an epoll instance"))?,
             slots: (0..slots).map(|_| Slot::default()).collect(),
             kernel_time,
-            told: Vec::with_capacity(EVENTS),
+            events: Vec::with_capacity(EVENTS),
             reading: None,
             buffer: vec![0; BUFFER].into(),
             received: 0,

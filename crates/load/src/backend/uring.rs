@@ -55,7 +55,7 @@ pub(crate) struct Uring {
     /// How a receive with a timestamp lays out its buffer.
     layout: Box<libc::msghdr>,
     /// Completions not looked at yet, from the end to the beginning.
-    told: Vec<cqueue::Entry>,
+    completions: Vec<cqueue::Entry>,
     /// Connections, by slot and generation, whose receive stopped because there was no buffer.
     starved: VecDeque<(usize, u32)>,
     /// What the last event holds.
@@ -73,7 +73,7 @@ struct Slot {
     /// What is being sent. Stays as it is while the kernel may read it.
     sending: Vec<u8>,
     /// Bytes sent since something was received, whose end the kernel does not tell.
-    untold: usize,
+    unreported: usize,
     /// How many operations were queued when the last one of this slot was.
     queued_at: u64,
     /// Whether the kernel will tell that it has taken all of `sending`.
@@ -154,7 +154,7 @@ impl Driver for Uring {
         }
         place.awaited = false;
         place.queued.clear();
-        place.untold = 0;
+        place.unreported = 0;
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), LoadError> {
@@ -176,11 +176,11 @@ impl Driver for Uring {
         if let Some(part) = self.received.take() {
             self.buffers.give(part.buffer);
         }
-        while let Some(told) = self.told.pop() {
-            let (operation, slot, generation) = about(told.user_data());
+        while let Some(entry) = self.completions.pop() {
+            let (operation, slot, generation) = about(entry.user_data());
             let current = self.slots[slot].generation == generation && self.slots[slot].socket.is_some();
-            let kind = if current { self.told(operation, slot, &told)? } else { None };
-            if let Some(buffer) = cqueue::buffer_select(told.flags())
+            let kind = if current { self.completed(operation, slot, &entry)? } else { None };
+            if let Some(buffer) = cqueue::buffer_select(entry.flags())
                 && self.received.is_none()
             {
                 self.buffers.give(buffer);
@@ -223,7 +223,7 @@ impl Uring {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             kernel_time,
             layout,
-            told: Vec::with_capacity(completions as usize),
+            completions: Vec::with_capacity(completions as usize),
             starved: VecDeque::new(),
             received: None,
             queued: 0,
@@ -233,14 +233,14 @@ impl Uring {
 
     /// What a completion means for the connection that it is about.
     #[inline]
-    fn told(
+    fn completed(
         &mut self,
         operation: Operation,
         slot: usize,
-        told: &cqueue::Entry,
+        entry: &cqueue::Entry,
     ) -> Result<Option<EventKind>, LoadError> {
         match operation {
-            Operation::Receive => self.told_receive(slot, told),
+            Operation::Receive => self.completed_receive(slot, entry),
             Operation::Connect => {
                 let Some(socket) = &self.slots[slot].socket else { return Ok(None) };
                 match sockopt::socket_error(socket).and_then(|made| made) {
@@ -254,9 +254,9 @@ impl Uring {
             Operation::Send => {
                 let place = &mut self.slots[slot];
                 // If the connection takes no more, its receive tells.
-                if told.result() >= 0 && place.awaited {
+                if entry.result() >= 0 && place.awaited {
                     place.awaited = false;
-                    place.untold = 0;
+                    place.unreported = 0;
                     place.sending.clear();
                     if !place.queued.is_empty() {
                         mem::swap(&mut place.sending, &mut place.queued);
@@ -269,9 +269,9 @@ impl Uring {
     }
 
     #[inline]
-    fn told_receive(&mut self, slot: usize, told: &cqueue::Entry) -> Result<Option<EventKind>, LoadError> {
-        let result = told.result();
-        let Some(buffer) = cqueue::buffer_select(told.flags()).filter(|_| result >= 0) else {
+    fn completed_receive(&mut self, slot: usize, entry: &cqueue::Entry) -> Result<Option<EventKind>, LoadError> {
+        let result = entry.result();
+        let Some(buffer) = cqueue::buffer_select(entry.flags()).filter(|_| result >= 0) else {
             return match -result {
                 0 => Ok(Some(EventKind::Ended)),
                 libc::ENOBUFS => {
@@ -290,18 +290,20 @@ impl Uring {
             return Ok(Some(EventKind::Ended));
         }
         self.received = Some(part);
-        self.slots[slot].untold = 0;
-        if !cqueue::more(told.flags()) {
+        self.slots[slot].unreported = 0;
+        if !cqueue::more(entry.flags()) {
             self.arm(slot)?;
         }
-        Ok(Some(EventKind::Received { came_at, ends: self.ends_next(slot, told) }))
+        Ok(Some(EventKind::Received { came_at, ends: self.ends_next(slot, entry) }))
     }
 
     /// Whether the next completion is the end of the stream that this one is of: the kernel tells them one after the
     /// other if both have come. A receive that had no buffer for it says that there is more, but not what.
-    fn ends_next(&self, slot: usize, told: &cqueue::Entry) -> bool {
+    fn ends_next(&self, slot: usize, entry: &cqueue::Entry) -> bool {
         let empty = if self.kernel_time { STAMPED_FROM } else { 0 };
-        let Some(next) = self.told.last().filter(|next| next.user_data() == told.user_data()) else { return false };
+        let Some(next) = self.completions.last().filter(|next| next.user_data() == entry.user_data()) else {
+            return false;
+        };
         match next.result() {
             length @ 0.. => length as usize <= empty,
             error => error != -libc::ENOBUFS || self.is_at_end(slot),
@@ -345,8 +347,8 @@ impl Uring {
         let place = &mut self.slots[slot];
         let Some(socket) = &place.socket else { return Ok(()) };
         let length = place.sending.len();
-        place.untold += length;
-        place.awaited = place.untold > SHORT;
+        place.unreported += length;
+        place.awaited = place.unreported > SHORT;
         let send = opcode::Send::new(Fd(socket.as_raw_fd()), place.sending.as_ptr(), length as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
@@ -362,7 +364,7 @@ impl Uring {
             // SAFETY: what the entry points to is only read by the kernel, and stays in its place: the layout for as
             // long as the ring, a slot's bytes until its next request, which comes after the answer to this one. (A
             // server that answers without ever reading may get the bytes of a later request: a short send that the
-            // socket's buffer has no room for is not told.)
+            // socket's buffer has no room for is not reported.)
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 self.queued += 1;
                 self.slots[slot].queued_at = self.queued;
@@ -387,14 +389,14 @@ impl Uring {
         }
     }
 
-    /// Takes in what the kernel tells, after what it told before.
+    /// Takes in what the kernel tells, after what it reported before.
     fn look(&mut self) {
         self.taken = self.queued - self.ring.submission().len() as u64;
-        let before = self.told.len();
-        self.told.extend(self.ring.completion());
+        let before = self.completions.len();
+        self.completions.extend(self.ring.completion());
         // The newest first, so that the next is at the end.
-        self.told[before..].reverse();
-        self.told.rotate_left(before);
+        self.completions[before..].reverse();
+        self.completions.rotate_left(before);
     }
 }
 
@@ -485,7 +487,8 @@ impl Buffers {
         let control: Control = unsafe { ptr::read_unaligned(self.start(buffer).add(STAMP_HEADER).cast()) };
         // SAFETY: as above; the second of the header's fields.
         let control_length: u32 = unsafe { ptr::read_unaligned(self.start(buffer).add(4).cast()) };
-        let came_at = if control_length as usize == size_of::<Control>() { receive::told_time(&control) } else { None };
+        let came_at =
+            if control_length as usize == size_of::<Control>() { receive::stamped_time(&control) } else { None };
         (Part { buffer, start: STAMPED_FROM, length: length.saturating_sub(STAMPED_FROM) }, came_at)
     }
 }
@@ -569,15 +572,15 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         uring.connect(slot, &SocketAddrAny::from(listener.local_addr().unwrap())).unwrap().unwrap();
         listener.accept().unwrap().0.write_all(b"new").unwrap();
-        let (mut told, mut events) = (Vec::new(), Vec::new());
+        let (mut received, mut events) = (Vec::new(), Vec::new());
         while events.last() != Some(&EventKind::Ended) {
             let Event { slot: of, kind } = next(&mut uring);
             if of == slot {
-                told.extend_from_slice(uring.received());
+                received.extend_from_slice(uring.received());
                 events.push(kind);
             }
         }
-        assert_eq!(told, b"new");
+        assert_eq!(received, b"new");
         // A receive armed twice would tell of the end twice.
         while !uring.starved.is_empty() {
             assert_ne!(next(&mut uring).slot, slot, "{events:?}");

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_replaces_its_like_and_ends_when_told() {
+    fn a_cookie_replaces_its_like_and_ends_when_reported() {
         assert_eq!(sent(&[("/", "a=1"), ("/", "b=2"), ("/", "a=3")], "/", false), "Cookie: a=3; b=2\r\n");
         assert_eq!(sent(&[("/", "a=1"), ("/x/", "a=2")], "/x/", false), "Cookie: a=2; a=1\r\n");
         assert_eq!(sent(&[("/", "a=1; Max-Age=60")], "/", false), "Cookie: a=1\r\n");

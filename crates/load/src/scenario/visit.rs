@@ -50,12 +50,12 @@ pub enum Reason {
         wrong: String,
         /// Its status.
         status: u16,
-        /// What is told of its body.
+        /// What is shown of its body.
         body: ShownBody,
     },
 }
 
-/// What is told of the body of an answer that failed its step.
+/// What is shown of the body of an answer that failed its step.
 #[derive(Debug)]
 pub enum ShownBody {
     /// Its beginning, the values of variables hidden; nothing where there is no body.
@@ -165,7 +165,7 @@ pub(crate) fn tear_down(scripts: &[Script], visitors: &mut [Visitor], target: &T
     let deadline = Instant::now() + limit;
     let errors = each(visitors, |visitor| {
         for (script, user) in scripts.iter().zip(&mut visitor.users).take(visitor.scripts_set_up) {
-            // A request that has no time left fails at once, and is told as one that took too long.
+            // A request that has no time left fails at once, and counts as one that took too long.
             let limit = deadline.saturating_duration_since(Instant::now()).max(Duration::from_micros(1));
             Visit { target, limit }.all(&script.0.teardown, user)?;
         }

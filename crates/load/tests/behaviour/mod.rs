@@ -74,7 +74,7 @@ fn forty_of(fault: Fault) -> BTreeMap<Failure, u64> {
     summary.tally.failures
 }
 
-/// A server that sends `answer` to whatever comes first on each connection, and closes it if told so.
+/// A server that sends `answer` to whatever comes first on each connection, and closes it if `close` says so.
 fn canned(answer: &'static [u8], close: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

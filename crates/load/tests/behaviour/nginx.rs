@@ -48,7 +48,7 @@ impl Nginx {
             "daemon off; master_process off; pid {here}/pid; error_log {here}/error.log info;\n\
              events {{ worker_connections 512; }}\n\
              http {{\n{temporary}\
-             log_format told '{LOG}'; access_log {here}/access.log told;\n\
+             log_format timed '{LOG}'; access_log {here}/access.log timed;\n\
              root {here}/www; ssl_certificate {here}/server.pem; ssl_certificate_key {here}/server.key;\n\
              client_max_body_size 10m;\n\
              {servers}\n}}\n"
@@ -91,8 +91,8 @@ impl Nginx {
         let deadline = Instant::now() + Duration::from_secs(20);
         while !up(self) {
             let ended = self.child.try_wait().unwrap();
-            let told = || fs::read_to_string(self.path("stderr")).unwrap();
-            assert!(ended.is_none() && Instant::now() < deadline, "nginx is not up: {}", told());
+            let reported = || fs::read_to_string(self.path("stderr")).unwrap();
+            assert!(ended.is_none() && Instant::now() < deadline, "nginx is not up: {}", reported());
             thread::sleep(Duration::from_millis(10));
         }
     }

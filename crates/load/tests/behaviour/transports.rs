@@ -239,7 +239,7 @@ fn bodies_longer_than_every_window_arrive_whole() {
 }
 
 #[test]
-fn what_the_server_does_not_speak_is_told() {
+fn what_the_server_does_not_speak_is_reported() {
     let nginx = Nginx::start(
         "server { listen {0}; }
          server { listen {1} ssl; }",

@@ -406,8 +406,11 @@ fn what_cannot_be_walked_is_refused_with_the_reason() {
     assert!(matches!(refused(&Scenarios::default()), ScriptError::Nothing));
     let mut wrong = good.clone();
     wrong.scenarios[0].steps[0].path = template("/items?term=${trem}");
-    let told = refused(&wrong).to_string();
-    assert!(told.contains("`search` needs `${trem}`") && told.contains("user, password, token, term"), "{told}");
+    let reported = refused(&wrong).to_string();
+    assert!(
+        reported.contains("`search` needs `${trem}`") && reported.contains("user, password, token, term"),
+        "{reported}"
+    );
     let mut wrong = good.clone();
     wrong.setup[0].body = Some(Body::TemplateFile(files.file("wrong.json", "{\"user\": \"${user\"}")));
     assert!(refused(&wrong).to_string().contains("wrong.json` is wrong: `${` at byte 10"), "{}", refused(&wrong));

@@ -25,7 +25,7 @@ const MARKS: [(&str, Mark); 15] = [
 enum Mark {
     /// A file or folder.
     File(&'static str),
-    /// The beginning of what the first process was told by `container=`, which systemd writes down as well
+    /// The beginning of what the first process got by `container=`, which systemd writes down as well
     /// (<https://systemd.io/CONTAINER_INTERFACE/>).
     Named(&'static str),
     /// A part of the name of the first process's control group, where that is seen from outside.
@@ -53,8 +53,8 @@ pub(super) fn runtime(host: &Files) -> Option<&'static str> {
 /// What the container is called by its runtime; empty where there is none.
 fn named(host: &Files) -> String {
     let environment = host.text("proc/1/environ").unwrap_or_default();
-    let told = environment.split('\0').find_map(|variable| variable.strip_prefix("container=")).map(str::to_owned);
-    told.or_else(|| host.text("run/systemd/container")).unwrap_or_default()
+    let reported = environment.split('\0').find_map(|variable| variable.strip_prefix("container=")).map(str::to_owned);
+    reported.or_else(|| host.text("run/systemd/container")).unwrap_or_default()
 }
 
 /// The line of what is mounted as the root (`proc_pid_mountinfo(5)`: the fifth field is the place).

@@ -120,7 +120,7 @@ fn machine(host: &Files) -> HostCheck {
             "measure on the host itself, or give the container cores of its own (docker and podman: --cpuset-cpus; Kubernetes: whole \
              CPUs and the static CPU manager; LXC: limits.cpu; systemd-nspawn: AllowedCPUs=)",
         )
-    } else if let Burst::Untold(types) = burst {
+    } else if let Burst::Unknown(types) = burst {
         unknown("machine", format!("{found}: it does not name its type; make sure that it is not burstable ({types})"))
     } else if found.is_empty() {
         unknown(
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn turbo_and_smt_are_told_by_either_vendors_file() {
+    fn turbo_and_smt_are_reported_by_either_vendors_file() {
         assert_eq!(fitness(&of(&[("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n")]), "turbo"), Fit);
         assert_eq!(fitness(&of(&[("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n")]), "turbo"), Doubtful);
         assert_eq!(fitness(&of(&[("sys/devices/system/cpu/cpufreq/boost", "1\n")]), "turbo"), Doubtful);

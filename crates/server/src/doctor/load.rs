@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_load_it_is_is_told() {
+    fn whose_load_it_is_is_reported() {
         let used = HostUse { elapsed_s: 10.0, others_cores: 1.25, ..HostUse::default() };
         let checks = judged(&used, &[other("java", 9, 1.25)]);
         let found = checks.iter().find(|check| check.subject == "competing load").unwrap();

@@ -162,7 +162,7 @@ mod tests {
 
     /// Real groups, where they are permitted.
     #[test]
-    fn what_needs_more_memory_than_it_may_have_is_killed_and_told() {
+    fn what_needs_more_memory_than_it_may_have_is_killed_and_reported() {
         let group = match Group::new(&Limits { cpus: Some(0.5), memory_bytes: Some(32 << 20) }) {
             Ok(group) => group,
             Err(error) => {
@@ -187,10 +187,10 @@ mod tests {
         let ended = run("head -c 200000000 /dev/zero | tail -n 1 > /dev/null; exit 3");
         // The quota holds up the process that is dying, and with it its memory: the kernel kills another one then, which may be the shell.
         assert!(ended.status.code().is_none_or(|code| code == 3), "{ended:?}");
-        let told = group.killed().unwrap();
+        let reported = group.killed().unwrap();
         assert!(
-            group.oom_kills() >= 1 && told.contains("of it for needing more memory") && told.contains("32 MiB"),
-            "{told}"
+            group.oom_kills() >= 1 && reported.contains("of it for needing more memory") && reported.contains("32 MiB"),
+            "{reported}"
         );
         let folders = group.made.clone();
         drop(group);

@@ -88,8 +88,8 @@ mod tests {
         assert_eq!(named(2.0, 1 << 30, 2), ["cpus"]);
         assert_eq!(named(1.5, 4 << 30, 1), ["cpus", "memory"]);
         assert!(beyond(&Limits::default(), 1, 1).is_empty());
-        let told = beyond(&Limits { cpus: Some(1.5), memory_bytes: None }, 1, 1);
-        assert_eq!(told[0].1, "a limit of 1.5 cores is none here: the server may use 1 processor only");
+        let reported = beyond(&Limits { cpus: Some(1.5), memory_bytes: None }, 1, 1);
+        assert_eq!(reported[0].1, "a limit of 1.5 cores is none here: the server may use 1 processor only");
     }
 
     #[test]
@@ -98,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_once_for_each() {
+    fn what_is_not_there_is_reported_once_for_each() {
         let host = Isolation { server_cpus: vec![0, 1_000], client_cpus: vec![2_000], own_network: false };
-        let told: Vec<String> = unavailable(&host, [].iter()).iter().map(ToString::to_string).collect();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("[0, 1000]") && told[1].contains("[2000]"), "{told:?}");
+        let reported: Vec<String> = unavailable(&host, [].iter()).iter().map(ToString::to_string).collect();
+        assert_eq!(reported.len(), 2, "{reported:?}");
+        assert!(reported[0].contains("[0, 1000]") && reported[1].contains("[2000]"), "{reported:?}");
     }
 }

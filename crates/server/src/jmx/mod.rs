@@ -19,7 +19,7 @@ const READ_WITHIN: Duration = Duration::from_secs(30);
 const READER: &str = include_str!("ReadBeans.java");
 /// The first release that runs a program from its source (JEP 330).
 const FIRST_RELEASE: u32 = 11;
-/// Names that are told of many.
+/// Names that are listed of many.
 const FEW: usize = 8;
 
 /// Who is asked, and what the asking needs.
@@ -39,7 +39,7 @@ impl Beans<'_> {
             return Vec::new();
         }
         match ask(self, beans) {
-            Ok(said) => beans.iter().enumerate().map(|(index, requested)| told(&said, index, *requested)).collect(),
+            Ok(said) => beans.iter().enumerate().map(|(index, requested)| reported(&said, index, *requested)).collect(),
             Err(reason) => vec![Err(reason); beans.len()],
         }
     }
@@ -68,7 +68,7 @@ fn ask(Beans { serving, folder, interrupted }: Beans<'_>, beans: &[(&str, &str)]
 }
 
 /// What the lines of a pair say: `0 = 10`, `0 ! a reason`, or a name of what there is instead each.
-fn told(said: &str, index: usize, (bean, attribute): (&str, &str)) -> Result<String, String> {
+fn reported(said: &str, index: usize, (bean, attribute): (&str, &str)) -> Result<String, String> {
     let own = format!("{index} ");
     let lines: Vec<(&str, &str)> = said.lines().filter_map(|line| line.strip_prefix(&own)?.split_once(' ')).collect();
     let names = || lines.iter().map(|(_, name)| *name);
@@ -133,19 +133,19 @@ mod tests {
                         3 several x:a=1\n3 several x:a=2\n4 attribute Size\n4 attribute Name\n5 part max\n5 part used\n6 = \n";
 
     fn of(index: usize, bean: &str, attribute: &str) -> String {
-        told(SAID, index, (bean, attribute)).unwrap_or_else(|reason| reason)
+        reported(SAID, index, (bean, attribute)).unwrap_or_else(|reason| reason)
     }
 
     #[test]
-    fn answers_are_told_apart() {
-        assert_eq!(told(SAID, 0, ("a:b=c", "D")).unwrap(), "a b");
-        assert_eq!(told(SAID, 6, ("a:b=c", "D")).unwrap(), "");
-        assert_eq!(told(SAID, 1, ("a:b=c", "D")).unwrap_err(), "it fails");
-        assert!(told(SAID, 7, ("a:b=c", "D")).is_err());
+    fn answers_are_distinguished() {
+        assert_eq!(reported(SAID, 0, ("a:b=c", "D")).unwrap(), "a b");
+        assert_eq!(reported(SAID, 6, ("a:b=c", "D")).unwrap(), "");
+        assert_eq!(reported(SAID, 1, ("a:b=c", "D")).unwrap_err(), "it fails");
+        assert!(reported(SAID, 7, ("a:b=c", "D")).is_err());
     }
 
     #[test]
-    fn what_is_not_there_is_told_with_what_is() {
+    fn what_is_not_there_is_reported_with_what_is() {
         let near = "no bean is called `java.lang:type=Memori`; the nearest is `java.lang:type=Memory`";
         assert_eq!(of(2, "java.lang:type=Memori", "x"), near);
         let far = of(2, "java.lang:type=ClassLoading", "x");

@@ -68,15 +68,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_words_are_told_unless_it_went_to_the_background() {
-        let told = |exit| why_ended(exit, "one\naddress already in use\n---\n", None);
-        assert_eq!(told(Exit::Code(2)).unwrap(), "its last words were `address already in use`");
-        assert_eq!(told(Exit::Code(0)).unwrap(), "it has to stay in the foreground");
+    fn the_last_words_are_reported_unless_it_went_to_the_background() {
+        let reported = |exit| why_ended(exit, "one\naddress already in use\n---\n", None);
+        assert_eq!(reported(Exit::Code(2)).unwrap(), "its last words were `address already in use`");
+        assert_eq!(reported(Exit::Code(0)).unwrap(), "it has to stay in the foreground");
         assert_eq!(why_ended(Exit::Code(1), "\n", None), None);
     }
 
     #[test]
-    fn a_probe_that_cannot_be_read_is_told_with_the_cure() {
+    fn a_probe_that_cannot_be_read_is_reported_with_the_cure() {
         let tail = "ruby: cannot load such file -- /srv/runs/block-01-1/probe.rb (LoadError)\n";
         assert!(why_ended(Exit::Code(1), tail, None).unwrap().contains("`--store`"));
     }

@@ -252,7 +252,7 @@ impl Running {
         }
     }
 
-    /// What a Ruby in the process told of itself: an embedded one may have started only after the port was open, and YJIT is turned on
+    /// What a Ruby in the process reported of itself: an embedded one may have started only after the port was open, and YJIT is turned on
     /// by Rails (`config.yjit`) when that has booted.
     fn inside(&self) -> Option<Inside> {
         let mut inside = self.inside.clone().or_else(|| self.serving.inside())?;

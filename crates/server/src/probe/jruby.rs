@@ -14,7 +14,7 @@ const COMPILED: (&str, &str) = ("org.jruby:type=Runtime,name=*,service=JITCompil
 
 /// The counts as of now; `None` where they cannot be read, or where the process runs several of them.
 pub(crate) fn jruby_counts(beans: Beans<'_>) -> Option<JrubyCounts> {
-    let told = beans.read(&[EXCEPTIONS, COMPILED]);
-    let number = |index: usize| told.get(index)?.as_ref().ok()?.parse().ok();
+    let reported = beans.read(&[EXCEPTIONS, COMPILED]);
+    let number = |index: usize| reported.get(index)?.as_ref().ok()?.parse().ok();
     Some(JrubyCounts { exceptions: number(0)?, compiled: number(1) })
 }

@@ -24,7 +24,7 @@ pub use server::ServerSampler;
 pub use tree::{ProcessTree, own_cpu_s};
 
 /// A server that has this in its environment, with the value `even` or `odd`, is sampled for more than its CPU time only in
-/// every other span of [`SPAN`] seconds of a load, where the launcher was told so: for measuring what the probes cost (`make
+/// every other span of [`SPAN`] seconds of a load, where the launcher wants so: for measuring what the probes cost (`make
 /// probes`), and for nothing else.
 const SWITCH: &str = "BAKEOFF_PROBES";
 

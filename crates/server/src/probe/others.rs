@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_of_others_are_told_apart_from_ours() {
+    fn trees_of_others_are_distinguished_from_ours() {
         let before = [
             process(1, 0, 5.0, 900.0),
             process(10, 1, 1.0, 50.0),

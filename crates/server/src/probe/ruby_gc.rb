@@ -12,7 +12,7 @@ begin
     when_asked << lambda do
       begin
         # Whoever asks opens the other end through /proc. The program may close descriptors by their numbers, and have files of its own
-        # there later: the pipe's name is told with the number, and neither end is ever closed here.
+        # there later: the pipe's name is written with the number, and neither end is ever closed here.
         ends = IO.pipe
         ends.each { |one| one.autoclose = false }
         asks, other_end = ends

@@ -1,4 +1,4 @@
-//! What MRI's collector does, told by every process of a server as it is asked: before and after a load.
+//! What MRI's collector does, reported by every process of a server when it is asked: before and after a load.
 //!
 //! In each a thread waits for that at a pipe. It does so in the kernel, and not under the lock that Ruby code needs: as long
 //! as nobody asks it does not wake. One that is kept from answering in time answers when it can.
@@ -22,7 +22,7 @@ pub const PROBE: &str = include_str!("ruby_gc.rb");
 pub(crate) const THREAD: &str = "bakeoff";
 
 /// How long processes may take to answer.
-const TOLD_WITHIN: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// What MRI's collector has done in each process of a server, from its start on.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,12 +45,12 @@ impl RubyGcs {
         for (_, pipe) in &mut pipes {
             pipe.write_all(&[question]).ok()?;
         }
-        let deadline = Instant::now() + TOLD_WITHIN;
-        let told = |(process, _): (Process, File)| {
+        let deadline = Instant::now() + ANSWER_WITHIN;
+        let reported = |(process, _): (Process, File)| {
             let gc = wait(trial_dir, process.pid, question, deadline)?;
             Some((process, gc))
         };
-        let all: BTreeMap<Process, RubyGc> = pipes.into_iter().map(told).collect::<Option<_>>()?;
+        let all: BTreeMap<Process, RubyGc> = pipes.into_iter().map(reported).collect::<Option<_>>()?;
         (!all.is_empty()).then_some(Self(all))
     }
 
@@ -65,7 +65,7 @@ impl RubyGcs {
     }
 }
 
-/// Where a process waits, as it told.
+/// Where a process waits, as it reported.
 #[derive(Debug, Deserialize)]
 struct RequestPipe {
     /// By which it has the pipe open.
@@ -85,10 +85,10 @@ struct Answer {
     total_allocated_objects: u64,
 }
 
-/// Process `pid`, with its pipe; `None` where it has not told, or has closed it.
+/// Process `pid`, with its pipe; `None` where it has not reported, or has closed it.
 fn open(trial_dir: &Path, pid: u32) -> Option<(Process, File)> {
-    let told = fs::read(trial_dir.join(format!("probe.{pid}.asks.json"))).ok()?;
-    let RequestPipe { descriptor, pipe } = serde_json::from_slice(&told).ok()?;
+    let reported = fs::read(trial_dir.join(format!("probe.{pid}.asks.json"))).ok()?;
+    let RequestPipe { descriptor, pipe } = serde_json::from_slice(&reported).ok()?;
     let descriptor = format!("/proc/{pid}/fd/{descriptor}");
     // A program may have closed it, and opened something else by its number.
     if fs::read_link(&descriptor).ok()?.to_str() != Some(pipe.as_str()) {
@@ -102,12 +102,12 @@ fn wait(trial_dir: &Path, pid: u32, question: u8, deadline: Instant) -> Option<R
     let file = trial_dir.join(format!("probe.{pid}.gc.json"));
     loop {
         let answer = fs::read(&file).ok().and_then(|json| serde_json::from_slice::<Answer>(&json).ok());
-        if let Some(told) = answer.filter(|answer| answer.question == question) {
+        if let Some(reported) = answer.filter(|answer| answer.question == question) {
             return Some(RubyGc {
-                collections: told.count,
-                major: told.major_gc_count,
-                time_s: told.time.map(|ms| ms as f64 / 1e3),
-                allocated_objects: told.total_allocated_objects,
+                collections: reported.count,
+                major: reported.major_gc_count,
+                time_s: reported.time.map(|ms| ms as f64 / 1e3),
+                allocated_objects: reported.total_allocated_objects,
             });
         }
         if Instant::now() >= deadline {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_is_not_counted_is_not_told() {
+    fn a_time_that_is_not_counted_is_not_reported() {
         let [before, counted] = [gc(100, Some(0.5)), gc(140, None)].map(|gc| all([(7, "a", gc)]));
         assert_eq!(counted.since(&before), Some(gc(40, None)));
         let after = all([(7, "a", gc(140, Some(0.25)))]);
@@ -161,11 +161,11 @@ mod tests {
         let own = std::process::id();
         let (reads, writes) = std::io::pipe().unwrap();
         let tell = |descriptor: i32, pipe: &str| {
-            let told = format!(r#"{{"descriptor":{descriptor},"pipe":"{pipe}"}}"#);
-            fs::write(dir.path().join(format!("probe.{own}.asks.json")), told).unwrap();
+            let reported = format!(r#"{{"descriptor":{descriptor},"pipe":"{pipe}"}}"#);
+            fs::write(dir.path().join(format!("probe.{own}.asks.json")), reported).unwrap();
         };
         assert_eq!(RubyGcs::ask(dir.path(), &[]), None);
-        assert_eq!(RubyGcs::ask(dir.path(), &[own]), None, "it has not told");
+        assert_eq!(RubyGcs::ask(dir.path(), &[own]), None, "it has not reported");
 
         // Another file has the number by now: nothing is written into it.
         let file = File::create(dir.path().join("its own")).unwrap();
@@ -188,7 +188,7 @@ mod tests {
         let answer = r#"{"question":7,"count":3,"major_gc_count":1,"total_allocated_objects":5}"#;
         fs::write(dir.path().join("probe.4711.gc.json"), answer).unwrap();
         let wait = |question| wait(dir.path(), 4711, question, Instant::now());
-        let told = RubyGc { collections: 3, major: 1, time_s: None, allocated_objects: 5 };
-        assert_eq!((wait(7), wait(8)), (Some(told), None));
+        let reported = RubyGc { collections: 3, major: 1, time_s: None, allocated_objects: 5 };
+        assert_eq!((wait(7), wait(8)), (Some(reported), None));
     }
 }

@@ -17,8 +17,8 @@ import jdk.jfr.consumer.RecordingFile;
 
 /** Adds up a recording of the JDK's Flight Recorder in one pass and prints what came of it as JSON. */
 public class ReadRecording {
-    /** Entries of a list that are told, each summed over all of its events; the lists of kinds are told whole. */
-    private static final int TOLD = 100;
+    /** Entries of a list that are kept, each summed over all of its events; the lists of kinds are whole. */
+    private static final int LISTED = 100;
 
     private final Map<List<String>, double[]> throwables = new HashMap<>();
     private final Map<List<String>, double[]> thrown = new HashMap<>();
@@ -270,17 +270,17 @@ public class ReadRecording {
         Map<List<String>, double[]> failed = new HashMap<>();
         failures.forEach((id, reason) -> add(failed, compileSeconds.getOrDefault(id, 0.0), reason));
         StringBuilder out = new StringBuilder("{");
-        list(out, "throwables", throwables, TOLD);
+        list(out, "throwables", throwables, LISTED);
         list(out, "thrown", thrown, thrown.size());
-        list(out, "compiled", compiled, TOLD);
+        list(out, "compiled", compiled, LISTED);
         list(out, "failed", failed, failed.size());
         list(out, "deoptimizations", deoptimizations, deoptimizations.size());
-        list(out, "allocations", allocations, TOLD);
-        list(out, "locks", locks, TOLD);
-        list(out, "stack_samples", stackSamples, TOLD);
-        list(out, "ruby_methods", rubyMethods, TOLD);
-        list(out, "packages", packages, TOLD);
-        list(out, "collections", collections, TOLD);
+        list(out, "allocations", allocations, LISTED);
+        list(out, "locks", locks, LISTED);
+        list(out, "stack_samples", stackSamples, LISTED);
+        list(out, "ruby_methods", rubyMethods, LISTED);
+        list(out, "packages", packages, LISTED);
+        list(out, "collections", collections, LISTED);
         return out.append("\"threads_started\":").append(startedThreads.size()).append(",\"lost_bytes\":").append(lost).append('}').toString();
     }
 

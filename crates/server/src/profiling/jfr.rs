@@ -14,7 +14,7 @@ use crate::runtime::base_env;
 use crate::serving::LiveJvm;
 use crate::tool;
 
-/// The first release whose recordings can be told event by event what to hold.
+/// The first release whose recordings can be configured event by event.
 const FIRST_RELEASE: u32 = 17;
 /// Of beginning or ending a recording: the JVM may be busy.
 const ASK_WITHIN: Duration = Duration::from_secs(60);

@@ -50,7 +50,7 @@ begin
           results = StackProf.results
           File.binwrite("#{target}.#{Process.pid}.stackprof", Marshal.dump(results))
           write.(said, add_up.(results))
-        rescue Exception => error # rubocop:disable Lint/RescueException: it is told, and not the application's business
+        rescue Exception => error # rubocop:disable Lint/RescueException: it is reported, and is not the application's business
           write.(said, '"error":' + quote.(text.(error.message)))
         end
       end

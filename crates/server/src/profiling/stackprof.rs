@@ -25,9 +25,9 @@ const FOUND_WITHIN: Duration = Duration::from_secs(20);
 /// How long a process may take to begin: it looks for the file ten times a second.
 const BEGUN_WITHIN: Duration = Duration::from_secs(10);
 /// Of adding up what it has sampled.
-const TOLD_WITHIN: Duration = Duration::from_secs(60);
-/// Entries of a list that are told.
-const TOLD: usize = 100;
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+/// Entries of a list that are kept.
+const LISTED: usize = 100;
 
 /// Samples that are being taken, until this is ended or dropped.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Sampling {
         let written = fs::write(&unfinished, folders).and_then(|()| fs::rename(&unfinished, &file));
         written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         for pid in &sampling.pids {
-            let begun = sampling.told(*pid, "sampling", BEGUN_WITHIN).ok_or_else(|| {
+            let begun = sampling.reported(*pid, "sampling", BEGUN_WITHIN).ok_or_else(|| {
                 format!(
                     "Ruby process {pid} takes no samples of itself: it does not require bakeoff's probe, as after a change of RUBYOPT \
                      or with a space in the path of this run's files, it was forked by a Ruby before 3.1, or it is too busy"
@@ -86,33 +86,41 @@ impl Sampling {
         self.stop();
         let mut all = Vec::new();
         for pid in self.sampled() {
-            let told = self.told(pid, "samples", TOLD_WITHIN);
+            let reported = self.reported(pid, "samples", ANSWER_WITHIN);
             // One that came meanwhile may have gone meanwhile.
-            let Some(told) = told.or_else(|| (!self.pids.contains(&pid)).then(ProcessSamples::default)) else {
+            let Some(reported) = reported.or_else(|| (!self.pids.contains(&pid)).then(ProcessSamples::default)) else {
                 return Err(format!("Ruby process {pid} ended, and its samples with it"));
             };
-            if let Some(error) = told.error {
+            if let Some(error) = reported.error {
                 return Err(format!("the samples of Ruby process {pid} cannot be read: {error}"));
             }
-            all.push((pid, told));
+            all.push((pid, reported));
         }
-        let most = all.iter().max_by_key(|(_, told)| told.methods.values().sum::<u64>()).map(|(pid, _)| *pid);
+        let most = all.iter().max_by_key(|(_, reported)| reported.methods.values().sum::<u64>()).map(|(pid, _)| *pid);
         let file = self.folder.join(format!("probe.{}.stackprof", most.unwrap_or_default()));
-        let sums = |of: fn(&ProcessSamples) -> &HashMap<String, u64>| added_up(all.iter().map(|(_, told)| of(told)));
-        Ok((file, StackSamples { methods: sums(|told| &told.methods), ruby_methods: sums(|told| &told.ruby_methods) }))
+        let sums =
+            |of: fn(&ProcessSamples) -> &HashMap<String, u64>| added_up(all.iter().map(|(_, reported)| of(reported)));
+        Ok((
+            file,
+            StackSamples {
+                methods: sums(|reported| &reported.methods),
+                ruby_methods: sums(|reported| &reported.ruby_methods),
+            },
+        ))
     }
 
     /// All processes that have begun, those that came later as well.
     fn sampled(&self) -> Vec<u32> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let pid = |name: &str| name.strip_prefix("probe.")?.strip_suffix(".sampling.json")?.parse().ok();
-        let has_begun =
-            |pid: &u32| self.told(*pid, "sampling", Duration::ZERO).is_some_and(|told| told.error.is_none());
+        let has_begun = |pid: &u32| {
+            self.reported(*pid, "sampling", Duration::ZERO).is_some_and(|reported| reported.error.is_none())
+        };
         names.filter_map(|name| pid(name.to_str()?)).filter(has_begun).collect()
     }
 
     /// What process `pid` says in a file of this kind, once it does; `None` where it does not in time, or ends before.
-    fn told(&self, pid: u32, kind: &str, within: Duration) -> Option<ProcessSamples> {
+    fn reported(&self, pid: u32, kind: &str, within: Duration) -> Option<ProcessSamples> {
         let file = self.folder.join(format!("probe.{pid}.{kind}.json"));
         let process = PathBuf::from(format!("/proc/{pid}"));
         let deadline = Instant::now() + within;
@@ -141,7 +149,7 @@ impl Drop for Sampling {
     }
 }
 
-/// The folders of the gem, one a line: told by the same Ruby outside of the server, since an application's bundle hides what it does not
+/// The folders of the gem, one a line: reported by the same Ruby outside of the server, since an application's bundle hides what it does not
 /// name.
 fn folders(pid: u32) -> Option<String> {
     let variables = proc::environment(pid).unwrap_or_default().into_iter();
@@ -162,6 +170,6 @@ fn added_up<'a>(processes: impl Iterator<Item = &'a HashMap<String, u64>>) -> Su
     let mut top: Vec<Sum> = counts.into_iter().map(sum).collect();
     top.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.key.cmp(&b.key)));
     let count = top.iter().map(|sum| sum.count).sum();
-    top.truncate(TOLD);
+    top.truncate(LISTED);
     Sums { count, amount: 0.0, top }
 }

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coordinates_are_told_from_paths() {
+    fn coordinates_are_reported_from_paths() {
         let jar = Coordinates::parse("org.jruby.rack:jruby-rack:1.2.6").unwrap();
         assert_eq!(jar.to_string(), "org.jruby.rack:jruby-rack:1.2.6:jar");
         assert_eq!(jar.file_name(), "jruby-rack-1.2.6.jar");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn maven_failures_are_told_apart() {
+    fn maven_failures_are_distinguished() {
         let jar = Coordinates::parse("org.x:bad:1.0").unwrap();
         let explain = |line: &str| jar.explain(&format!("\u{1b}[0m[ERROR] {line} -> [Help 1]\n[ERROR] more"));
         let missing = explain("Unable to find/resolve artifact. Could not find artifact org.x:bad:jar:1.0 in central");

@@ -19,7 +19,7 @@ use crate::proc;
 const PROBE: &str = include_str!("probe.rb");
 
 /// How long a process may take to tell what it has loaded.
-const TOLD_WITHIN: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the probe wrote.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -60,7 +60,7 @@ pub(crate) struct JrubyOption {
     pub default: Option<String>,
 }
 
-/// What it told once its program had answered.
+/// What it reported once its program had answered.
 #[derive(Debug, Deserialize)]
 struct Loaded {
     /// As in [`Inside`], by then.
@@ -83,7 +83,7 @@ impl Inside {
     /// Puts the probe into the trial's folder and into the environment.
     ///
     /// RUBYOPT is split at spaces and knows no quoting: from a folder with a space in its path nothing can be required,
-    /// so then the settings are read back from outside, and what is told only from inside is unverified. `also` is more that
+    /// so then the settings are read back from outside, and what is known only from inside is unverified. `also` is more that
     /// each Ruby is to run as it starts.
     pub fn prepare(trial_dir: &Path, also: &str, env: &mut IndexMap<String, String>) -> io::Result<()> {
         let script = trial_dir.join("probe.rb");
@@ -102,22 +102,22 @@ impl Inside {
     pub fn of(trial_dir: &Path, pid: u32) -> Option<Self> {
         let json = fs::read(trial_dir.join(format!("probe.{pid}.json"))).ok()?;
         let inside = Self { pid, ..serde_json::from_slice(&json).ok()? };
-        // A Ruby that became another program, or itself anew, has told of what is no more.
+        // A Ruby that became another program, or itself anew, has reported what is no more.
         let is_same = inside.exe.is_none() || inside.exe == proc::program(pid);
         let is_there = inside.place.is_none() || inside.place == proc::place(pid);
         (is_same && is_there).then_some(inside)
     }
 
-    /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` tell that told of themselves:
+    /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` tell that reported:
     /// names and versions, all of them where processes have several.
     pub fn gems(trial_dir: &Path, pids: &[u32]) -> IndexMap<String, String> {
         if fs::write(trial_dir.join("probe.ask"), "").is_err() {
             return IndexMap::new();
         }
         let tells = |pid: &&u32| Self::of(trial_dir, **pid).is_some();
-        let has_told = |pid: &u32| Loaded::file(trial_dir, *pid).is_file();
-        let deadline = Instant::now() + TOLD_WITHIN;
-        while !pids.iter().filter(tells).all(has_told) && Instant::now() < deadline {
+        let has_reported = |pid: &u32| Loaded::file(trial_dir, *pid).is_file();
+        let deadline = Instant::now() + ANSWER_WITHIN;
+        while !pids.iter().filter(tells).all(has_reported) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(20));
         }
         let mut gems: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -128,10 +128,10 @@ impl Inside {
         gems.into_iter().map(|(name, versions)| (name, Vec::from_iter(versions).join(", "))).collect()
     }
 
-    /// Whether YJIT was on in one of `pids` when they told their gems: `true` or `false`; `None` where none has told.
+    /// Whether YJIT was on in one of `pids` when they reported their gems: `true` or `false`; `None` where none has reported.
     pub fn yjit_by_then(trial_dir: &Path, pids: &[u32]) -> Option<String> {
-        let told: Vec<String> = pids.iter().filter_map(|pid| Loaded::of(trial_dir, *pid)?.yjit).collect();
-        told.iter().find(|on| *on == "true").or(told.first()).cloned()
+        let reported: Vec<String> = pids.iter().filter_map(|pid| Loaded::of(trial_dir, *pid)?.yjit).collect();
+        reported.iter().find(|on| *on == "true").or(reported.first()).cloned()
     }
 
     /// `jdk`, `jruby` and `ruby`: the language's version as the engine implements it.

@@ -91,16 +91,16 @@ impl Serving {
         options.is_some_and(|options| without_probe(&options) != options)
     }
 
-    /// What a Ruby in it has told of itself, or, where what listens is neither Ruby nor a JVM (a proxy), the only Ruby that the
+    /// What a Ruby in it has reported of itself, or, where what listens is neither Ruby nor a JVM (a proxy), the only Ruby that the
     /// server runs, but for those that were forked from it.
     pub fn inside(&self) -> Option<Inside> {
         let own = Inside::of(&self.trial_dir, self.pid);
         if own.is_some() || self.own.is_some() || self.runs_mri() {
             return own;
         }
-        let told =
+        let reported =
             proc::descendants(self.root).into_iter().filter_map(|process| Inside::of(&self.trial_dir, process.pid));
-        let mut started = told.filter(|inside| !inside.forked);
+        let mut started = reported.filter(|inside| !inside.forked);
         let first = started.next();
         if started.next().is_some() { None } else { first }
     }
@@ -110,7 +110,7 @@ impl Serving {
         Inside::gems(&self.trial_dir, &self.rubies())
     }
 
-    /// Whether YJIT is on in one of its Rubies, as they told with their gems: a program that only the workers load turns it on there,
+    /// Whether YJIT is on in one of its Rubies, as they reported with their gems: a program that only the workers load turns it on there,
     /// and what is on in the master is on in them.
     pub fn yjit(&self) -> Option<String> {
         Inside::yjit_by_then(&self.trial_dir, &self.rubies())

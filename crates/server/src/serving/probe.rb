@@ -48,7 +48,7 @@ begin
     # have turned on itself, as Rails does. The thread is gone when the measurement begins. What else a process has to do
     # when it is asked, later parts of this file add.
     when_asked = []
-    has_told = false
+    has_reported = false
     tell = lambda do
       teller = Thread.new do
         6000.times do
@@ -61,16 +61,16 @@ begin
           write.('.loaded', '"yjit":' + quote.(yjit) + ',"gems":{' + gems + '}')
           break
         end
-        has_told = true
+        has_reported = true
       end
       teller.report_on_exception = false
     end
     tell.()
 
-    # A forked process is without its parent's threads, and may load gems of its own. Once the parent has told, so has whoever
+    # A forked process is without its parent's threads, and may load gems of its own. Once the parent has reported, so has whoever
     # it forks. Here, too, later parts of this file add what else there is to do.
     when_forked = [lambda do
-      unless has_told
+      unless has_reported
         write.('', json + ',"forked":true')
         tell.()
       end

@@ -44,7 +44,7 @@ impl From<String> for RuntimeKind {
 }
 
 impl Serving {
-    /// By what a Ruby in it told of itself, else by what is seen from outside; `has_property` says whether its JVM has a system
+    /// By what a Ruby in it reported of itself, else by what is seen from outside; `has_property` says whether its JVM has a system
     /// property, and is asked last, since that costs the server CPU.
     pub fn runtime(&self, inside: Option<&Inside>, has_property: impl FnOnce(&str) -> bool) -> RuntimeKind {
         if let Some(inside) = inside {
@@ -62,13 +62,13 @@ impl Serving {
 
     /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it tells goes before what was installed.
     pub fn versions(&self, inside: Option<&Inside>, installed: &Installed) -> IndexMap<String, String> {
-        let mut told = inside.map(Inside::versions).unwrap_or_default();
+        let mut reported = inside.map(Inside::versions).unwrap_or_default();
         if let Ok(Some(jvm)) = self.jvm()
             && let Ok(jdk) = jvm.jdk()
         {
-            told.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
+            reported.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
         }
-        let known = |name: &str| told.get(name).or_else(|| installed.versions.get(name)).cloned();
+        let known = |name: &str| reported.get(name).or_else(|| installed.versions.get(name)).cloned();
         ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
     }
 }

@@ -141,17 +141,17 @@ impl Reader<'_> {
         self.jvm_args().is_ok_and(|args| format!(" {args} ").contains(&format!(" {option} ")))
     }
 
-    /// Options of Ruby: they are read, unless it was told not to read them, and YJIT tells whether it is on.
+    /// Options of Ruby: they are read, unless an option keeps Ruby from it, and YJIT tells whether it is on.
     fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if self.runtime_kind() == RuntimeKind::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
             let (own, _) = mri::before_script(shown.into_iter().skip(1).collect());
             if let Some(switch) = own.iter().find(|option| mri::ignores_rubyopt(option)) {
-                let reason = format!("Ruby was told not to read it: {switch}");
+                let reason = format!("Ruby does not read it: {switch}");
                 return Ok(unread(found, &reason, "ruby(1), --disable: `rubyopt`"));
             }
             if self.target.inside.is_none() && self.target.serving.was_to_tell() {
-                return Err(self.untold("whether it has read it, and whether YJIT is on"));
+                return Err(self.unreported("whether it has read it, and whether YJIT is on"));
             }
         }
         if !matches!(self.runtime_kind(), RuntimeKind::Ruby | RuntimeKind::Jruby) {
@@ -165,8 +165,8 @@ impl Reader<'_> {
             Some(Ok(Found::inert(reason, "its own words at its start, in the server's log", SettingSource::Proc)))
         };
         let judge = |option: &str| {
-            let told = self.ruby_option(option, requested).or_else(|| of_nothing(option));
-            told.unwrap_or_else(|| Ok(in_effect(option)))
+            let reported = self.ruby_option(option, requested).or_else(|| of_nothing(option));
+            reported.unwrap_or_else(|| Ok(in_effect(option)))
         };
         Ok(together(found, beside, &mri::words(value), mri::words, judge))
     }
@@ -187,7 +187,7 @@ impl Reader<'_> {
             (RuntimeKind::Jruby, _) => {
                 Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
             }
-            (RuntimeKind::Ruby, None) => Err(self.untold("whether YJIT is on")),
+            (RuntimeKind::Ruby, None) => Err(self.unreported("whether YJIT is on")),
             (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, requested) {
                 found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),
                 found => found,
@@ -208,7 +208,7 @@ impl Reader<'_> {
             )),
             _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
             (_, inside) if name == YJIT_ENABLE => {
-                let inside = inside.ok_or_else(|| self.untold("whether YJIT is on"))?;
+                let inside = inside.ok_or_else(|| self.unreported("whether YJIT is on"))?;
                 Ok(mri::yjit(inside, mri::enables_yjit(value)))
             }
             _ => mri::other_variable(pid, name, found),
@@ -216,13 +216,13 @@ impl Reader<'_> {
     }
 
     /// Why `what` is not known of a Ruby.
-    fn untold(&self, what: &str) -> String {
+    fn unreported(&self, what: &str) -> String {
         let why = if self.target.site.trial_dir.to_string_lossy().contains(char::is_whitespace) {
             "RUBYOPT takes no path with a space in it, such as that of this run's files (--store says where they are)"
         } else {
             "its RUBYOPT was set anew or is not read, or it forked, or became another, after its start"
         };
-        format!("Ruby tells only from inside {what}, and this one has told nothing: {why}")
+        format!("Only Ruby itself knows {what}, and this one has reported nothing: {why}")
     }
 
     /// Options of the JVM, each judged by itself.

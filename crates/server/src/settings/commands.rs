@@ -255,21 +255,21 @@ mod tests {
     #[test]
     fn rubies_are_known_by_their_names() {
         let (jruby, ruby) = (Some(Named::Jruby), Some(Named::Ruby));
-        let told = |command: &str| {
+        let reported = |command: &str| {
             let (named, _, options, others) = parts(command);
             (named, options, others)
         };
         let of = |named, options: &str, others: &str| (named, options.to_owned(), others.to_owned());
         assert_eq!(
-            told("bin/jruby -Xjit.max=1 -J-Xmx1g -Xjit.max=2 -S puma -Xfoo"),
+            reported("bin/jruby -Xjit.max=1 -J-Xmx1g -Xjit.max=2 -S puma -Xfoo"),
             of(jruby, "-J-Xmx1g -Xjit.max=2 -S", "bin/jruby puma -Xfoo")
         );
         assert_eq!(
-            told("ruby3.1 -I lib --enable yjit a.rb --yjit"),
+            reported("ruby3.1 -I lib --enable yjit a.rb --yjit"),
             of(ruby, "-I lib --enable=yjit", "ruby3.1 a.rb --yjit")
         );
-        assert_eq!(told("bundle exec puma -C puma.rb"), of(None, "", "bundle exec puma -C puma.rb"));
-        assert_eq!(told("sh start.sh -Xmx64m fast --yjit"), of(None, "-Xmx64m --yjit", "sh start.sh fast"));
-        assert_eq!(told("rubyfmt -x a"), of(None, "", "rubyfmt -x a"));
+        assert_eq!(reported("bundle exec puma -C puma.rb"), of(None, "", "bundle exec puma -C puma.rb"));
+        assert_eq!(reported("sh start.sh -Xmx64m fast --yjit"), of(None, "-Xmx64m --yjit", "sh start.sh fast"));
+        assert_eq!(reported("rubyfmt -x a"), of(None, "", "rubyfmt -x a"));
     }
 }

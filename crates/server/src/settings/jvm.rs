@@ -250,8 +250,8 @@ pub(super) struct Preflight {
 impl Preflight {
     /// Why it does not start.
     pub fn refusal(&self) -> Option<String> {
-        let told = |line: &&str| !line.trim().is_empty() && !NOT_WHY.iter().any(|other| line.contains(other));
-        let why: Vec<&str> = self.said.lines().filter(told).map(str::trim).take(2).collect();
+        let reported = |line: &&str| !line.trim().is_empty() && !NOT_WHY.iter().any(|other| line.contains(other));
+        let why: Vec<&str> = self.said.lines().filter(reported).map(str::trim).take(2).collect();
         (!self.starts).then(|| why.join("; "))
     }
 }
@@ -301,8 +301,9 @@ pub(super) fn preflight(jdk: &Jdk, options: &[String], place: &Place) -> Result<
     drop(pinned);
     let (flags, properties) = (parse_flags(&ran.stdout), parse_properties(&ran.stderr));
     // Some of its words are on the one stream, some on the other.
-    let is_told = |line: &str| line.starts_with("openjdk version") || line == PROPERTIES || line.starts_with(INDENT);
-    let is_words = |line: &&str| !is_told(line) && parse_flags(line).is_empty();
+    let is_reported =
+        |line: &str| line.starts_with("openjdk version") || line == PROPERTIES || line.starts_with(INDENT);
+    let is_words = |line: &&str| !is_reported(line) && parse_flags(line).is_empty();
     let words = ran.stdout.lines().chain(ran.stderr.lines()).filter(is_words).collect::<Vec<_>>().join("\n");
     let answer = Arc::new(Preflight { flags, properties, said: words, starts: ran.status.success() });
     answers().insert(question, Arc::clone(&answer));
@@ -554,8 +555,8 @@ mod tests {
              \x20  double MaxRAMPercentage      = 40.000000   {product} {default}\n",
         );
         let region = &flags["G1HeapRegionSize"];
-        let told = [&region.value, &region.kind, &region.origin].map(String::as_str);
-        assert_eq!(told, ["4194304", "product", "command line, ergonomic"]);
+        let reported = [&region.value, &region.kind, &region.origin].map(String::as_str);
+        assert_eq!(reported, ["4194304", "product", "command line, ergonomic"]);
         assert_eq!(flags["HeapDumpPath"].value, "");
         assert_eq!(flags["ErrorFile"].value, "/tmp/x.log");
         assert_eq!(flags.len(), 4);
@@ -566,14 +567,14 @@ mod tests {
         let text = "x\nProperty settings:\n    file.encoding = UTF-8\n    java.class.path = \n    java.library.path = /a\n        /b\n\
                     \x20   user.dir = /x = y\n\nopenjdk version \"17\"\n    no = property\n";
         let read = parse_properties(text);
-        let told: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let reported: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let wanted = [
             ("file.encoding", "UTF-8"),
             ("java.class.path", ""),
             ("java.library.path", "/a:/b"),
             ("user.dir", "/x = y"),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(reported, wanted);
     }
 
     #[test]

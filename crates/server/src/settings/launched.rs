@@ -31,8 +31,8 @@ impl Reader<'_> {
                 || !words.is_empty() && args.windows(words.len()).any(|window| window == words)
         };
         // A start script may have handed them on to what it became or started, which may show another title by now.
-        let told = self.target.inside.is_some_and(|inside| holds(&inside.argv));
-        let is_present = told || holds(&proc::command_line(self.target.serving.pid));
+        let reported = self.target.inside.is_some_and(|inside| holds(&inside.argv));
+        let is_present = reported || holds(&proc::command_line(self.target.serving.pid));
         if !is_present && self.target.serving.pid != self.target.launched {
             return Err("the process that serves is another than was launched, and does not show it: whether it was handed on, \
                         or what the launched one makes of it, is not known"
@@ -67,11 +67,11 @@ impl Reader<'_> {
         Err(format!("the process shows another command line than it was started with: `{}`", args.join(" ")))
     }
 
-    /// The same; a Ruby that bakeoff starts told its program and the words after it at its start.
+    /// The same; a Ruby that bakeoff starts showed its program and the words after it at its start.
     fn command_line(&self) -> Result<Vec<String>, String> {
         let inside = self.target.inside.filter(|_| self.target.installed.runs_ruby);
-        let told = || inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
-        self.shown().or_else(|why| told().ok_or(why))
+        let reported = || inside.map(|inside| inside.argv.clone()).filter(|argv| !argv.is_empty());
+        self.shown().or_else(|why| reported().ok_or(why))
     }
 
     /// The runtime, a version, or the program.

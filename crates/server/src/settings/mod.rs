@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
     /// study asks for, too, where that needs them. `None` where the JVM that is asked does not tell in time: a small quota may not let
     /// it.
     fn default_flag(&self, name: &str, option: &str, level: &[String]) -> Option<String> {
-        // What is locked is not told of.
+        // What is locked is not listed.
         let mut left_out: Vec<String> = level.iter().filter(|other| !other.starts_with(jvm::UNLOCK)).cloned().collect();
         left_out.push(option.to_owned());
         let mut preflight = self.preflight(&left_out, &self.place()).ok()?;

@@ -33,7 +33,7 @@ pub(super) fn gc_variable(
         let why = ran.output().lines().next().unwrap_or("without a word").to_owned();
         return Err(format!("the same Ruby, asked what it makes of it, does not start outside of the server: {why}"));
     }
-    match told(&ran.stderr, name) {
+    match reported(&ran.stderr, name) {
         Some((live, default)) => {
             Ok(Found::value(value, Some(live), Some(default), SettingSource::Preflight, same_number))
         }
@@ -45,7 +45,7 @@ pub(super) fn gc_variable(
 }
 
 /// Value and default in a line such as `RUBY_GC_HEAP_INIT_SLOTS=600000 (default value: 10000)`.
-fn told(said: &str, name: &str) -> Option<(String, String)> {
+fn reported(said: &str, name: &str) -> Option<(String, String)> {
     let said = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
     let (value, after) = said.split_once(" (default value: ")?;
     let (default, end) = after.split_once(')')?;
@@ -100,7 +100,7 @@ pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found
     match misspelt(pid, name) {
         Ok(unknown) => Ok(Found { live: found.live, ..unknown }),
         Err(_) if !is_known && !is_own(name) => Ok(found),
-        untold => untold,
+        unreported => unreported,
     }
 }
 
@@ -234,14 +234,20 @@ pub(super) fn enables_yjit(value: &str) -> bool {
 
 /// Whether the second compiler is on as asked.
 pub(super) fn yjit(inside: &Inside, requested: bool) -> Found {
-    let told = |is_on: bool| if is_on { "YJIT on" } else { "YJIT off" }.to_owned();
+    let reported = |is_on: bool| if is_on { "YJIT on" } else { "YJIT off" }.to_owned();
     // Where it was not built in it is off.
     let live = inside.yjit.as_deref().map(|is_on| is_on == "true").or((!requested).then_some(false));
     if let Some(live) = live {
-        return Found::value(&told(requested), Some(told(live)), Some(told(false)), SettingSource::InProcess, exactly);
+        return Found::value(
+            &reported(requested),
+            Some(reported(live)),
+            Some(reported(false)),
+            SettingSource::InProcess,
+            exactly,
+        );
     }
     Found {
-        requested: Some(told(requested)),
+        requested: Some(reported(requested)),
         ..Found::inert(
             "this Ruby was built without YJIT",
             "RubyVM::YJIT is not defined in the process",
@@ -251,13 +257,13 @@ pub(super) fn yjit(inside: &Inside, requested: bool) -> Found {
 }
 
 /// Why it is not known what became of options that tune YJIT.
-pub(super) const UNTOLD: &str = "YJIT is on, and Ruby does not tell what it makes of its options";
+pub(super) const UNREPORTED: &str = "YJIT is on, and Ruby does not tell what it makes of its options";
 
 /// An option of YJIT's, such as `--yjit-call-threshold=5`, that the process was given.
 pub(super) fn yjit_option(inside: &Inside, found: Found) -> Found {
     match inside.yjit.as_deref() {
         _ if found.result != SettingResult::InEffect => found,
-        Some("true") => Found::unverified(UNTOLD),
+        Some("true") => Found::unverified(UNREPORTED),
         _ => Found {
             live: found.live,
             ..Found::inert("YJIT is off", "RubyVM::YJIT.enabled? in the process", SettingSource::InProcess)
@@ -274,9 +280,9 @@ mod tests {
         let said = "RUBY_GC_HEAP_INIT_SLOTS=600000 (default value: 10000)\n\
             RUBY_GC_HEAP_GROWTH_FACTOR=0.500000 (default value: 1.800000) is ignored because it must be greater than 1.000000.\n";
         let pair = |live: &str, default: &str| Some((live.to_owned(), default.to_owned()));
-        assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOTS"), pair("600000", "10000"));
-        assert_eq!(told(said, "RUBY_GC_HEAP_GROWTH_FACTOR"), pair("1.800000", "1.800000"));
-        assert_eq!(told(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
+        assert_eq!(reported(said, "RUBY_GC_HEAP_INIT_SLOTS"), pair("600000", "10000"));
+        assert_eq!(reported(said, "RUBY_GC_HEAP_GROWTH_FACTOR"), pair("1.800000", "1.800000"));
+        assert_eq!(reported(said, "RUBY_GC_HEAP_INIT_SLOT"), None);
         assert!(same_number("1.1", "1.100000") && !same_number("a", "b"));
         assert!(same_number("0x100000", "1048576") && same_number("0x2k", "2048") && !same_number("0x10", "10"));
         assert!(same_number("32m", "33554432") && same_number("1K", "1024") && !same_number("32m", "32"));

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_later_versions_may_have_is_told_only_of_earlier_ones() {
+    fn what_later_versions_may_have_is_reported_only_of_earlier_ones() {
         let live = |name: &str| (name == "UseG1GC").then_some(Live { value: "true", kind: "", is_set: true });
         let is_inert = |java| of_jvm("SoftMaxHeapSize", java, live).is_some();
         assert!(is_inert(Some(17)) && is_inert(Some(25)) && !is_inert(Some(26)) && !is_inert(None));

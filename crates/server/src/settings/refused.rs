@@ -44,7 +44,7 @@ pub(crate) fn refused(
             SettingKind::Runtime if requested.name == "command" => value,
             _ => return tried,
         };
-        tried.or_else(|| told_of(last_words, &options))
+        tried.or_else(|| reason_in(last_words, &options))
     };
     let found = |reason: String| Found::new(SettingSource::Preflight, SettingResult::Refused { reason });
     requested.iter().filter_map(|requested| Some(found(reason(requested)?).about(requested, site))).collect()
@@ -85,7 +85,7 @@ const OUTSIDE: &str = " is outside the allowed range";
 
 /// Why what runs behind a command did not start with one of these options: the sentence of its last words that names it. There
 /// is no process left that could be asked.
-fn told_of(said: &str, options: &str) -> Option<String> {
+fn reason_in(said: &str, options: &str) -> Option<String> {
     let options = shell_words::split(options).ok()?;
     // Ruby names the letter of one that it does not know.
     let is_letter = |line: &str, option: &str, named: &str| {
@@ -173,42 +173,47 @@ mod tests {
     #[test]
     fn the_last_words_name_the_option() {
         let jvm = "starting\nUnrecognized VM option 'UseParalelGC'\nError: Could not create the Java Virtual Machine.";
-        let told = |said: &str, options: &str| told_of(said, options);
-        assert_eq!(told(jvm, "-Xmx64m -XX:+UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
-        assert_eq!(told(jvm, "-J-XX:-UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
-        assert_eq!(told(jvm, "-Xmx64m"), None);
-        assert_eq!(told("Improperly specified VM option 'MaxGCPauseMillis=x'", "-XX:MaxGCPauseMillis=y"), None);
-        assert_eq!(told("UseParalelGC is on", "-XX:+UseParalelGC"), None, "no refusal");
+        let refusal = |said: &str, options: &str| reason_in(said, options);
+        assert_eq!(refusal(jvm, "-Xmx64m -XX:+UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
+        assert_eq!(refusal(jvm, "-J-XX:-UseParalelGC").as_deref(), Some("Unrecognized VM option 'UseParalelGC'"));
+        assert_eq!(refusal(jvm, "-Xmx64m"), None);
+        assert_eq!(refusal("Improperly specified VM option 'MaxGCPauseMillis=x'", "-XX:MaxGCPauseMillis=y"), None);
+        assert_eq!(refusal("UseParalelGC is on", "-XX:+UseParalelGC"), None, "no refusal");
         let ruby = "ruby: invalid switch in RUBYOPT: --foo (RuntimeError)";
-        assert_eq!(told(ruby, "-W0 --foo").as_deref(), Some(ruby));
+        assert_eq!(refusal(ruby, "-W0 --foo").as_deref(), Some(ruby));
     }
 
     #[test]
     fn the_option_that_a_runtime_names_is_the_one() {
-        let told = |options: &str, said: &str| told_of(said, options).is_some();
+        let refusal = |options: &str, said: &str| reason_in(said, options).is_some();
         let ended = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred. Program will exit.\n";
         let range = format!("uint MaxTenuringThreshold=20 is outside the allowed range [ 0 ... 16 ]\n{ended}");
-        assert!(told("-Xmx64m -XX:MaxTenuringThreshold=20", &range));
-        assert!(!told("-XX:MaxTenuringThresholds=20 -XX:+UseG1GC", &range));
-        assert!(told("-XX:UseG1GC", &format!("Missing +/- setting for VM option 'UseG1GC'\n{ended}")));
-        assert!(told("-J-XX:+UseParalelGC", "Unrecognized VM option 'UseParalelGC'\n"));
-        assert!(told("-Xmn8x", "Invalid initial young generation size: -Xmn8x\n"));
-        assert!(told("--foo", "ruby: invalid option --foo  (-h will show valid options) (RuntimeError)"));
+        assert!(refusal("-Xmx64m -XX:MaxTenuringThreshold=20", &range));
+        assert!(!refusal("-XX:MaxTenuringThresholds=20 -XX:+UseG1GC", &range));
+        assert!(refusal("-XX:UseG1GC", &format!("Missing +/- setting for VM option 'UseG1GC'\n{ended}")));
+        assert!(refusal("-J-XX:+UseParalelGC", "Unrecognized VM option 'UseParalelGC'\n"));
+        assert!(refusal("-Xmn8x", "Invalid initial young generation size: -Xmn8x\n"));
+        assert!(refusal("--foo", "ruby: invalid option --foo  (-h will show valid options) (RuntimeError)"));
         let locked = "Error: VM option 'G1MaxNewSizePercent' is experimental and must be enabled via -XX:+UnlockExperimentalVMOptions.\n";
-        assert!(told("-XX:G1MaxNewSizePercent=50", locked));
+        assert!(refusal("-XX:G1MaxNewSizePercent=50", locked));
         let nameless = "java.lang.Error: A command line option has attempted to allow or enable the Security Manager. Enabling a Security Manager is not supported.\n";
-        assert!(told("-Djava.security.manager=allow", nameless) && !told("-Djava.security.policy=a", nameless));
-        assert!(told(
+        assert!(refusal("-Djava.security.manager=allow", nameless) && !refusal("-Djava.security.policy=a", nameless));
+        assert!(refusal(
             "-agentlib:hrpof=cpu=samples",
             "Could not find agent library hrpof on the library path, with error: libhrpof.so\n"
         ));
-        assert!(told("-javaagent:/a.jar=x", "Error opening zip file or JAR manifest missing : /a.jar\n"));
-        assert!(told("--add-modules=java.sql,no.such", "java.lang.module.FindException: Module no.such not found\n"));
-        assert!(told("-J-Xmx1g", "ruby: invalid option -J  (-h will show valid options) (RuntimeError)"));
-        assert!(told("--yjit", "jruby: unknown option --yjit\n"));
-        assert!(!told("--pool=3", "server: invalid option -- 'p'") && !told("-server", "Unrecognized option: -s\n"));
+        assert!(refusal("-javaagent:/a.jar=x", "Error opening zip file or JAR manifest missing : /a.jar\n"));
+        assert!(refusal(
+            "--add-modules=java.sql,no.such",
+            "java.lang.module.FindException: Module no.such not found\n"
+        ));
+        assert!(refusal("-J-Xmx1g", "ruby: invalid option -J  (-h will show valid options) (RuntimeError)"));
+        assert!(refusal("--yjit", "jruby: unknown option --yjit\n"));
+        assert!(
+            !refusal("--pool=3", "server: invalid option -- 'p'") && !refusal("-server", "Unrecognized option: -s\n")
+        );
         // The program's own words.
-        assert!(!told("-server", "Invalid value of database.pool in /etc/server.yml"));
-        assert!(!told("-Dpool=3", "Unrecognized option: pool"));
+        assert!(!refusal("-server", "Invalid value of database.pool in /etc/server.yml"));
+        assert!(!refusal("-Dpool=3", "Unrecognized option: pool"));
     }
 }

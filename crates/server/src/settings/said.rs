@@ -40,13 +40,16 @@ mod tests {
             WARNING: package no.such.pack not in java.base\n\
             warning: -J-Xmx100m argument ignored (launched in same VM?)\n\
             ruby: warning: unknown warning category: `depreciated'\n";
-        let told = |option| of_nothing(said, option).unwrap_or_default();
-        assert!(told("--illegal-access=permit").starts_with("Ignoring option --illegal"));
-        assert!(told("UseConcMarkSweepGC").ends_with("removed in 14.0"));
-        assert_eq!(told("--add-opens=no.such/x=ALL-UNNAMED"), "Unknown module: no.such specified to --add-opens");
-        assert_eq!(told("--add-exports=java.base/no.such.pack=ALL-UNNAMED"), "package no.such.pack not in java.base");
-        assert!(told("-J-Xmx100m").contains("ignored"));
-        assert_eq!(told("-W:no-depreciated"), "unknown warning category: `depreciated'");
+        let reported = |option| of_nothing(said, option).unwrap_or_default();
+        assert!(reported("--illegal-access=permit").starts_with("Ignoring option --illegal"));
+        assert!(reported("UseConcMarkSweepGC").ends_with("removed in 14.0"));
+        assert_eq!(reported("--add-opens=no.such/x=ALL-UNNAMED"), "Unknown module: no.such specified to --add-opens");
+        assert_eq!(
+            reported("--add-exports=java.base/no.such.pack=ALL-UNNAMED"),
+            "package no.such.pack not in java.base"
+        );
+        assert!(reported("-J-Xmx100m").contains("ignored"));
+        assert_eq!(reported("-W:no-depreciated"), "unknown warning category: `depreciated'");
         for other in [
             "--add-exports=no.such/x=y",
             "--add-opens=java.base/no.such=y",
@@ -56,7 +59,7 @@ mod tests {
             "-W0",
             "UseG1GC",
         ] {
-            assert_eq!(told(other), "", "{other}");
+            assert_eq!(reported(other), "", "{other}");
         }
         assert!(of_nothing("warning: unknown warning category: no-depreciated", "-W:no-depreciated").is_some());
     }

@@ -6,7 +6,7 @@ use super::beside::Beside;
 use super::{Found, exactly};
 
 /// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
-/// of them are two treatments. Options that all variants have make no difference: those that did not come out well are told by
+/// of them are two treatments. Options that all variants have make no difference: those that did not come out well are named by
 /// themselves. Of the others the first that did not speaks for all, by name, and they are the default only where each of them is.
 pub(super) fn together(
     found: Found,
@@ -16,7 +16,7 @@ pub(super) fn together(
     judge: impl Fn(&str) -> Result<Found, String>,
 ) -> Found {
     let (mut all_default, mut source) = (true, found.source);
-    let (mut wrong, mut untold) = (None, None);
+    let (mut wrong, mut unreported) = (None, None);
     let mut common = Vec::new();
     for option in options {
         let judged = match judge(option).unwrap_or_else(Found::unverified) {
@@ -31,13 +31,13 @@ pub(super) fn together(
             continue;
         }
         match judged.result {
-            SettingResult::Unverified { reason } => drop(untold.get_or_insert(reason)),
+            SettingResult::Unverified { reason } => drop(unreported.get_or_insert(reason)),
             SettingResult::AlreadyDefault => source = judged.source,
             SettingResult::InEffect => (source, all_default) = (judged.source, false),
             _ => drop(wrong.get_or_insert((option, judged))),
         }
     }
-    let result = match untold {
+    let result = match unreported {
         Some(reason) => SettingResult::Unverified { reason },
         None if all_default => SettingResult::AlreadyDefault,
         None => SettingResult::InEffect,

@@ -47,27 +47,27 @@ impl Reader<'_> {
         }
         let Some((name, _)) = jvm::parse_option(option) else {
             let live = self.other_jvm_option(option).ok()?.live;
-            return Some(vec![live.unwrap_or_else(|| told(option, None))]);
+            return Some(vec![live.unwrap_or_else(|| reported(option, None))]);
         };
         let flags = self.flags().ok()?;
         // Which sets the one as well as the other.
         let names = if option.starts_with("-Xmn") { vec!["NewSize", "MaxNewSize"] } else { vec![name.as_str()] };
-        Some(names.into_iter().map(|name| told(name, flags.get(name).map(|flag| flag.value.as_str()))).collect())
+        Some(names.into_iter().map(|name| reported(name, flags.get(name).map(|flag| flag.value.as_str()))).collect())
     }
 
     fn has_property(&self, name: &str) -> Option<Vec<String>> {
         let of_jruby = || self.has_of_jruby(name.strip_prefix("jruby.")?);
-        let of_java = || Some(vec![told(name, self.properties().ok()?.get(name).map(String::as_str))]);
+        let of_java = || Some(vec![reported(name, self.properties().ok()?.get(name).map(String::as_str))]);
         of_jruby().or_else(of_java)
     }
 
     /// An option that JRuby itself lists.
     fn has_of_jruby(&self, name: &str) -> Option<Vec<String>> {
         let option = self.target.inside?.options.iter().find(|option| option.name == name)?;
-        Some(vec![told(name, option.value.as_deref())])
+        Some(vec![reported(name, option.value.as_deref())])
     }
 }
 
-fn told(name: &str, live: Option<&str>) -> String {
+fn reported(name: &str, live: Option<&str>) -> String {
     live.map_or_else(|| format!("{name} absent"), |live| format!("{name} = {}", live.replace('\n', ", ")))
 }

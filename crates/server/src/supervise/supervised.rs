@@ -58,7 +58,7 @@ pub enum SuperviseError {
     },
 }
 
-/// What the supervisor has told so far.
+/// What the supervisor has reported so far.
 #[derive(Debug, Default)]
 struct Heard {
     started: Option<u32>,

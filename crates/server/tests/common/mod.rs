@@ -103,8 +103,8 @@ pub fn skip(lacking: &str, packages: &[String]) {
 fn is_packaged(package: &str) -> bool {
     let requested = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", package]).output();
     requested.is_ok_and(|requested| {
-        let told = String::from_utf8_lossy(&requested.stdout).into_owned();
-        let candidate = told.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
+        let reported = String::from_utf8_lossy(&requested.stdout).into_owned();
+        let candidate = reported.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
         candidate.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
     })
 }

@@ -83,7 +83,7 @@ fn command_mri() {
     run(On::CommandMri);
 }
 
-/// Runs every group of a runtime; all that came out otherwise than the table says is told together.
+/// Runs every group of a runtime; all that differs from the table is shown together.
 fn run(on: On) {
     if let Some((lacking, packages)) = absent(on) {
         return skip(&format!("{} ({lacking})", on.name()), &packages);
@@ -134,11 +134,11 @@ fn misjudged(group: &Group) -> Vec<String> {
     };
     let found = group.cases.iter().zip(&settings);
     let wrong = found.filter(|(case, found)| !found.as_ref().is_some_and(|setting| is(case.expect, setting)));
-    let told = |(case, found): (&Case, &Option<Setting>)| {
+    let reported = |(case, found): (&Case, &Option<Setting>)| {
         let found = found.as_ref().map(|setting| (&setting.result, &setting.live, &setting.default));
         format!("{} {}: expected {:?}, found {found:?}", case.name, case.value, case.expect)
     };
-    wrong.map(told).collect()
+    wrong.map(reported).collect()
 }
 
 /// What a study asks for that has the case.

@@ -14,8 +14,8 @@ Whatever a study asks for, of one variant or of all, is read back from the runni
 
 | result | meaning | finding |
 |---|---|---|
-| refused | the runtime does not start with it; its own words are told | setting-refused |
-| unknown | the runtime starts and knows no such name; the nearest is told | setting-unknown |
+| refused | the runtime does not start with it; its own words are shown | setting-refused |
+| unknown | the runtime starts and knows no such name; the nearest is shown | setting-unknown |
 | overridden | the process has another value | setting-not-effective |
 | already the default | the process has the value, and would have had it anyway | setting-is-default, where both variants have it |
 | inert here | the process has the value, and something else of the same process keeps it from doing anything | setting-inert |
@@ -43,7 +43,7 @@ Who is asked: the process that serves, which is the one of the launched tree tha
 Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM serves, any variable all of whose words begin
 with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if
 the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, by name, and the default only where all are; of one given twice the
-later counts. An option that all variants have in that text makes no difference between them: it is left out of this, and where it did not come out well it is told by itself, as shared
+later counts. An option that all variants have in that text makes no difference between them: it is left out of this, and where it did not come out well it is reported by itself, as shared
 (`JAVA_OPTS: -XX:+UseNUMA`). Where a shell may have expanded an option (`-Dlogs=$HOME/logs`, by `eval`), and its value is another, it is unverified; so is an option that the JVM which serves was not
 given, in a variable that is known only by its words: it may be for another JVM. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
 is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace), and about YJIT, however it was asked for, once more when
@@ -59,7 +59,7 @@ started: it may hand over to whatever it likes. Two commands that differ in noth
 A variable named as Ruby's own (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby does not have is unknown where it is up to two letters away from one that it has, or one
 that other Rubies have; else it may be the program's own, and is unverified.
 
-What a start script's runtime does not start with is told by those of its last words that name the option: they are all that is left. So it is with agents of the JVM, which are not started a second time to be asked, and with
+What a start script's runtime does not start with is recognised by those of its last words that name the option: they are all that is left. So it is with agents of the JVM, which are not started a second time to be asked, and with
 a security manager.
 
 Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's

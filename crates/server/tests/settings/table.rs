@@ -226,7 +226,7 @@ pub const GROUPS: &[Group] = &[
             flag(
                 "-XX:+UseParalelGC",
                 Unknown(Some("UseParallelGC")),
-                "misspelt; the JVM was told to ignore what it does not know",
+                "misspelt; an option lets the JVM ignore what it does not know",
             ),
             flag("-XX:MaxPermSize=128m", Unknown(None), "gone since JDK 8, removed in 17"),
             flag("-XX:+UseConcMarkSweepGC", Unknown(None), "removed in JDK 14 (JEP 363)"),
@@ -557,7 +557,7 @@ pub const GROUPS: &[Group] = &[
         with: &[],
         cases: &[
             case(Argument, "--disable=rubyopt", "", InEffect, "ruby(1)"),
-            env("RUBYOPT", "-W0", Inert, "Ruby was told not to read it"),
+            env("RUBYOPT", "-W0", Inert, "an option keeps Ruby from reading it"),
             env("RUBY_YJIT_ENABLE", "1", Unverified, "Ruby tells only from inside, by RUBYOPT"),
         ],
     },

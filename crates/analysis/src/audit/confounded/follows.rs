@@ -24,8 +24,8 @@ const OF_PROGRAM: [&str; 8] = [
 /// Parts of names that say which version of a program is to run.
 const VERSIONS: [&str; 5] = ["VERSION", "RELEASE", "REVISION", "BUILD", "TAG"];
 
-/// Whether a difference may be what the treatment brings along. A program that is told something else by a variable, a property or
-/// an argument may load other code, by itself or, where it is told a folder or a version, in place of what it has; a start script may
+/// Whether a difference may be what the treatment brings along. A program that gets something else by a variable, a property or
+/// an argument may load other code, by itself or, where it gets a folder or a version, in place of what it has; a start script may
 /// make anything of it, another runtime, too. The same gem in two versions follows only from where the gems are, or from a version.
 pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
     let sides = [BASELINE, variant];
@@ -38,8 +38,8 @@ pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &Envi
     let archive = difference.subject.strip_prefix("loaded ");
     let treatment =
         |side: VariantIndex| record.study.variants[side].treatment.iter().map(move |requested| (side, requested));
-    let mut told = sides.into_iter().flat_map(treatment).filter(|(_, requested)| tells(requested));
-    told.any(|(side, requested)| {
+    let mut reported = sides.into_iter().flat_map(treatment).filter(|(_, requested)| tells(requested));
+    reported.any(|(side, requested)| {
         is_handed_on
             || begins(&["gem ", "loaded "]) && (is_one_sided || names_version(requested))
             || archive

@@ -72,11 +72,11 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let subject = format!("{} against {}", name(record, variant), name(record, BASELINE));
             let found = Found::new(FindingId::Confounded, severity, subject, meaning, remedy).about(variant);
             let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "(none)".to_owned());
-            let told = own.iter().map(|(subject, difference)| {
+            let reported = own.iter().map(|(subject, difference)| {
                 let when = if changes(subject) { ", which changed during the run" } else { "" };
                 (format!("{}{when}", difference.subject), pair.map(|side| show(&difference.values[side])).join(" | "))
             });
-            Some(told.fold(found, |found, (what, values)| found.with(what, values)))
+            Some(reported.fold(found, |found, (what, values)| found.with(what, values)))
         })
         .collect()
 }
@@ -137,7 +137,7 @@ fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<Envir
         .into_iter()
         .map(|(factor, words)| EnvironmentDifference {
             subject: subject.title(),
-            values: words.into_iter().zip(sides).map(|(words, side)| side.told(subject, &words)).collect(),
+            values: words.into_iter().zip(sides).map(|(words, side)| side.reported(subject, &words)).collect(),
             factor,
         })
         .collect()
@@ -462,7 +462,7 @@ mod tests {
 
     /// A hook that puts another file there every so many launches: both variants have run both.
     #[test]
-    fn a_library_that_changed_for_both_is_told_and_vetoes_where_a_block_mixes_them() {
+    fn a_library_that_changed_for_both_is_reported_and_vetoes_where_a_block_mixes_them() {
         let of = |change_at: usize| {
             let mut record = fixture::record(6, 0.0);
             let measured = record.trials.iter_mut().filter(|trial| !trial.key.pilot);

@@ -53,12 +53,12 @@ pub struct Side {
 impl Side {
     pub fn of(record: &StudyRecord, variant: VariantIndex) -> Self {
         let mut side = Self { values: BTreeMap::new(), launches: 0, late: BTreeSet::new() };
-        let mut told_gems = 0;
+        let mut known_gems = 0;
         let mut seen: BTreeMap<Subject, usize> = BTreeMap::new();
         for (_, launch) in inspected(record, variant) {
             side.launches += 1;
             // One whose Rubies were too busy to tell says nothing of gems.
-            told_gems += usize::from(!launch.gems.is_empty());
+            known_gems += usize::from(!launch.gems.is_empty());
             for (subject, words) in facts(&record.study.dir, launch) {
                 *seen.entry(subject.clone()).or_default() += 1;
                 side.values.entry(subject).or_default().insert(words);
@@ -70,7 +70,7 @@ impl Side {
                 Subject::Opened(_) if launches < side.launches => {
                     side.values.entry(subject).or_default().insert(Vec::new());
                 }
-                Subject::Gem(_) if launches < told_gems => {
+                Subject::Gem(_) if launches < known_gems => {
                     side.late.insert(subject);
                 }
                 _ => {}
@@ -86,9 +86,9 @@ impl Side {
             Subject::Command => self.values.contains_key(subject),
             Subject::Environment(_) => self.values.keys().any(|subject| matches!(subject, Subject::Environment(_))),
             Subject::Gem(_) => {
-                let tells_gems = self.values.keys().any(|told| matches!(told, Subject::Gem(_)));
-                let runs_ruby = self.values.keys().any(|told| matches!(told, Subject::Build(_)));
-                self.launches > 0 && (tells_gems || !runs_ruby) && !self.late.contains(subject)
+                let knows_gems = self.values.keys().any(|reported| matches!(reported, Subject::Gem(_)));
+                let runs_ruby = self.values.keys().any(|reported| matches!(reported, Subject::Build(_)));
+                self.launches > 0 && (knows_gems || !runs_ruby) && !self.late.contains(subject)
             }
             _ => self.launches > 0,
         }
@@ -101,7 +101,7 @@ impl Side {
     }
 
     /// Words of a subject in one text; `None` where there are none.
-    pub fn told(&self, subject: &Subject, words: &[&str]) -> Option<String> {
+    pub fn reported(&self, subject: &Subject, words: &[&str]) -> Option<String> {
         if self.launches > 0 && !self.shows(subject) {
             return Some("(not shown)".to_owned());
         }
@@ -143,11 +143,11 @@ pub fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Subject, Vec<String>)> {
 }
 
 /// A word with what belongs to one launch or one place (folders, port, process id, other ports) replaced by the placeholder
-/// that stands for it in a study, so that it can be told in the study's own words.
+/// that stands for it in a study, so that it can be named in the study's own words.
 fn normalise(word: &str, dir: &Path, launch: &LaunchFacts) -> String {
     let folders = [(launch.log.parent().unwrap_or(Path::new("")), "{trial_dir}"), (dir, "{dir}")];
-    let told = |folder: &Path| Some(folder.display().to_string()).filter(|folder| folder.len() > 1);
-    let word = folders.into_iter().fold(word.to_owned(), |word, (folder, name)| match told(folder) {
+    let reported = |folder: &Path| Some(folder.display().to_string()).filter(|folder| folder.len() > 1);
+    let word = folders.into_iter().fold(word.to_owned(), |word, (folder, name)| match reported(folder) {
         Some(folder) => word.replace(&folder, name),
         None => word,
     });
