@@ -32,7 +32,7 @@ def main():
 
 
 def measured(name):
-    """Measures a figure and keeps it; `False` when that failed, which is told."""
+    """Measures a figure and keeps it; `False` when that failed, which is reported."""
     figure = importlib.import_module(f"figures.{name}")
     say(f"{name}: {figure.__doc__.strip()}")
     try:

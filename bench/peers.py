@@ -130,14 +130,14 @@ class Ours(Peer):
         return ["load", load.url, "-c", load.connections, *length, *rate, *self.flags, "--json", "--quiet"]
 
     def parse(self, output, load):
-        told = json.loads(output)
-        times, send_delay = told["service_us"], {}
+        reported = json.loads(output)
+        times, send_delay = reported["service_us"], {}
         if load.rate:
-            times, send_delay = told["open"]["response_us"], told["open"]["send_delay_us"]
-        backend = "" if told["backend"] in self.name else f"by {told['backend']}"
-        result = Result(int(told["good"]), int(told["failed"]), int(told["bytes"]), True, 0.0, times, send_delay, backend)
-        if told["statuses"] != {"200": result.good}:
-            raise host.Failed(f"statuses {told['statuses']}")
+            times, send_delay = reported["open"]["response_us"], reported["open"]["send_delay_us"]
+        backend = "" if reported["backend"] in self.name else f"by {reported['backend']}"
+        result = Result(int(reported["good"]), int(reported["failed"]), int(reported["bytes"]), True, 0.0, times, send_delay, backend)
+        if reported["statuses"] != {"200": result.good}:
+            raise host.Failed(f"statuses {reported['statuses']}")
         return result
 
 
@@ -260,12 +260,12 @@ class Oha(Peer):
         return [*options, *rate, *correction, load.url]
 
     def parse(self, output, load):
-        told = json.loads(output)
-        statuses, errors = told["statusCodeDistribution"], told["errorDistribution"]
+        reported = json.loads(output)
+        statuses, errors = reported["statusCodeDistribution"], reported["errorDistribution"]
         good = statuses.pop("200", 0)
         bad = sum(statuses.values()) + sum(count for error, count in errors.items() if "deadline" not in error)
-        times = {p: (seconds or 0) * 1e6 for p, seconds in told["latencyPercentiles"].items()}
-        return Result(good, bad, told["summary"]["totalData"], False, 0.01, times)
+        times = {p: (seconds or 0) * 1e6 for p, seconds in reported["latencyPercentiles"].items()}
+        return Result(good, bad, reported["summary"]["totalData"], False, 0.01, times)
 
 
 class K6(Peer):
@@ -281,6 +281,6 @@ class K6(Peer):
         return {"URL": load.url, "CONNECTIONS": str(load.connections), "SECONDS": str(load.seconds), **body, **shape}
 
     def parse(self, output, load):
-        told = json.loads(output[output.index("{") :])
-        dropped = f"{told['dropped']:,} dropped" if told["dropped"] else ""
-        return Result(told["good"], told["bad"], told["bytes"], True, 0.01, told["times_us"], note=dropped)
+        reported = json.loads(output[output.index("{") :])
+        dropped = f"{reported['dropped']:,} dropped" if reported["dropped"] else ""
+        return Result(reported["good"], reported["bad"], reported["bytes"], True, 0.01, reported["times_us"], note=dropped)

@@ -15,7 +15,7 @@ ROUNDS = 3
 TEXT = """{rate:,} requests/s for {seconds} s; in every {every:.0f} s the server does nothing for {stall:.0f} s, and answers at once
 otherwise. A request due during the stall waits for the rest of it, so that the fraction (S − x) / T of all requests waits
 longer than x, with S = {stall:.0f} s and T = {every:.0f} s, and the ideal percentile q is S − (1 − q) · T: p90 = {p90:.0f} ms,
-p99 = {p99:.0f} ms. What the server needs to catch up afterwards comes on top. (Two stalls, since a percentile is told only
+p99 = {p99:.0f} ms. What the server needs to catch up afterwards comes on top. (Two stalls, since a percentile is known only
 when 100 answers lie beyond it.) Ours counts from when a request was due, and is the median of {rounds} runs; h2load's percentiles
 are from its log; k6 drops what it has no user for."""
 

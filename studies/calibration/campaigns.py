@@ -89,8 +89,8 @@ def work_through(bakeoff, todo, until, processors, broken):
 def read(bakeoff, command, path):
     """What this bakeoff makes of the store beside a result."""
     store = path.with_suffix(".db")
-    told = subprocess.run([bakeoff, command, "--json", "--store", str(store)], stdout=subprocess.PIPE, check=True)
-    return json.loads(told.stdout)
+    output = subprocess.run([bakeoff, command, "--json", "--store", str(store)], stdout=subprocess.PIPE, check=True)
+    return json.loads(output.stdout)
 
 
 def chance(at_most, n, p):
@@ -121,7 +121,7 @@ def half_width(report):
 
 def table(bakeoff=None):
     print("| series | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | minutes, mean (range) | "
-          "half an interval, median | told apart |")
+          "half an interval, median | called different |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for series in SERIES:
         reports = [read(bakeoff, "report", path) if bakeoff else json.loads(path.read_text()) for path in done(series)]
@@ -134,11 +134,11 @@ def table(bakeoff=None):
         took = f"{sum(minutes) / len(minutes):.1f} ({min(minutes):.1f}–{max(minutes):.1f})" if minutes else "–"
         halves = sorted(half for half in map(half_width, reports) if half is not None)
         half = f"{halves[len(halves) // 2]:.0f} %" if halves else "–"
-        told = sum(kind in ("better", "worse") for kind in kinds)
-        low, high = interval(told, len(kinds))
+        different = sum(kind in ("better", "worse") for kind in kinds)
+        low, high = interval(different, len(kinds))
         counts = " | ".join(str(kinds.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
         print(f"| {series} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | {took} | {half} | "
-              f"{told / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
+              f"{different / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
 
 
 def differences(report, trials):

@@ -117,8 +117,8 @@ def conduct(bakeoff, run):
 
 
 def read(bakeoff, command, run):
-    told = subprocess.run([bakeoff, command, "--json", "--store", str(run.file("db"))], stdout=subprocess.PIPE, check=True)
-    return json.loads(told.stdout)
+    output = subprocess.run([bakeoff, command, "--json", "--store", str(run.file("db"))], stdout=subprocess.PIPE, check=True)
+    return json.loads(output.stdout)
 
 
 def blocks_of(bakeoff, run):
@@ -165,19 +165,19 @@ def ends(draws):
     return ordered[DRAWS // 20], ordered[-DRAWS // 20 - 1]
 
 
-def line(study, neighbour, design, told, beside):
+def line(study, neighbour, design, measured, beside):
     """A line of the table; `beside` is the other design's column where this one is to be compared with it."""
-    used = [block["difference"] for block in told.blocks if block["used"]]
-    mean, minutes = (statistics.mean(block[key] for block in told.blocks) for key in ("difference", "minutes"))
-    error = told.deviation / math.sqrt(len(told.blocks))
-    low, high = ends(told.drawn)
+    used = [block["difference"] for block in measured.blocks if block["used"]]
+    mean, minutes = (statistics.mean(block[key] for block in measured.blocks) for key in ("difference", "minutes"))
+    error = measured.deviation / math.sqrt(len(measured.blocks))
+    low, high = ends(measured.drawn)
     of_used = f"{statistics.stdev(used):.1%}" if len(used) > 1 else "–"
     ratio = ""
     if beside:
-        least, most = ends([this / other for this, other in zip(told.drawn, beside.drawn)])
-        ratio = f"{told.deviation / beside.deviation:.1f} [{least:.1f}, {most:.1f}]"
-    return (f"| {study} | {neighbour} | {design} | {len(told.blocks)} ({len(told.blocks) - len(used)}) | {mean:+.3f} ± {error:.3f} | "
-            f"{told.deviation:.1%} [{low:.1%}, {high:.1%}] | {of_used} | {minutes:.1f} | {ratio} |")
+        least, most = ends([this / other for this, other in zip(measured.drawn, beside.drawn)])
+        ratio = f"{measured.deviation / beside.deviation:.1f} [{least:.1f}, {most:.1f}]"
+    return (f"| {study} | {neighbour} | {design} | {len(measured.blocks)} ({len(measured.blocks) - len(used)}) | {mean:+.3f} ± {error:.3f} | "
+            f"{measured.deviation:.1%} [{low:.1%}, {high:.1%}] | {of_used} | {minutes:.1f} | {ratio} |")
 
 
 def table():
@@ -189,9 +189,9 @@ def table():
         for neighbour in NEIGHBOURS:
             beside = None
             for design in DESIGNS:
-                if told := column(study, neighbour, design):
-                    print(line(study, neighbour, design, told, beside))
-                    beside = told
+                if measured := column(study, neighbour, design):
+                    print(line(study, neighbour, design, measured, beside))
+                    beside = measured
 
 
 def main():
