@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::study::Runtime;
-use model::{Mode, ProfilingSkipped, StudyRecord, VariantIndex};
+use model::{Cell, Mode, ProfilingSkipped, Study, StudyRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::audit;
@@ -15,10 +15,10 @@ const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
 
 /// Whether profiling runs are made where the command line says nothing: as the study says; else in full runs where a
 /// variant runs on something that can tell about itself.
-pub fn wants_profiling(record: &StudyRecord) -> bool {
+pub fn wants_profiling(study: &Study, mode: Mode) -> bool {
     let tells = |runtime: &Runtime| !matches!(runtime, Runtime::Command { .. });
-    let can = || record.study.variants.iter().any(|variant| tells(&variant.server.runtime));
-    record.study.profiling.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
+    let can = || study.variants.iter().any(|variant| tells(&variant.server.runtime));
+    study.profiling.unwrap_or_else(|| mode == Mode::Full && can())
 }
 
 /// The variants whose profiling run has not been made, of a run that ended so; or why none is made of it: what could not
@@ -40,14 +40,18 @@ pub fn missing_profiling_runs(assessment: &Assessment, stop: &Stop) -> Result<Ve
 
 /// How long a server is watched: as long as a launch measures.
 pub fn profiling_window(record: &StudyRecord) -> Duration {
-    let measured: Duration = record.plan.cells.iter().map(|cell| cell.length(record.plan.schedule.measure)).sum();
-    measured.clamp(WINDOW[0], WINDOW[1])
+    window(&record.plan.cells, record.plan.schedule.measure)
+}
+
+/// The same of these cells, where those whose load does not end by itself are measured for so long.
+pub fn window(cells: &[Cell], measure: Duration) -> Duration {
+    cells.iter().map(|cell| cell.length(measure)).sum::<Duration>().clamp(WINDOW[0], WINDOW[1])
 }
 
 /// About how long one profiling run takes, reading what was recorded included.
 pub fn profiling_time(assessment: &Assessment) -> Duration {
     let record = assessment.record;
-    pace::block_time(assessment) / record.study.variants.len().max(1) as u32 + profiling_window(record)
+    pace::launch_time(assessment) + profiling_window(record)
 }
 
 #[cfg(test)]
@@ -60,14 +64,15 @@ mod tests {
     #[test]
     fn profiling_runs_are_made_where_a_runtime_can_be_profiled() {
         let mut record = fixture::record(5, 0.0);
-        assert!(!wants_profiling(&record), "a command tells nothing");
+        let wants = |record: &StudyRecord| wants_profiling(&record.study, record.plan.mode);
+        assert!(!wants(&record), "a command tells nothing");
         record.study.variants[1].server.runtime =
             Runtime::Ruby { version: None, options: Vec::new(), script: "x".into() };
-        assert!(wants_profiling(&record));
+        assert!(wants(&record));
         record.plan.mode = Mode::Quick;
-        assert!(!wants_profiling(&record), "a quick run ends quickly");
+        assert!(!wants(&record), "a quick run ends quickly");
         record.study.profiling = Some(true);
-        assert!(wants_profiling(&record));
+        assert!(wants(&record));
     }
 
     #[test]

@@ -67,7 +67,12 @@ pub enum Event<'a> {
         reason: &'a str,
     },
     /// How many blocks are used at most.
-    HorizonFixed(u32),
+    HorizonFixed {
+        /// So many.
+        blocks: u32,
+        /// The time that is set aside for profiling runes: none where blocks need all of it; absent where no profiling is wanted.
+        aside: Option<Duration>,
+    },
     /// A variant is launched once more, to be watched.
     ProfilingBegan {
         /// Which.

@@ -227,7 +227,10 @@ impl Conductor<'_> {
                     record.horizon = Some(blocks);
                     boundaries = Boundaries::for_study(record);
                     assessment = analysis::assess(record, &boundaries);
-                    self.watcher.see(&Event::HorizonFixed(blocks));
+                    let room =
+                        analysis::has_profiling_room(&assessment).then(|| analysis::profiling_runs_time(&assessment));
+                    let aside = record.plan.schedule.profiling.then(|| room.unwrap_or_default());
+                    self.watcher.see(&Event::HorizonFixed { blocks, aside });
                 }
                 Next::Run(key) => {
                     let block = analysis::block_time(&assessment);
@@ -307,7 +310,9 @@ impl Conductor<'_> {
         let missing = analysis::missing_profiling_runs(assessment, why)?;
         // What only some of the variants show explains nothing.
         let time = analysis::profiling_time(assessment) * missing.len() as u32;
-        match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
+        // What the horizon has counted on may take a little longer than it was thought to.
+        let room = if assessment.record.horizon.is_some() { time / 2 } else { time };
+        match self.exceeded(began, room).filter(|_| !missing.is_empty()) {
             Some(budget) => Err(ProfilingSkipped::NoRoom { budget, time }),
             None => Ok(missing),
         }
@@ -335,7 +340,7 @@ impl Conductor<'_> {
     }
 
     fn wants_profiling(&self, record: &StudyRecord) -> bool {
-        self.profile.unwrap_or_else(|| analysis::wants_profiling(record))
+        self.profile.unwrap_or_else(|| analysis::wants_profiling(&record.study, record.plan.mode))
     }
 
     /// The budget, where it has no room for something that takes so long.
