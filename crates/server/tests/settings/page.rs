@@ -10,61 +10,126 @@ use crate::table::{Case, Expect, GROUPS, Group};
 
 const HEAD: &str = "# What becomes of a setting
 
-Whatever a study asks for, of one variant or of all, is read back from the running process of every launch, and comes out as one of these:
+bakeoff reads every setting of a study back from the running process, in every launch, for one
+variant or for all. This page says what the results mean, how they are found, and which real cases
+are tested. For example, on JDK 17 with G1:
+
+| setting | result | why |
+|---|---|---|
+| `-Xmx256m` | in effect | MaxHeapSize |
+| `-XX:G1HeapRegionSize=3m` | overridden | a power of 2, so 4 MiB |
+| `-XX:CompileThreshold=500` | inert here | tiered compilation ignores it |
+
+## The results
 
 | result | meaning | finding |
 |---|---|---|
-| refused | the runtime does not start with it; its own words are shown | setting-refused |
-| unknown | the runtime starts and knows no such name; the nearest is shown | setting-unknown |
+| refused | the runtime does not start with it; its own message is shown | setting-refused |
+| unknown | the runtime starts but knows no such name; the nearest name is shown | setting-unknown |
 | overridden | the process has another value | setting-not-effective |
-| already the default | the process has the value, and would have had it anyway | setting-is-default, where both variants have it |
-| inert here | the process has the value, and something else of the same process keeps it from doing anything | setting-inert |
+| already the default | the process has the value, and would have it anyway | setting-is-default, if both variants have it |
+| inert here | the process has the value, but something else in the same process keeps it from having an effect | setting-inert |
 | in effect | the process has the value | |
-| unverified | nothing tells the value | setting-unverified |
+| unverified | nothing shows the value | setting-unverified |
 
-The default is what the same runtime has with everything else as it is and without what the setting's level brings (a setting that all variants share: without
-itself): a second JVM is asked, with the environment, the processors (`[host] server_cpus`) and the `limits` that the server has, without any property (`-D`) of the
-study's, and without what would have it take the heap's memory beside the server (`-XX:+AlwaysPreTouch`; with ZGC the size that the heap begins with). A property that the JVM has
-only once it is set has no default. One of those that its program has since taken away or written anew is unverified: the JVM was started with it. Names are asked of the runtime;
-what a setting needs is a table with sources, `crates/server/src/settings/needs.rs`, held against the live values. What a runtime that bakeoff starts itself says at its start that it makes nothing of is inert (`Unknown module`,
-`unknown warning category`; behind a `command` others may have said it), and so are an archive that the JVM is to share classes with and has not mapped, since it is not there or does not fit (`-XX:SharedArchiveFile`, `-XX:AOTCache`), and one of `-Xbootclasspath/a` that is
-not there. A property named as the JDK's own (`java.`, `javax.`, `jdk.`, `sun.`, `com.sun.`, `user.`, `file.`, `http.`) is unknown where none of its classes has that name, and one has a name that is up to two letters away; so is one with the
-name of a flag of the JVM. A size that the JVM rounds is the one asked for; of
-options that add to each other (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) each is a setting of its own.
+## Which process is queried
 
-Two things are read less directly. What MRI makes of its collector's variables (`RUBY_GC_*`) it says only as it starts: that the process has them is read from itself, what they come to from a second
-Ruby, the same program with the same variables. And JRuby's options are what the JRuby in the process has loaded only where that reads RUBYOPT. One that does not, as an embedded one, or a run's
-folder with a blank in its path, leaves the JVM's properties, and \"in effect\" is then the weaker: a property that is set after JRuby has read its options, as by `.jrubyrc`, reads as set and does nothing. In a servlet
-container it is read through jruby-rack (1.2.6), unless that is given an environment of its own (its parameter `jruby.runtime.env`).
+The [serving process](telemetry.md#who-serves): the one of the launched tree that holds the
+listening socket. Under `runtime = \"command\"` that is what the start script becomes or starts. A JVM
+is queried by `jcmd` of its own JDK. A Ruby or JRuby reports from inside, by `RUBYOPT`, which a
+start script must not replace.
 
-Who is asked: the process that serves, which is the one of the launched tree that holds the listening socket
-([telemetry](telemetry.md#who-serves)). Under `runtime = \"command\"` that is what the start script becomes or has below it.
+## The default
 
-Options in a variable (`JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM serves, any variable all of whose words begin
-with `-X`, `-D` or `--add-`), and Ruby's own variables (`RUBY_*`), are in effect only if
-the runtime that reads them has been asked: each option by itself, the first that did not come out well speaking for all, by name, and the default only where all are; of one given twice the
-later counts. An option that all variants have in that text makes no difference between them: it is left out of this, and where it did not come out well it is reported by itself, as shared
-(`JAVA_OPTS: -XX:+UseNUMA`). Where a shell may have expanded an option (`-Dlogs=$HOME/logs`, by `eval`), and its value is another, it is unverified; so is an option that the JVM which serves was not
-given, in a variable that is known only by its words: it may be for another JVM. What is compared between variants is the variable's whole text, unless all of it is the default in both. A JVM
-is asked by `jcmd` of its own JDK, a Ruby or a JRuby from inside (by `RUBYOPT`, which a start script must not replace), and about YJIT, however it was asked for, once more when
-the server has answered: Rails turns it on after its start. Where no such runtime serves they are
-unverified, and an [`[[assertion]]`](study-file.md#assertion) shows what became of them. Of arguments (`args`, `ruby`) that are no options of the JVM or about YJIT it is known only that they stand in a command line,
-be it the one of the process that serves, as its kernel or its Ruby tells it, or the one that was launched, where that serves itself: where they stand in neither they are unverified. Any other variable is the
-program's own affair: it is in effect when the process has it, and `LD_PRELOAD` when the process has the libraries mapped. A process that has written a long title over its environment, as Puma may, does not tell.
+The default is the value without the setting's level, with everything else the same. (For a setting
+that all variants share: without that setting.) bakeoff starts a second JVM to find it, with the
+server's environment, processors (`[host] server_cpus`) and `limits`. That JVM gets no property
+(`-D`) of the study, and nothing that would claim the heap's memory beside the server
+(`-XX:+AlwaysPreTouch`; with ZGC the initial heap size). A property that exists only once it is set
+has no default.
 
-The words of a `command` are judged in the same way: those that stand behind `java`, `jruby` or `ruby` and before its program, and, where a start script is called, those that the JVM which serves shows
-among its options. A word is such a program where it stands first, or behind `exec`, `env` or an assignment, or is a file that can be run: a folder may bear the same name. What the process that serves does not show, as another program has taken it, is unverified. All other words make up another command, which is in effect since it was
-started: it may hand over to whatever it likes. Two commands that differ in nothing but options that are the default, and in those that count for nothing, are one treatment.
+## JVM options and properties
 
-A variable named as Ruby's own (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby does not have is unknown where it is up to two letters away from one that it has, or one
-that other Rubies have; else it may be the program's own, and is unverified.
+- **Names** are checked against the runtime. What a setting needs to have an effect is a table with
+  sources, `crates/server/src/settings/needs.rs`, compared with the live values.
+- **Inert** is also what a runtime that bakeoff starts itself ignores with a warning at its start
+  (`Unknown module`, `unknown warning category`). Behind a `command`, such a warning may come from
+  another program and does not count.
+- **Archives** are inert if the JVM has not mapped them, because they are missing or do not fit
+  (`-XX:SharedArchiveFile`, `-XX:AOTCache`). So is a missing archive of `-Xbootclasspath/a`.
+- **Properties** that begin like the JDK's own (`java.`, `javax.`, `jdk.`, `sun.`, `com.sun.`,
+  `user.`, `file.`, `http.`) are unknown if no JDK class contains that name, but one contains a name
+  at most two letters away. A property named like a JVM flag is unknown too.
+- A property that the program has since removed or changed is unverified: the JVM was started with
+  it.
+- A size that the JVM rounds counts as the one requested.
+- Options that add up (`--add-opens`, `-XX:CompileCommand`, `-XX:OnError` and the like) are settings
+  of their own.
 
-What a start script's runtime does not start with is recognised by those of its last words that name the option: they are all that is left. So it is with agents of the JVM, which are not started a second time to be asked, and with
-a security manager.
+## Ruby
 
-Below are the cases that are launched for real by `cargo test -p server --test settings`, each expected by the runtime's
-documentation or source, not by what bakeoff says. Cases of one row block run in one process. Those of a JDK that is not installed are skipped (JRuby 10.1
-takes 21 or 25), and those of MRI where it is no 3.1 with YJIT. This page is made from
+- **MRI's GC variables** (`RUBY_GC_*`). That the process has them is read from itself. The values
+  that result come from a second Ruby, the same program with the same variables, because MRI shows
+  them only at its start.
+- **JRuby's options** are those that the JRuby in the process has loaded, if it reads `RUBYOPT`. An
+  embedded JRuby, or a run's folder with a space in its path, leaves only the JVM's properties. Then
+  \"in effect\" says less: a property set after JRuby has read its options, as by `.jrubyrc`, reads as
+  set and does nothing. In a servlet container they are read through jruby-rack (1.2.6), unless that
+  has its own environment (its parameter `jruby.runtime.env`).
+- **YJIT** is read once more when the server has answered, however it was requested: Rails turns it
+  on after its start.
+- **Ruby's variables** (`RUBY_GC_*`, `RUBY_YJIT_*`, `RUBY_THREAD_*`, `RUBY_FIBER_*`) that this Ruby
+  does not have are unknown if at most two letters away from one that it has, or if another Ruby has
+  them. Otherwise they may be the program's own, and are unverified.
+
+## Options in variables
+
+This is about `JAVA_OPTS`, `JAVA_TOOL_OPTIONS`, `JRUBY_OPTS`, `RUBYOPT` and the like; where a JVM
+serves, any variable all of whose words begin with `-X`, `-D` or `--add-`; and Ruby's own variables
+(`RUBY_*`).
+
+- They are in effect only if the runtime that reads them confirms it. Where no such runtime serves,
+  they are unverified; an [`[[assertion]]`](study-file.md#assertion) can show what became of them.
+- Each option is judged by itself. The first problem counts for the variable and names the option.
+  The variable is the default only if all its options are. Of an option given twice, the later one
+  counts.
+- An option that all variants have in that variable makes no difference between them, and is left
+  out. If it has a problem, it is reported by itself as shared (`JAVA_OPTS: -XX:+UseNUMA`).
+- An option is unverified if a shell may have expanded it (`-Dlogs=$HOME/logs`, by `eval`) and its
+  value differs. So is one that the serving JVM was not given, in a variable that only its words
+  identify: it may be for another JVM.
+- Variants are compared by the variable's whole text, unless all of it is the default in both.
+
+Any other variable is the program's own: it is in effect when the process has it, and `LD_PRELOAD`
+when the process has mapped the libraries. A process that has overwritten its environment with a
+long title, as Puma may, shows no variables.
+
+## Commands and arguments
+
+- **Words of a `command`** are judged in the same way: those between `java`, `jruby` or `ruby` and
+  its program, and, behind a start script, those that the serving JVM shows among its options. A
+  word counts as such a program if it comes first, follows `exec`, `env` or an assignment, or is an
+  executable file (a folder may have the same name). Words that the serving process does not show,
+  because another program took them, are unverified.
+- **All other words** make another command. It is in effect once it was started, since it may hand
+  over to anything. Two commands that differ only in options that are the default, or that have no
+  effect, are one treatment.
+- **Arguments** (`args`, `ruby`) that are no options of the JVM or about YJIT only show that they
+  are on a command line: that of the serving process, as its kernel or its Ruby reports it, or that
+  of the launched process if it serves itself. If they are on neither, they are unverified.
+
+## When the runtime does not start
+
+Behind a start script, bakeoff takes the reason from those of the script's last output lines that
+name the option; there is nothing else left. The same applies to JVM agents, which are not started a
+second time for a query, and to a security manager.
+
+## Tested cases
+
+`cargo test -p server --test settings` launches the cases below for real. Their expected results
+come from the runtime's documentation or source, not from bakeoff. Cases below one another in a
+block run in one process. Cases are skipped if their JDK is not installed (JRuby 10.1 takes 21 or
+25), and MRI's unless it is 3.1 with YJIT. This page is generated from
 `crates/server/tests/settings/table.rs` (`UPDATE_DOCS=1` writes it anew).
 ";
 
