@@ -10,8 +10,8 @@ use model::study::{Decide, WarmUp};
 use model::{Cell, Launches, Mode, Schedule, Study, text};
 
 use crate::design::{self, PILOT_BLOCKS};
-use crate::profiling;
 use crate::pace::OVERHEAD_S;
+use crate::profiling;
 
 /// A pilot needs at least so much of a warm-up to find a launch steady, seconds.
 const LEAST_CAP_S: f64 = 60.0;

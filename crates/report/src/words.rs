@@ -344,7 +344,10 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
         // Both at once would be two numbers for nearly the same question.
         && report.outlook.is_none()
     {
-        facts.push(format!("the smallest difference that it could have distinguished from none: {}", number::size(smallest)));
+        facts.push(format!(
+            "the smallest difference that it could have distinguished from none: {}",
+            number::size(smallest)
+        ));
     }
     let excluded = report.blocks.iter().filter(|block| block.excluded.is_some()).count();
     if excluded > 0 {

@@ -9,7 +9,7 @@ use model::{Interpretation, VariantIndex};
 use super::Pairs;
 use crate::boundaries::STUDY_ALPHA;
 use crate::compare::BASELINE;
-use crate::reading::Reading;
+use crate::quantity::Quantity;
 use crate::student;
 
 /// Where the phases have one of the two ahead at first, and the other in the end. Nothing where a block does not cross, and where the interval
@@ -21,12 +21,12 @@ pub fn crossing(pairs: &Pairs, edges: &[f64], phases: &[AgePhase], variant: Vari
         _ => return None,
     };
     let sign = if leader == variant { 1.0 } else { -1.0 };
-    let spans: Vec<Vec<Reading>> = edges.windows(2).map(|span| pairs.differences(span[0], span[1])).collect();
+    let spans: Vec<Vec<Quantity>> = edges.windows(2).map(|span| pairs.differences(span[0], span[1])).collect();
     let of_block = |block: usize| {
         let gains: Vec<f64> = spans.iter().map(|differences| sign * differences[block].value).collect();
         turn(edges, &gains)
     };
-    let ages = (0..pairs.pairs.len()).map(of_block).collect::<Option<Vec<Reading>>>()?;
+    let ages = (0..pairs.pairs.len()).map(of_block).collect::<Option<Vec<Quantity>>>()?;
     let effect = student::interval(&ages, STUDY_ALPHA)?;
     let [at_s, from_s, to_s] = [effect.estimate, effect.low, effect.high].map(f64::exp);
     let seen_s = edges.last().copied().unwrap_or_default();
@@ -43,7 +43,7 @@ fn ahead(phases: &[AgePhase]) -> Vec<Interpretation> {
 
 /// The logarithm of the age at which the sum of the gains (log ratios, each over its span) is least, told to half a span; `None` where that is at
 /// the beginning or the end.
-fn turn(edges: &[f64], gains: &[f64]) -> Option<Reading> {
+fn turn(edges: &[f64], gains: &[f64]) -> Option<Quantity> {
     let (mut sum, mut least) = (0.0, (0.0, 0));
     for (index, gain) in gains.iter().enumerate() {
         sum += gain * (edges[index + 1] - edges[index]);
@@ -52,7 +52,7 @@ fn turn(edges: &[f64], gains: &[f64]) -> Option<Reading> {
         }
     }
     let [before, at, after] = edges.get(least.1.checked_sub(1)?..least.1 + 2)? else { return None };
-    Some(Reading::in_steps(*at, 0.5 * (after - at).max(at - before), *at).ln())
+    Some(Quantity::in_steps(*at, 0.5 * (after - at).max(at - before), *at).ln())
 }
 
 #[cfg(test)]

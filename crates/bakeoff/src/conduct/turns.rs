@@ -274,7 +274,10 @@ mod tests {
             }
             turnstile.state().round
         };
-        assert_eq!(round([(10, None), (900, Some(40.0))]), Round { number: 1, slice: Duration::from_secs(9), steady_at: None });
+        assert_eq!(
+            round([(10, None), (900, Some(40.0))]),
+            Round { number: 1, slice: Duration::from_secs(9), steady_at: None }
+        );
         assert_eq!(
             round([(10, Some(30.0)), (10, Some(40.0))]),
             Round { number: 2, slice: SLICE, steady_at: Some(40.0) }
