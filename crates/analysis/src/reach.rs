@@ -173,7 +173,7 @@ mod tests {
         // Before anything ran: four pilots of 10 + 300 s, blocks of 2 · (10 + 300 + 16 s, lead-ins included).
         record.plan.schedule.within = Duration::from_secs(2 * 3_600);
         let rows = planned(&record);
-        assert_eq!(told(&rows), [(120, 9), (238, 20)]);
+        assert_eq!(reported(&rows), [(120, 9), (238, 20)]);
         assert!((rows[0].smallest - smallest(9, 2)).abs() < 1e-9);
     }
 }
