@@ -21,7 +21,7 @@ pub(crate) fn spare(blocks: u32) -> u32 {
     (f64::from(blocks) * SPARE).ceil() as u32
 }
 
-/// How often an order of variants comes twice running. Where a launch resembles the one before by φ = 0.5, what such blocks and others add to the
+/// How often an order of variants is used in two consecutive blocks. Where a launch resembles the one before by φ = 0.5, what such blocks and others add to the
 /// variance cancels for two variants; for more, and for a smaller φ, intervals are a little long, for a larger one a little short.
 const AGAIN: f64 = 0.8;
 

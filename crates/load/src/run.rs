@@ -38,7 +38,7 @@ const SPARE_DESCRIPTORS: u64 = 128;
 /// - A connection that closes before an answer is complete is a failure, even if no byte of the answer came: it
 ///   is never tried again in silence. A connection closed at the end of an answer is no failure.
 /// - Each new connection goes to the next of the target's addresses, and makes a full handshake where TLS is spoken.
-/// - After a failure without an answer, a slot waits before it connects again: 1 ms, doubled up to 100 ms.
+/// - After a failure without an answer, a user waits before connecting again: 1 ms, doubled up to 100 ms.
 /// - Requests in flight when the load is over are abandoned and in no tally but [`Summary::abandoned`], except under
 ///   [`Stop::Count`], which waits for all of them. So each request that a server saw is one with a status in the
 ///   tally, or abandoned, or a failure without an answer. Their connections are closed like all others. In an open

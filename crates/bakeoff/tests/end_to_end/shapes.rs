@@ -78,8 +78,12 @@ fn stages_and_thinking_users_are_measured() {
     for trial in place.trials() {
         let cells = trial["cells"].as_array().unwrap();
         let staged = cells.iter().find(|cell| cell["cell"] == 0).unwrap();
-        let due = |sample: &Value| sample["open"]["due"].as_u64().unwrap();
-        assert_eq!(staged["samples"].as_array().unwrap().iter().map(due).collect::<Vec<_>>(), [100, 200]);
+        let due = |from_s: f64| -> u64 {
+            let samples = staged["samples"].as_array().unwrap().iter();
+            let within = samples.filter(|sample| (from_s..from_s + 1.0).contains(&sample["start_s"].as_f64().unwrap()));
+            within.map(|sample| sample["open"]["due"].as_u64().unwrap()).sum()
+        };
+        assert_eq!([due(0.0), due(1.0)], [100, 200]);
     }
 }
 
