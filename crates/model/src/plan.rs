@@ -122,7 +122,6 @@ pub struct Cell {
     /// Index into [`crate::Study::workloads`].
     pub workload: usize,
     /// The load.
-    #[serde(alias = "concurrency")]
     pub shape: Shape,
 }
 
