@@ -132,7 +132,10 @@ fn crossings_are_where_they_are_said_to_be() {
                 held += u32::from((crossing.interval_s[0]..=crossing.interval_s[1]).contains(&50.0));
             }
         }
-        assert!(found > 200 && f64::from(held) >= 0.92 * f64::from(found), "{held} of {found} of {STUDIES} studies of {blocks} blocks");
+        assert!(
+            found > 200 && f64::from(held) >= 0.92 * f64::from(found),
+            "{held} of {found} of {STUDIES} studies of {blocks} blocks"
+        );
     }
 }
 
