@@ -28,7 +28,7 @@ calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibr
 	cargo run --release --locked --bin calibrate figures
 	cargo bench --locked -p calibration
 
-calibrate-live: ## The same on real JRuby: 62 campaigns, about two hours. Interrupt it and go on whenever you like.
+calibrate-live: ## The same on real JRuby: 100 campaigns, about six hours. Interrupt it and go on whenever you like.
 	scripts/setup.sh probes
 	cargo build --release --locked --bin bakeoff
 	python3 studies/calibration/campaigns.py $(BAKEOFF)
