@@ -9,7 +9,7 @@
 //! is better than another, so all are kept and the finding `host-noise` says how noisy they are. Steal, throttling,
 //! and other processes are compared with earlier launches of the same variant, because a variant may cause them
 //! itself: it is not to lose its blocks for that. The client's CPU time is no disturbance: it rises with the answers that it
-//! gets, so that leaving out launches for it would leave out the fast ones (`client-saturated` tells of it). Trials that
+//! gets, so that leaving out launches for it would leave out the fast ones (`client-saturated` reports it). Trials that
 //! failed may have ended at once: they teach nothing about the usual. Only what ran before a block and in it is looked at, so
 //! that a fate once decided stays, while the run goes on and in every later analysis.
 //!
@@ -273,7 +273,7 @@ pub fn server_throttled_share(trial: &TrialRecord) -> f64 {
 
 /// Part of the time under load that some task of the host waited for a processor (PSI) while the launch's own work left at least
 /// one free, 0..=1: those who waited met others on theirs. Of seconds with more work of its own it says nothing, since then they wait
-/// for each other. `None` where those are most, or the kernel does not tell.
+/// for each other. `None` where those are most, or the kernel does not say.
 pub fn pressure_share(trial: &TrialRecord) -> Option<f64> {
     let mut seconds = [0.0; 2];
     let mut waited_s = 0.0;

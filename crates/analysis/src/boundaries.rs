@@ -35,7 +35,7 @@ const KEPT: f64 = 0.1;
 pub const TABLE_PATHS: usize = 400_000;
 /// The same.
 pub const TABLE_SEED: u64 = 0x626f_756e_6473;
-/// The smallest error rate of a comparison that so many paths tell: the first of most looks has a sixth of it, which is 21 paths, and
+/// The smallest error rate of a comparison for which so many paths suffice: the first of most looks has a sixth of it, which is 21 paths, and
 /// of fewer than six expected ones none may be rejected.
 pub const LEAST_ALPHA: f64 = 3e-4;
 

@@ -28,7 +28,7 @@ const WINDOW: usize = 11;
 const LEVEL: usize = 2 * SHORTEST - 1;
 /// Most that noise has around the resistant line, in standard deviations around that median, which follows some of it.
 const AT_MOST: f64 = 1.5;
-/// Standard deviations from the running median beyond which a value tells no more.
+/// Standard deviations from the running median beyond which a value means nothing.
 const FURTHEST: f64 = 3.0;
 /// Least standard deviation of a logarithm: below it a series is as good as without noise.
 const QUIETEST: f64 = 0.005;

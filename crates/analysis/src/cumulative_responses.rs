@@ -219,7 +219,7 @@ pub fn cumulative_responses(
         sentence: by_side.as_ref().map_or_else(
             || {
                 format!(
-                    "When {} has served more in all than {}, fewer than {FEWEST_BLOCKS} blocks do not tell",
+                    "When {} has served more in all than {}, fewer than {FEWEST_BLOCKS} blocks cannot say",
                     names[1], names[0]
                 )
             },

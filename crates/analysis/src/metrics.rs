@@ -12,7 +12,7 @@ use model::{
 use crate::quantity::{Quantity, weighed};
 use crate::warm_up::{self, Warm};
 
-/// CPU time comes in steps of this, seconds: the kernel tells it in hundredths, user and system each for itself.
+/// CPU time comes in steps of this, seconds: the kernel reports it in hundredths, user and system each for itself.
 const CPU_STEP_S: f64 = 0.02;
 
 /// The metric of one launch, in its unit ([`Metric::unit`]), with its resolution: of `cell`, or over all its cells together (the
@@ -124,7 +124,7 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
     (seconds > 0.0).then(|| sample::tally(&cell.samples).good as f64 / seconds)
 }
 
-/// A quantile of latency in µs, from the merged histogram, which tells it in whole µs and to three digits; `None` with fewer than 100
+/// A quantile of latency in µs, from the merged histogram, which reports it in whole µs and to three digits; `None` with fewer than 100
 /// answers beyond it.
 fn quantile(latency: &Histogram, q: f64) -> Option<Quantity> {
     let us = latency.supported_quantile(q)? as f64;
@@ -219,7 +219,7 @@ fn jvm(sample: &Sample) -> Option<&JvmUse> {
     sample.server.as_ref()?.jvm.as_ref()
 }
 
-/// Seconds of compiling that a sample has, all compiler threads together; `None` where the server tells none.
+/// Seconds of compiling that a sample has, all compiler threads together; `None` where the server reports none.
 pub fn jit_s(sample: &Sample) -> Option<f64> {
     Some(jvm(sample)?.counters.as_ref()?.jit_s)
 }

@@ -1,4 +1,4 @@
-//! How many blocks it takes to tell the difference that the user cares about from none.
+//! How many blocks it takes to distinguish the difference that the user cares about from none.
 
 use crate::assess::Assessment;
 use crate::blocks::BlockState;
@@ -132,7 +132,7 @@ mod tests {
         let mut record = fixture::record(8, 0.0);
         record.study.decide.detect = 0.03;
         let whole = outlook(&assess(&record, &boundaries)).unwrap();
-        // Noise of 1 % a launch: √2 % a difference, as eight of them tell it.
+        // Noise of 1 % a launch: √2 % a difference, as eight of them report it.
         assert!((0.006..0.025).contains(&whole.spread), "{whole:?}");
         let [least, most] = whole.range.map(Option::unwrap);
         let blocks = whole.blocks.unwrap();

@@ -154,7 +154,7 @@ impl Pace {
     }
 }
 
-/// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length the warm-ups that were `seen` tell.
+/// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length follows from the warm-ups `seen`.
 fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
     let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
     if record.plan.schedule.launches == Launches::SideBySide {

@@ -1,4 +1,4 @@
-//! Which launches are made to see why the variants differ, and how long each takes.
+//! Which profiling runs are made, and how long each takes.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::pace;
 const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
 
 /// Whether profiling runs are made where the command line says nothing: as the study says; else in full runs where a
-/// variant runs on something that can tell about itself.
+/// variant runs on something that can report about itself.
 pub fn wants_profiling(study: &Study, mode: Mode) -> bool {
     let tells = |runtime: &Runtime| !matches!(runtime, Runtime::Command { .. });
     let can = || study.variants.iter().any(|variant| tells(&variant.server.runtime));

@@ -1,7 +1,7 @@
 //! The beginning of a closed loop, which is none of what is measured.
 //!
 //! All users ask at once, and until each has been answered once fewer answers come than the server gives: none at all where it serves all
-//! of them at once. A hundred users of a server that answers 60 a second wait 1.7 s; with these in them, five seconds tell a sixth
+//! of them at once. A hundred users of a server that answers 60 a second wait 1.7 s; with these in them, five seconds show a sixth
 //! too little, and of a faster server less.
 
 use std::time::Duration;

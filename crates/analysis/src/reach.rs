@@ -1,4 +1,4 @@
-//! Which differences a run of some length tells from none.
+//! Which differences a run of some length distinguishes from none.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ fn lengths(record: &StudyRecord, own: u32, block: Duration, pilots: Duration) ->
     lengths
 }
 
-/// The smallest difference that four of five runs of so many blocks tell from none, in standard deviations of a block's difference.
+/// The smallest difference that four of five runs of so many blocks distinguish from none, in standard deviations of a block's difference.
 ///
 /// As of a t test that is done once at the end, a little more for looking after every block; of several variants each has its share
 /// of the error rate.
@@ -82,7 +82,7 @@ pub fn smallest(blocks: u32, variants: usize) -> f64 {
     looking * (quantile(normal_quantile(alpha / 2.0)) + quantile(POWER_Z)) / blocks.sqrt()
 }
 
-/// How many blocks it takes until four of five runs tell such an `effect` from none, where the standard deviation of a block's difference
+/// How many blocks it takes until four of five runs distinguish such an `effect` from none, where the standard deviation of a block's difference
 /// is `spread` and the numbers have this `resolution` (log ratios); `None` where the most that a run can have do not do.
 pub fn blocks_needed(spread: f64, resolution: f64, effect: f64, variants: usize) -> Option<u32> {
     let is_enough = |blocks: &u32| (spread * smallest(*blocks, variants)).max(resolution) < effect;
@@ -148,7 +148,7 @@ mod tests {
         let needed = |spread, resolution, effect| blocks_needed(spread, resolution, effect, 2);
         assert_eq!([needed(0.2, 0.0, 0.01), needed(0.001, 0.0, 0.05)], [None, Some(3)]);
         assert!(needed(0.05, 0.0, 0.05) > needed(0.02, 0.0, 0.05));
-        // What is counted in twenties never tells five in a hundred.
+        // What is counted in twenties never resolves five in a hundred.
         assert_eq!([needed(0.001, 0.04, 0.05), needed(0.001, 0.055, 0.05)], [Some(3), None]);
     }
 

@@ -32,7 +32,7 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Standard deviation as the median absolute deviation tells it; `None` when there are no values.
+/// Standard deviation by the median absolute deviation; `None` when there are no values.
 pub fn sigma(values: &[f64]) -> Option<f64> {
     let center = median(values)?;
     let deviations: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();

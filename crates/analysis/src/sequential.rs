@@ -1,7 +1,7 @@
 //! The test that may be looked at after every block: repeated confidence intervals (Jennison & Turnbull 1989).
 //!
 //! All intervals of one comparison hold at once with the stated confidence, so stopping at whichever look one
-//! likes (a decision, a budget, Ctrl-C) stays honest. `docs/method.md` tells the whole.
+//! likes (a decision, a budget, Ctrl-C) stays valid. `docs/method.md` has the details.
 
 use model::{Effect, Needs};
 

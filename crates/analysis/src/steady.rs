@@ -59,7 +59,7 @@ pub struct Second {
 
 impl From<&Sample> for Second {
     fn from(sample: &Sample) -> Self {
-        // A bin that was cut short tells nothing of how fast the server is.
+        // A bin that was cut short says nothing about how fast the server is.
         let whole = (sample.length_s / BIN_S + OFF) as usize;
         Self {
             span_s: [sample.start_s, sample.start_s + sample.length_s],

@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((cost.settled, cost.seconds.unwrap().launches), ([7, 8], 7));
     }
 
-    /// A load in bursts of 10 s with rests of 2 s, in the first of which a last answer comes, tells what it tells without rests.
+    /// A load in bursts of 10 s with rests of 2 s, in the first of which a last answer comes, shows what it shows without rests.
     #[test]
     fn rests_count_in_no_speed() {
         let curve = step(20, 40, 100);

@@ -30,7 +30,7 @@ fn too_coarse(record: &StudyRecord, effect: &Effect) -> String {
 fn more_blocks(record: &StudyRecord, blocks: u32, is_over: bool) -> String {
     let (schedule, full) = (&record.plan.schedule, &record.study.timing);
     let is_quick = record.plan.mode == Mode::Quick;
-    // What a launch tells once does not become surer by measuring its cells for longer.
+    // What a launch reports once does not become surer by measuring its cells for longer.
     let longer_helps = record.study.decide.primary.is_per_cell();
     let allowed = full.max_blocks;
     let about = format!("If the estimate stays as it is, about {} blocks settle it", text::count(blocks.into()));

@@ -22,7 +22,7 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// A variant is worse than the baseline.
 pub const WORSE: u8 = 3;
-/// The run could not tell.
+/// The run could not say.
 pub const INCONCLUSIVE: u8 = 4;
 /// The comparison is invalid, or there is none.
 pub const INVALID: u8 = 5;

@@ -226,7 +226,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             Some(format!("block {} is excluded, another takes its place: {reason}", block + 1))
         }
         Event::ProfilingEnded(run) => Some(format!("{}: {}", names.profiling_run(run.variant), watched(run))),
-        Event::ProfilingSkipped(why) => Some(format!("no launches to see why: {why}")),
+        Event::ProfilingSkipped(why) => Some(format!("no profiling runs: {why}")),
         Event::Ended(ending) => Some(match ending {
             Ending::Finished(why) => why.to_string(),
             Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),

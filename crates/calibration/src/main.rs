@@ -65,7 +65,7 @@ enum Failure {
     #[error("--alpha {alpha}: an error rate is above 0 and below 1")]
     Alpha { alpha: f64 },
     #[error(
-        "--alpha {alpha} and {variants} variants leave each comparison {each:.1e}: {TABLE_PATHS} simulated studies tell critical values from {LEAST_ALPHA} on"
+        "--alpha {alpha} and {variants} variants leave each comparison {each:.1e}: {TABLE_PATHS} simulated studies give critical values from {LEAST_ALPHA} on"
     )]
     SmallAlpha { alpha: f64, variants: u32, each: f64 },
 }

@@ -49,7 +49,7 @@ impl Receiver {
     }
 }
 
-/// Asks the kernel to tell when bytes come on this socket.
+/// Asks the kernel to report when bytes come on this socket.
 pub(crate) fn ask_for_timestamps(socket: &OwnedFd) -> Result<(), Errno> {
     setsockopt(socket, sockopt::ReceiveTimestampns, &true).map_err(of_nix)
 }

@@ -102,7 +102,7 @@ impl KnownServer {
     fn join(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // A panic of the thread has been printed; there is nothing more to tell here.
+            // A panic of the thread has been printed; there is nothing more to report here.
             let _ = thread.join();
         }
     }

@@ -41,7 +41,7 @@ pub(crate) struct Worker {
     receiver: Receiver,
 }
 
-/// Place of a connection. The generation tells a timer of an earlier one.
+/// Place of a connection. The generation shows that a timer belongs to an earlier one.
 #[derive(Default)]
 struct Slot {
     connection: Option<Connection>,
@@ -106,7 +106,7 @@ impl Worker {
     fn timeout(&self) -> Option<Timespec> {
         let Reverse(first) = self.timers.peek()?;
         let left = first.due.saturating_duration_since(Instant::now());
-        // A delay beyond what the clock can tell is as good as none at all.
+        // A delay beyond what the clock can report is as good as none at all.
         Timespec::try_from(left).ok()
     }
 

@@ -96,7 +96,7 @@ pub(crate) enum EventKind {
     Connected,
     /// Bytes came.
     Received {
-        /// When the last of them came, by [`rustix::time::ClockId::Realtime`], if the kernel tells.
+        /// When the last of them came, by [`rustix::time::ClockId::Realtime`], if the kernel reports it.
         came_at: Option<Duration>,
         /// Whether it is known that the stream ends, maybe with more bytes before its end.
         ends: bool,
@@ -121,7 +121,7 @@ fn begin(address: &SocketAddrAny, kernel_time: bool) -> Result<Result<OwnedFd, E
     let family = address.address_family();
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(LoadError::system("make a socket"))?;
-    // A Unix socket neither waits to send more at once, nor tells when bytes came.
+    // A Unix socket neither waits to send more at once, nor reports when bytes came.
     if family != AddressFamily::UNIX {
         sockopt::set_tcp_nodelay(&socket, true).map_err(LoadError::system("set TCP_NODELAY"))?;
         if kernel_time {

@@ -42,7 +42,7 @@ pub(crate) struct Job<'a> {
     pub slices: Option<Slices>,
 }
 
-/// What a thread has to tell when it has finished.
+/// What a thread has to report when it has finished.
 #[derive(Debug, Clone)]
 pub(crate) struct Finished {
     /// How much of the load each address had.

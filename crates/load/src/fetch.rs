@@ -87,7 +87,7 @@ pub enum FetchError {
     TooLong,
 }
 
-/// The address, where the host does not tell it.
+/// The address, where the host does not say it.
 fn at(host: &str, address: &Address) -> String {
     let address = address.to_string();
     if address == host { String::new() } else { format!(" ({address})") }
@@ -161,7 +161,7 @@ fn connect(target: &Target, limit: Duration) -> Result<OwnedFd, FetchError> {
     made(address).map_err(|source| FetchError::Connect { host: target.host.clone(), address: address.clone(), source })
 }
 
-/// A server may answer, and close, before it has all of a request: reading tells what came of it.
+/// A server may answer, and close, before it has all of a request: reading shows what came of it.
 fn send_all(socket: &OwnedFd, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match send(socket, bytes, SendFlags::NOSIGNAL) {

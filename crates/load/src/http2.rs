@@ -67,7 +67,7 @@ pub(crate) struct Http2 {
     exchange: Exchange,
     /// Whether the connection is over as far as h2 is concerned.
     over: bool,
-    /// How many of the first bytes have come that tell whether the server speaks HTTP/2.
+    /// How many of the first bytes have come that show whether the server speaks HTTP/2.
     seen: usize,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Control {
 // SAFETY: `CMSG_LEN` only calculates.
 const _: () = assert!(offset_of!(Control, time) == unsafe { libc::CMSG_LEN(0) } as usize);
 
-/// Asks the kernel to tell when bytes came on this socket. Where it does not, there just are no timestamps.
+/// Asks the kernel to report when bytes came on this socket. Where it does not, there just are no timestamps.
 pub(crate) fn ask_for_timestamps(socket: &OwnedFd) {
     let on: libc::c_int = 1;
     // SAFETY: the value is an int that outlives the call, and the length is its own.
@@ -39,7 +39,7 @@ pub(crate) fn ask_for_timestamps(socket: &OwnedFd) {
 
 /// Reads what is there, into the beginning of `buffer`; or, if `unseen`, takes as much of it away as the buffer holds,
 /// which TCP does without copying it (`MSG_TRUNC`, tcp(7)). Returns the number of bytes and, if `timed` and if the kernel
-/// tells, when the last of them came, by [`ClockId::Realtime`].
+/// reports, when the last of them came, by [`ClockId::Realtime`].
 #[inline]
 pub(crate) fn recv(
     socket: &OwnedFd,

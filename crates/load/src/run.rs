@@ -66,7 +66,7 @@ pub struct Load {
     /// Longest time for a connection to be made, and again for a request to be answered.
     pub time_limit: Duration,
     /// Whether the kernel is asked when answers came, so that the client's own waking up is no part of their times.
-    /// Where it does not tell, they end when the client has read them.
+    /// Where it does not say, they end when the client has read them.
     pub kernel_time: bool,
     /// How bytes are moved; `None` is by `io_uring`, where there is none for a thread by epoll.
     pub backend: Option<Backend>,
@@ -464,7 +464,7 @@ fn work<W: Work>(
     finished
 }
 
-/// Merges what the threads tell and passes it on, until all have finished or the observer has seen enough. What that
+/// Merges what the threads report and passes it on, until all have finished or the observer has seen enough. What that
 /// one has not seen is left in what is returned.
 fn observe(
     receiver: &mpsc::Receiver<ThreadMessage>,

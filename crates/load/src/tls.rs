@@ -220,7 +220,7 @@ impl Session {
     }
 
     /// Takes bytes as they were received, and hands on what was in them, part by part. On an error, what
-    /// [`Self::take_unsent`] still gives tells the server why.
+    /// [`Self::take_unsent`] still gives lets the server know why.
     pub fn receive(&mut self, mut bytes: &[u8], mut plain: impl FnMut(&[u8])) -> Result<Received, rustls::Error> {
         let in_memory = |error: io::Error| rustls::Error::General(error.to_string());
         while !bytes.is_empty() {

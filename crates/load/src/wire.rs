@@ -291,7 +291,7 @@ impl Layers {
         }
     }
 
-    /// TLS's own word for the end. HTTP/2's GOAWAY tells a server nothing that this does not.
+    /// TLS's own word for the end. HTTP/2's GOAWAY says nothing to a server that this does not.
     fn farewell(&mut self) {
         self.unsent.clear();
         if let Some(tls) = self.tls.as_mut().filter(|tls| !tls.is_handshaking()) {

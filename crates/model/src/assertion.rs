@@ -95,7 +95,7 @@ impl Expected {
         &self.0
     }
 
-    /// Whether all launches of all variants have to show one value, which no launch alone can tell.
+    /// Whether all launches of all variants have to show one value, which no launch alone can show.
     pub fn is_same(&self) -> bool {
         self.0 == SAME
     }

@@ -29,7 +29,7 @@ pub struct HostFacts {
     pub floor: Option<ClientFloor>,
 }
 
-/// Cloud machines that run at full speed only while their credit of CPU time lasts, and how far their firmware tells them.
+/// Cloud machines that run at full speed only while their credit of CPU time lasts, and how far their firmware names them.
 struct Provider {
     /// What the firmware calls the machine, begins with this.
     machine: &'static str,
@@ -74,7 +74,7 @@ const PROVIDERS: [Provider; 4] = [
 pub enum Burst {
     /// It is fast only while its credit of CPU time lasts.
     Burstable,
-    /// It may be: these types of its provider are, and the firmware does not tell which one it is.
+    /// It may be: these types of its provider are, and the firmware does not say which one it is.
     Unknown(&'static str),
     /// It is none that is known to be.
     No,
@@ -151,7 +151,7 @@ pub struct HostUse {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_core: Vec<f64>,
     /// Part of the time that some task of the host waited for a processor, 0..=1 (PSI, `some`); absent where the kernel
-    /// does not tell.
+    /// does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<f64>,
     /// Clock frequency at the end, MHz, the mean of the cores weighted by how busy they were; absent where it cannot be read.

@@ -205,7 +205,7 @@ pub struct LaunchFacts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_options: Vec<ChangedOptions>,
     /// What its JVM or its JRuby has of the options that make the study's variants differ, whether it was launched with them or not;
-    /// what these do not tell is left out.
+    /// what these do not report is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varied: Vec<LiveOptions>,
     /// Port it listens on.

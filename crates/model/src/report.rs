@@ -47,7 +47,7 @@ pub struct Report {
     pub primary: Metric,
     /// Region of practical equivalence, a fraction.
     pub rope: f64,
-    /// What it takes to tell the difference that the study cares about from none; absent while nothing is known of the noise.
+    /// What it takes to distinguish the difference that the study cares about from none; absent while nothing is known of the noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlook: Option<Outlook>,
     /// Comparisons, the primary first.

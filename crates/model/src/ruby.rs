@@ -11,7 +11,7 @@ pub struct JrubyCounts {
     /// Ruby exceptions (`ExceptionCount` of its bean `Runtime`); raised again, one counts once.
     pub exceptions: u64,
     /// Methods and blocks that its own compiler compiled as they became hot (`SuccessCount` of its bean `JITCompiler`), where
-    /// it tells. Those of the script it is started with are compiled before, and not counted.
+    /// it reports. Those of the script it is started with are compiled before, and not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiled: Option<u64>,
 }

@@ -27,7 +27,7 @@ pub enum Verdict {
         /// The interval, all of it inside the region of practical equivalence.
         effect: Effect,
     },
-    /// The run could not tell.
+    /// The run could not say.
     Inconclusive {
         /// What is known so far; absent with fewer blocks than an interval needs.
         effect: Option<Effect>,
@@ -119,7 +119,7 @@ pub struct Needs {
     pub blocks: Option<u32>,
 }
 
-/// What it takes to tell the difference that the study cares about from none, with a power of 80 %, as noisy as the run has been
+/// What it takes to distinguish the difference that the study cares about from none, with a power of 80 %, as noisy as the run has been
 /// so far. Absent numbers are of more blocks than a study can have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outlook {
@@ -145,7 +145,7 @@ pub struct Reach {
     pub seconds: f64,
     /// Blocks that it has.
     pub blocks: u32,
-    /// The smallest difference that four of five such runs tell from none, a log ratio above zero.
+    /// The smallest difference that four of five such runs distinguish from none, a log ratio above zero.
     pub smallest: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Why the variants differ, as far as one more launch of each can tell.
+//! Why the variants differ, as far as one more launch of each can show.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `bakeoff doctor` tells: for people, and as JSON.
+//! What `bakeoff doctor` prints: for people, and as JSON.
 
 use model::ClientFloor;
 use model::fitness::{Examination, Fitness};

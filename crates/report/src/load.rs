@@ -1,4 +1,4 @@
-//! What `bakeoff load` tells: for people, as JSON, as CSV, as HdrHistogram's percentile distribution.
+//! What `bakeoff load` prints: for people, as JSON, as CSV, as HdrHistogram's percentile distribution.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

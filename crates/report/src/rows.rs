@@ -41,7 +41,7 @@ pub enum Field<'a> {
     Number(f64),
 }
 
-/// One number, with all that tells it from the others. Texts are empty and numbers absent where they do not apply.
+/// One number, with all that distinguishes it from the others. Texts are empty and numbers absent where they do not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row<'a> {
     /// What it is of: `comparison`, `factor`, `interaction`, `cell`, `core-use`, `variant`, `break-even`, `lifetime`, `phase`, `age`, `curve`, `crossing`,

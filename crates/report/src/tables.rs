@@ -16,7 +16,7 @@ use crate::words::{self, Tone};
 pub struct Table {
     /// What it shows.
     pub caption: String,
-    /// What its numbers are; empty where that needs no telling.
+    /// What its numbers are; empty where that is clear.
     pub note: String,
     /// Its columns.
     pub columns: Vec<Column>,

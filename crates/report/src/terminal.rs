@@ -176,7 +176,7 @@ impl Page {
     fn facts(&mut self, pieces: &[String]) {
         let line = pieces.join(words::BETWEEN);
         if pieces.is_empty() {
-            // Nothing to tell.
+            // Nothing to report.
         } else if 4 + width(&line) <= self.style.width {
             self.wrapped("    ", 4, &line);
         } else {

@@ -1,4 +1,4 @@
-//! The words all renderers share, so that no two of them tell a different story.
+//! The words all renderers share, so that all of them say the same.
 
 use model::attribution::{Contribution, ContributionKind};
 use model::histogram::LEAST_BEYOND;

@@ -127,7 +127,7 @@ fn head<S: AsRef<str>>(page: &mut Worksheet, title: &str, heads: &[S]) -> Result
     Ok(())
 }
 
-/// As many digits as tell something; of whole numbers all.
+/// As many digits as mean something; of whole numbers all.
 fn number_format(unit: &str, number: f64) -> &'static str {
     match number.abs() {
         _ if unit == "fraction" => "0.00%",

@@ -122,7 +122,7 @@ impl Group {
         }
     }
 
-    /// How long its quota has kept it from running so far, seconds; `None` where it does not tell.
+    /// How long its quota has kept it from running so far, seconds; `None` where it does not say.
     pub fn throttled_s(&self) -> Option<f64> {
         match self.version {
             Version::Two => Some(self.field("cpu.stat", "throttled_usec")? / 1e6),

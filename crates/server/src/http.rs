@@ -62,7 +62,7 @@ impl Answer {
         self.bytes.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
     }
 
-    /// Its length as far as the head tells it; otherwise the connection's end tells.
+    /// Its length as far as the head says; otherwise the connection's end shows it.
     fn length(&self) -> Option<usize> {
         let head = self.head()?;
         let text = String::from_utf8_lossy(&self.bytes[..head]).to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What `/proc` tells about processes and their sockets.
+//! What `/proc` reports about processes and their sockets.
 //!
 //! Trees are found by the parent each process names, not by `/proc/PID/task/*/children`: many kernels are built
 //! without the latter, and it may miss children while others exit.

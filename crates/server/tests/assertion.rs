@@ -161,7 +161,7 @@ fn what_other_programs_show() {
     assert_eq!(reported(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
 
-    // Of the JVMs that a start script runs the one that answers is asked; the names of the other's threads tells the kernel.
+    // Of the JVMs that a start script runs the one that answers is asked; the names of the other's threads come from the kernel.
     std::fs::write(dir.path().join("Pools.java"), SERVER).unwrap();
     std::fs::write(dir.path().join("Idle.java"), IDLE).unwrap();
     let start = "jar cf known.jar server.rb; java Idle.java & java Pools.java $1 known.jar; exit\n";

@@ -1,5 +1,5 @@
-//! What is seen of a JVM from outside, held against what it tells itself: real JVMs, every collector they have. What MRI tells of
-//! its own, held against what it was made to do.
+//! What is seen of a JVM from outside, held against what it reports itself: real JVMs, every collector they have. What MRI reports about
+//! itself, held against what it was made to do.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod common;
@@ -95,7 +95,7 @@ fn last_ns(log: &str) -> u64 {
     log.lines().filter_map(at).max().unwrap()
 }
 
-/// The sum of our samples stays within 5 % of the log; the counters tell of the same pauses where they count pauses.
+/// The sum of our samples stays within 5 % of the log; the counters report the same pauses where they count pauses.
 fn agrees(jdk: &str, collector: &str, counts_pauses: bool) {
     let dir = study("Churn.java", CHURN);
     let flag = format!("-XX:+Use{collector}GC");
@@ -151,7 +151,7 @@ fn pauses_agree_with_the_log_on_25() {
     }
 }
 
-/// What the JDK's own tool tells of a JVM's counters.
+/// What the JDK's own tool says about a JVM's counters.
 fn printed(running: &Running) -> String {
     let pid = running.pid().to_string();
     let java = fs::read_link(format!("/proc/{pid}/exe")).unwrap();

@@ -1,4 +1,4 @@
-//! What a recording tells of a server: counted exactly, on `JRuby` 9.4 and 10.1.
+//! What a recording says about a server: counted exactly, on `JRuby` 9.4 and 10.1.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod common;
@@ -89,7 +89,7 @@ fn jruby_counts_itself(version: &str, jdk: &str, trials: &[(bool, &str)]) {
 
 #[test]
 fn jruby_9_4_counts_exceptions_itself() {
-    // The probe that tells JRuby's options cannot be required from a folder with a space in its name.
+    // The probe that reports JRuby's options cannot be required from a folder with a space in its name.
     jruby_counts_itself("9.4.15.0", "17 or 21", &[(true, "trial"), (true, "another trial"), (false, "off")]);
 }
 
@@ -267,10 +267,10 @@ fn a_ruby_without_a_recorder_says_so() {
     assert!(cpu.total_s > 0.0 && (cpu.jit_s - 0.0).abs() < 1e-9, "{cpu:?}");
 }
 
-/// Those of the master alone would tell of a server that does nothing.
+/// Those of the master alone would show a server that does nothing.
 #[test]
 fn a_master_without_its_workers_is_no_recording() {
-    // As in a Ruby before 3.1, which tells nobody of its forks.
+    // As in a Ruby before 3.1, which informs nobody about its forks.
     let unseen = "original = Process.method(:_fork).super_method\n\
                   Process.singleton_class.prepend(Module.new { define_method(:_fork) { original.call } })\n";
     let dir = tempfile::tempdir().unwrap();

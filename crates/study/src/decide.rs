@@ -228,7 +228,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Whether a verdict can be given on a metric of a cell, or of all together; tells why not.
+    /// Whether a verdict can be given on a metric of a cell, or of all together; says why not.
     pub fn can_judge(&self, file: &StudyFile, metric: &At<Metric>, cell: Option<&At<String>>, problems: &mut Problems) {
         if let Some(cell) = cell {
             if metric.is_per_cell() {

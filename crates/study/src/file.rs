@@ -420,7 +420,7 @@ pub(crate) struct AssertionKeys {
     pub pool: Option<At<bool>>,
 }
 
-/// A value that a JVM tells of itself.
+/// A value that a JVM reports on itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JmxKeys {

@@ -176,7 +176,7 @@ fn archive(folder: &Path, extension: &str) -> Option<String> {
     })
 }
 
-/// Where Maven will put the archive of a project that is not built yet, as far as its text tells.
+/// Where Maven will put the archive of a project that is not built yet, as far as its text shows.
 fn artifact(pom: &str) -> String {
     let own = match (pom.find("<parent>"), pom.find("</parent>")) {
         (Some(start), Some(end)) if start < end => format!("{}{}", &pom[..start], &pom[end..]),

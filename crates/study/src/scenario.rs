@@ -295,7 +295,7 @@ fn check_regex(pattern: &str, place: SourceSpan, problems: &mut Problems) {
     }
 }
 
-/// Finds variables without a value, unless a file that would tell the names is not there.
+/// Finds variables without a value, unless a file that would give the names is not there.
 fn refuse_missing(source: &ScenarioSource<'_>, scenarios: &Scenarios, problems: &mut Problems) {
     let columns: Option<Vec<_>> = scenarios.feeders.iter().map(|feeder| columns(&feeder.file)).collect();
     let Some(missing) = columns.and_then(|columns| scenarios.missing(&columns)) else { return };

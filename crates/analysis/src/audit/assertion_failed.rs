@@ -159,7 +159,7 @@ mod tests {
             format!("launches {launches} of {launches}"),
         ];
         assert_eq!(reported(&record), [(Severity::Invalid, facts.to_vec())]);
-        // One launch is enough, and no other rule tells of it.
+        // One launch is enough, and no other rule reports it.
         let on = record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(1);
         on.for_each(|trial| trial.settings[1].result = SettingResult::InEffect);
         assert_eq!(testing::found(rule, &record), [(Severity::Invalid, "on: workers".to_owned())]);

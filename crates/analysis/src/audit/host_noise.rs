@@ -195,7 +195,7 @@ fn figures(record: &StudyRecord) -> [Figure; 7] {
     ]
 }
 
-/// How long tasks waited in the median launch; `None` where the kernel does not tell, or where the study has its own tasks wait: it
+/// How long tasks waited in the median launch; `None` where the kernel does not say, or where the study has its own tasks wait: it
 /// keeps them to some of the processors, or to a quota.
 fn pressure(record: &StudyRecord) -> Option<f64> {
     let host = &record.study.host;
@@ -236,7 +236,7 @@ mod tests {
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
-    /// What the finding tells, if there is one.
+    /// What the finding reports, if there is one.
     fn facts(record: &StudyRecord) -> Vec<(String, String)> {
         let boundaries = Boundaries::standard();
         let found = rule(record, &crate::assess(record, &boundaries));

@@ -241,7 +241,7 @@ mod tests {
         let mut record = compiling(0.17, 1.6);
         record.plan.mode = Mode::Quick;
         assert_eq!(found(rule, &record), []);
-        // Launches that failed, and two of them, tell nothing.
+        // Launches that failed, and two of them, say nothing.
         let mut record = compiling(0.17, 1.6);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).skip(4).for_each(fixture::fail);
         assert_eq!(found(rule, &record), []);

@@ -69,7 +69,7 @@ impl Behind {
             FindingId::RateNotKept,
             Severity::Warning,
             subject,
-            "Requests were due faster than they were answered, so each waited longer than the one before: how long tells of the \
+            "Requests were due faster than they were answered, so each waited longer than the one before: how long depends on the \
              length of the load more than of the server. That it does not keep up is the result.",
             "Ask for less a second, or look for the highest rate with users who wait (concurrency). Where most were never sent, \
              allow more connections.",

@@ -24,7 +24,7 @@ const SMALL_CHANGE: u64 = 64;
 const SAME_WORK: f64 = 0.01;
 /// Share of the stable lines that may differ (a version in a footer) with the work still nearly the same.
 const SAME_LINES: f64 = 0.1;
-/// Characters of a body that are quoted: enough to tell an error page from the page asked for.
+/// Characters of a body that are quoted: enough to distinguish an error page from the page asked for.
 const QUOTED: usize = 60;
 
 /// One finding for each variant and workload that differs from the baseline: invalid, or a warning where the difference
@@ -53,7 +53,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             )
             .about(variant);
             found.finding.facts = differences.into_iter().map(|(_, fact)| fact).collect();
-            // Those seen by themselves are alike where they differ under load alone, and would tell the contrary.
+            // Those seen by themselves are alike where they differ under load alone, and would say the contrary.
             for (side, variant) in sides.iter().zip([BASELINE, variant]).filter(|_| !is_of_load_alone) {
                 if let Some(answer) = side.answers.first() {
                     found = found.with(format!("{} begins", name(record, variant)), quoted(&answer.excerpt));
@@ -248,7 +248,7 @@ fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part)
     differences
 }
 
-/// Lengths of good answers in each launch: of samples without any failure, for a tally tells not whose lengths it has.
+/// Lengths of good answers in each launch: of samples without any failure, for a tally does not say whose lengths it has.
 fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<BodyLength> {
     let of_launch = |measured: &CellRecord| {
         let tallies = measured.samples.iter().filter_map(|sample| part.tally(sample));

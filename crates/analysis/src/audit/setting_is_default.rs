@@ -30,7 +30,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
 
 /// Names of settings of what runs that are files.
 const FILES: [&str; 4] = ["jar", "jars", "main", "script"];
-/// The variable that tells start scripts which JDK to take.
+/// The variable from which start scripts learn which JDK to take.
 const JAVA_HOME: &str = "JAVA_HOME";
 
 /// Two variants that differ in one factor.
@@ -302,7 +302,7 @@ mod tests {
         levels([&first, &second])
     }
 
-    /// What a variant's processes tell of something that the study varies.
+    /// What a variant's processes have of something that the study varies.
     fn tells(record: &mut StudyRecord, variant: usize, requested: &RequestedSetting, live: &str) {
         let RequestedSetting { kind, name, value, .. } = requested.clone();
         let reported = LiveOptions { kind, name, value, live: live.to_owned() };

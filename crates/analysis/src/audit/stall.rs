@@ -40,7 +40,7 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
         FindingId::Stall,
         Severity::Warning,
         "the load",
-        "The server, or the machine, stood still for a moment: the slowest answers tell of that moment, not of the usual speed.",
+        "The server, or the machine, stood still for a moment: the slowest answers show that moment, not the usual speed.",
         "Look for a collection, a time-out, a lock or a disk at that time; load longer to see whether it comes back.",
     )
     .with("longest service time", format!("{:.0} ms", max as f64 / 1e3));
@@ -75,7 +75,7 @@ fn gap_of(part: &Sample, is_open: bool) -> Option<Gap> {
     let mut full: Vec<usize> = (0..part.bins.len()).filter(|bin| part.bins[*bin] > 0).collect();
     let usual = robust::median(&full.iter().map(|bin| f64::from(part.bins[*bin])).collect::<Vec<_>>())?;
     if is_open {
-        // A last bin that is not a whole one tells nothing by being empty.
+        // A last bin that is not a whole one means nothing by being empty.
         full.push((part.length_s / BIN_S + ROUNDING).floor() as usize);
     }
     let empty = |pair: &[usize]| pair[1].saturating_sub(pair[0] + 1);

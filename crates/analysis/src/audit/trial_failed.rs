@@ -156,7 +156,7 @@ mod tests {
         record.trials.truncate(3);
         record.trials.iter_mut().for_each(fixture::fail);
         assert_eq!(found(rule, &record), [(Severity::Invalid, "all variants".to_owned())]);
-        // One launch each tells nothing yet.
+        // One launch each says nothing yet.
         record.trials.truncate(2);
         let warned = ["off, the baseline", "on"].map(|subject| (Severity::Warning, subject.to_owned()));
         assert_eq!(found(rule, &record), warned);

@@ -72,7 +72,7 @@ fn kills(record: &StudyRecord, made: &ProfilingRun) -> Option<String> {
     })
 }
 
-/// What to say of users who left something behind as they ended: in `made` as in any other launch, only the progress tells it else.
+/// What to say of users who left something behind as they ended: in `made` as in any other launch, only the progress shows it else.
 fn left_behind(made: &ProfilingRun) -> Option<String> {
     let failed = made.failed_tear_downs.as_ref()?;
     Some(format!(

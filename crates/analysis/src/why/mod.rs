@@ -29,7 +29,7 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     let made = |variant| record.profiling_runs.iter().find(|made| made.variant == variant);
     let launches: Vec<WatchedLaunch> =
         variants.clone().filter_map(made).map(|made| launch::watched(record, made)).collect();
-    let skipped = record.profiling_skipped.as_ref().map(|why| format!("No launches were made to see why: {why}."));
+    let skipped = record.profiling_skipped.as_ref().map(|why| format!("There are no profiling runs: {why}."));
     if launches.is_empty() && skipped.is_none() {
         return None;
     }
@@ -555,9 +555,7 @@ mod tests {
             Some(ProfilingSkipped::NoRoom { budget: Duration::from_secs(100), time: Duration::from_secs(40) });
         assert_eq!(
             super::why(&record, &[]).unwrap().skipped.as_deref(),
-            Some(
-                "No launches were made to see why: they would take about 40 s, more than was left of the budget of 2 min."
-            )
+            Some("There are no profiling runs: they would take about 40 s, more than was left of the budget of 2 min.")
         );
     }
 }

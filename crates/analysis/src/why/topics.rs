@@ -9,7 +9,7 @@ use super::{Sampled, Sampler, Watched, first, last};
 /// Rows of one kind in a table.
 const MOST_ROWS: usize = 6;
 
-/// A table for each topic that has anything to tell.
+/// A table for each topic that has anything to show.
 pub fn topics(watched: &[Option<Watched>]) -> Vec<Topic> {
     let table = Tables { watched };
     let all = [

@@ -231,10 +231,7 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     if schedule.profiling {
         let time = minutes(analysis::profiling_time(&assessment));
         let crowded = no_time_for_profiling(record).map_or_else(String::new, |crowded| format!("; {crowded}"));
-        writeln!(
-            out,
-            "why      one more launch of each variant at the end, watched and recorded: about {time} each{crowded}"
-        )?;
+        writeln!(out, "why      a profiling run of each variant at the end: about {time} each{crowded}")?;
     }
     let time = range(&analysis::time_left(&assessment));
     writeln!(out, "time     {time}, by when the answer is known; downloads and the setup hook come on top")

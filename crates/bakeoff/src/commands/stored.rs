@@ -66,7 +66,7 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
     }
     for setting in &trial.settings {
         let live = setting.live.as_deref().unwrap_or("(none)");
-        writeln!(out, "  {} = {live} in the process, asked {}", setting.name, setting.requested)?;
+        writeln!(out, "  {} = {live} in the process, requested {}", setting.name, setting.requested)?;
     }
     if trial.oom_kills > 0 {
         writeln!(out, "  processes killed for needing more memory than `limits` allow: {}", trial.oom_kills)?;

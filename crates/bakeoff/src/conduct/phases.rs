@@ -162,7 +162,7 @@ impl<'l> Inspected<'l> {
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
         let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
         let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |sample| {
-            // Rests tell nothing of how fast the server is.
+            // Rests say nothing about how fast the server is.
             steady = if is_rest(sample) { None } else { rule.push(Second::from(sample)) }.or(steady);
             match steady {
                 None => Judged::Continue,

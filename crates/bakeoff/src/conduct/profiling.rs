@@ -95,7 +95,7 @@ impl Warm<'_> {
 }
 
 /// How many requests to ask for next, so that all end at about the end of the window; `None` at its end. A closed loop begins
-/// with a few, which tell how fast it is.
+/// with a few, which show how fast it is.
 fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -> Option<u64> {
     let left = window.saturating_sub(elapsed);
     if requests == 0 {

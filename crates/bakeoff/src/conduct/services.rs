@@ -18,7 +18,7 @@ impl Services {
         self.0.push((service.name.clone(), running, service.stop_within));
     }
 
-    /// What they use, for telling it from others' use of the host; `None` where there are none.
+    /// What they use, for distinguishing it from others' use of the host; `None` where there are none.
     pub fn trees(&self) -> Option<Vec<ProcessTree>> {
         (!self.0.is_empty()).then(|| self.0.iter().map(|(_, running, _)| running.tree()).collect())
     }

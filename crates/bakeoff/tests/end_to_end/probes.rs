@@ -80,7 +80,7 @@ fn pauses_ms(load: &Value) -> Vec<f64> {
     pauses.flatten().map(|pause| pause.as_f64().unwrap() * 1e3).collect()
 }
 
-/// Whether the kernel tells how long tasks waited for a processor.
+/// Whether the kernel reports how long tasks waited for a processor.
 fn is_pressure_known() -> bool {
     fs::read_to_string("/proc/pressure/cpu").is_ok_and(|text| text.contains("some "))
 }

@@ -175,7 +175,7 @@ fn profiling_runs_are_resumed_and_can_be_declined() {
     assert_eq!(why.launches.iter().map(|launch| launch.variant).collect::<Vec<_>>(), [0, 1]);
     assert!(why.launches.iter().all(|launch| launch.requests > 0 && launch.recording.is_none()), "{why:#?}");
 
-    // Commands tell nothing of themselves: by themselves they are not watched.
+    // Commands report nothing: by default they are not watched.
     place.run(&["run", "study.toml", "--seed", "2"]).ends_with(0);
     assert_eq!(place.report().why, None);
 }

@@ -273,10 +273,10 @@ fn an_assertion_that_fails_vetoes() {
     assert!(assertions.iter().all(|assertion| assertion.live.as_deref() == Some("1")), "{assertions:#?}");
 
     // What was asked for and not done is reported: as it happens, and in every form of the report.
-    let reason = "to see why: there is nothing to explain: whatever the numbers say, the comparison is invalid: assertion-failed";
-    ran.complains(&format!("no launches {reason}")).says(&format!("No launches were made {reason}."));
-    assert_eq!(report.why.unwrap().skipped, Some(format!("No launches were made {reason}.")));
-    place.run(&["report", "--md"]).says(&format!("No launches were made {reason}."));
+    let reason = "there is nothing to explain: whatever the numbers say, the comparison is invalid: assertion-failed";
+    ran.complains(&format!("no profiling runs: {reason}")).says(&format!("There are no profiling runs: {reason}."));
+    assert_eq!(report.why.unwrap().skipped, Some(format!("There are no profiling runs: {reason}.")));
+    place.run(&["report", "--md"]).says(&format!("There are no profiling runs: {reason}."));
 }
 
 #[test]

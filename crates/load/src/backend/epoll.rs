@@ -232,7 +232,7 @@ impl Epoll {
     }
 }
 
-/// How many bytes the kernel takes now. If the connection takes no more, its next event will tell.
+/// How many bytes the kernel takes now. If the connection takes no more, its next event will say.
 #[inline]
 fn send_some(socket: &OwnedFd, bytes: &[u8]) -> usize {
     let mut taken = 0;

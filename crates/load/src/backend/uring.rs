@@ -72,11 +72,11 @@ struct Slot {
     generation: u32,
     /// What is being sent. Stays as it is while the kernel may read it.
     sending: Vec<u8>,
-    /// Bytes sent since something was received, whose end the kernel does not tell.
+    /// Bytes sent since something was received, whose end the kernel does not report.
     unreported: usize,
     /// How many operations were queued when the last one of this slot was.
     queued_at: u64,
-    /// Whether the kernel will tell that it has taken all of `sending`.
+    /// Whether the kernel will report that it has taken all of `sending`.
     awaited: bool,
     /// What is to be sent after it.
     queued: Vec<u8>,
@@ -253,7 +253,7 @@ impl Uring {
             }
             Operation::Send => {
                 let place = &mut self.slots[slot];
-                // If the connection takes no more, its receive tells.
+                // If the connection takes no more, its receive shows that.
                 if entry.result() >= 0 && place.awaited {
                     place.awaited = false;
                     place.unreported = 0;
@@ -297,7 +297,7 @@ impl Uring {
         Ok(Some(EventKind::Received { came_at, ends: self.ends_next(slot, entry) }))
     }
 
-    /// Whether the next completion is the end of the stream that this one is of: the kernel tells them one after the
+    /// Whether the next completion is the end of the stream that this one is of: the kernel reports them one after the
     /// other if both have come. A receive that had no buffer for it says that there is more, but not what.
     fn ends_next(&self, slot: usize, entry: &cqueue::Entry) -> bool {
         let empty = if self.kernel_time { STAMPED_FROM } else { 0 };
@@ -370,7 +370,7 @@ impl Uring {
                 self.slots[slot].queued_at = self.queued;
                 return if self.queued - self.taken >= BATCH { self.submit() } else { Ok(()) };
             }
-            // The kernel takes nothing before somebody has looked at what it tells.
+            // The kernel takes nothing before somebody has looked at what it reports.
             self.look();
             self.submit()?;
         }
@@ -389,7 +389,7 @@ impl Uring {
         }
     }
 
-    /// Takes in what the kernel tells, after what it reported before.
+    /// Takes in what the kernel reports, after what it reported before.
     fn look(&mut self) {
         self.taken = self.queued - self.ring.submission().len() as u64;
         let before = self.completions.len();
@@ -581,7 +581,7 @@ mod tests {
             }
         }
         assert_eq!(received, b"new");
-        // A receive armed twice would tell of the end twice.
+        // A receive armed twice would report the end twice.
         while !uring.starved.is_empty() {
             assert_ne!(next(&mut uring).slot, slot, "{events:?}");
         }

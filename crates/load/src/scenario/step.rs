@@ -157,7 +157,7 @@ impl Sink for Keep<'_> {
     }
 }
 
-/// The request with nothing in the place of values: good enough to tell whether it can be sent.
+/// The request with nothing in the place of values: good enough to know whether it can be sent.
 fn without_values(step: &scenario::ScenarioStep) -> Request {
     let text = |template: &Template| -> String {
         let texts = template.parts().iter().filter_map(|part| match part {

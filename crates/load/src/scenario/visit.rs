@@ -115,7 +115,7 @@ impl Script {
         let visit = Visit { target, limit };
         visit.all(&self.0.setup, &mut user).map_err(LoadError::SetUp)?;
         let seen = self.seen(visit, &mut user);
-        // What a look leaves behind is no part of what it tells.
+        // What a look leaves behind is no part of what it reports.
         let _ = visit.all(&self.0.teardown, &mut user);
         seen
     }

@@ -429,7 +429,7 @@ fn a_stall_is_in_the_response_time_of_all_that_was_due_in_it() {
     let (p90, p99) = (open.response.quantile(0.9), open.response.quantile(0.99));
     assert!(p90 as f64 > 0.99 * 700_000.0 && p99 as f64 > 0.99 * 970_000.0, "p90 = {p90} µs, p99 = {p99} µs");
     assert!((p99 as f64 / ideal(30) as f64 - 1.0).abs() < 0.05, "p99 = {p99} µs, ideally {} µs", ideal(30));
-    // What a closed loop would tell of the same server.
+    // What a closed loop would report about the same server.
     let service = summary.service.quantile(0.5);
     assert!(p99 > 10 * service, "p99 = {p99} µs, service time {service} µs");
 }
@@ -512,7 +512,7 @@ fn the_kernel_is_asked_for_times_only_if_wanted() {
     let load = Load { kernel_time: false, ..load_of(server.addr(), 4, Stop::Count(400)) };
     let summary = run(&load);
     assert_eq!((summary.service.count(), summary.kernel_time), (400, false));
-    // Its first answers may come before the kernel has begun to tell.
+    // Its first answers may come before the kernel has begun to report.
     assert!((0..1_000).any(|_| run(&Load { kernel_time: true, ..load.clone() }).kernel_time));
 }
 

@@ -561,7 +561,7 @@ mod tests {
             texts(Scale::linear([0.0, 1_150.0]), 10, number::tick_seconds),
             ["0", "200 s", "400 s", "600 s", "800 s", "1,000 s"]
         );
-        // Closer together than three digits tell: fewer of them.
+        // Closer together than three digits resolve: fewer of them.
         assert_eq!(texts(Scale::linear([1_478.0, 1_496.0]), 7, number::micros), ["1.48 ms", "1.49 ms"]);
         assert_eq!(texts(Scale::linear([1_480.1, 1_480.9]), 7, number::micros), ["1.48 ms"]);
     }

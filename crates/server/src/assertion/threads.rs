@@ -9,7 +9,7 @@ use crate::attach;
 use crate::probe::RUBY_GC_THREAD;
 use crate::proc;
 
-/// How many threads of the server have a name in which `pattern` is found: its JVM tells whole names, the kernel the first
+/// How many threads of the server have a name in which `pattern` is found: its JVM reports whole names, the kernel the first
 /// 15 bytes of those of all other processes. bakeoff's own in MRI is none of them.
 pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;

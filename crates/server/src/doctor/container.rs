@@ -2,7 +2,7 @@
 
 use super::Files;
 
-/// What a runtime leaves where its containers can see it, from the most telling: an orchestrator before the runtime below it.
+/// What a runtime leaves where its containers can see it, from the most specific: an orchestrator before the runtime below it.
 const MARKS: [(&str, Mark); 15] = [
     ("Kubernetes", Mark::File("run/secrets/kubernetes.io/serviceaccount")),
     ("Kubernetes", Mark::File("var/run/secrets/kubernetes.io/serviceaccount")),

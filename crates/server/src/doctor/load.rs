@@ -11,7 +11,7 @@ use super::{doubtful, fit, unfit};
 use crate::probe::{HostSampler, Others, own_cpu_s};
 use crate::supervise::GLANCE;
 
-/// Cores that the hypervisor may take before results become noisier: from there on a run's `host-noise` tells it.
+/// Cores that the hypervisor may take before results become noisier: from there on a run's `host-noise` reports it.
 const NOTICEABLE_STEAL: f64 = 0.03;
 /// Cores that others may take.
 const NOTICEABLE: f64 = 0.05;

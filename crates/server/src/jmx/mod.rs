@@ -86,7 +86,7 @@ fn reported(said: &str, index: usize, (bean, attribute): (&str, &str)) -> Result
             Err(format!("attribute `{whole}` has no part `{part}`; {}", instead(part, names())))
         }
         Some((_, reason)) => Err((*reason).to_owned()),
-        None => Err("the server's JVM did not tell it".to_owned()),
+        None => Err("the server's JVM did not report it".to_owned()),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn last_words(tail: &str) -> Option<String> {
     text::last_words(tail, says_why).map(|said| format!("its last words were `{said}`"))
 }
 
-/// A line of the trace that Ruby or Java tells after what went wrong.
+/// A line of the trace that Ruby or Java writes after what went wrong.
 fn is_frame(line: &str) -> bool {
     (line.starts_with("from ") && line.contains(":in "))
         || (line.starts_with("at ") && line.ends_with(')'))

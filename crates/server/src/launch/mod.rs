@@ -127,7 +127,7 @@ impl Launcher {
         self.server_with(&[RUBY_GC_PROBE, STACKPROF_PROBE].concat(), installed, site)
     }
 
-    /// `probe` is what each Ruby runs as it starts, beside what tells of itself.
+    /// `probe` is what each Ruby runs as it starts, beside what reports on itself.
     fn server_with(&self, probe: &str, installed: &Installed, site: &Site) -> Result<Running, LaunchError> {
         let running = self.start("server", probe, installed, site, site.port)?;
         running.log_collections();

@@ -161,7 +161,7 @@ impl Running {
         settings::read_back(&self.target(self.inside().as_ref()), requested, others)
     }
 
-    /// What it has of these settings, whether it was launched with them or not, as far as its JVM or its JRuby tells. Not to be
+    /// What it has of these settings, whether it was launched with them or not, as far as its JVM or its JRuby reports. Not to be
     /// called while measuring, as `read_back`.
     pub fn varied(&self, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
         settings::varied(&self.target(self.inside().as_ref()), requested)
@@ -199,8 +199,8 @@ impl Running {
         Sampling::start(rubies, folder, interrupted).map(Recorder::Stackprof)
     }
 
-    /// What is known of it once it has answered, added to `facts`: gems that its Rubies tell of, archives that its processes
-    /// have open, and what a Ruby is that has come up since it was ready. Whether it tells something else of itself than then, so
+    /// What is known of it once it has answered, added to `facts`: gems that its Rubies report, archives that its processes
+    /// have open, and what a Ruby is that has come up since it was ready. Whether it reports something else of itself than then, so
     /// that settings are to be read back again.
     pub fn loaded(&self, facts: &mut LaunchFacts) -> bool {
         facts.gems = self.serving.gems();
@@ -236,13 +236,13 @@ impl Running {
         self.shows_beans().then(|| probe::jruby_counts(self.witness().beans())).flatten()
     }
 
-    /// What MRI's collector has done by now; `None` where not all of its processes that answer tell. Takes some ms, five
-    /// seconds where one is too busy to tell, and a little CPU of the server's: not to be called while measuring.
+    /// What MRI's collector has done by now; `None` where not all of its processes answer. Takes some ms, five
+    /// seconds where one is too busy to answer, and a little CPU of the server's: not to be called while measuring.
     pub fn ruby_gc(&self) -> Option<RubyGcs> {
         RubyGcs::ask(&self.launch.site.trial_dir, &self.serving.mris())
     }
 
-    /// Whether JRuby shows its beans: by the value that it has loaded, or, where it does not tell that, by its command line.
+    /// Whether JRuby shows its beans: by the value that it has loaded, or, where it does not say that, by its command line.
     fn shows_beans(&self) -> bool {
         match self.inside() {
             Some(inside) => inside.options.iter().any(|option| {
@@ -277,7 +277,7 @@ impl Running {
     }
 }
 
-/// How a Ruby was built, as it tells.
+/// How a Ruby was built, as it reports.
 fn build(inside: Option<&Inside>) -> IndexMap<String, String> {
     inside.map(|inside| inside.build.clone()).unwrap_or_default()
 }

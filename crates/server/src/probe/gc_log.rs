@@ -80,7 +80,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Knows what has been written so far, and tells what comes from now on; `None` where there is no log.
+    /// Knows what has been written so far, and reports what comes from now on; `None` where there is no log.
     pub fn of(trial_dir: &Path) -> Option<Self> {
         let mut tail = Self { path: path(trial_dir), at: 0, log: Log::default() };
         loop {

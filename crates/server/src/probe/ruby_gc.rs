@@ -36,7 +36,7 @@ struct Process {
 }
 
 impl RubyGcs {
-    /// What it has done by now in the processes `pids` of the trial in `trial_dir`; `None` unless there are some and all of them tell.
+    /// What it has done by now in the processes `pids` of the trial in `trial_dir`; `None` unless there are some and all of them answer.
     pub(crate) fn ask(trial_dir: &Path, pids: &[u32]) -> Option<Self> {
         static QUESTION: AtomicU8 = AtomicU8::new(0);
         let question = QUESTION.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cgroup::{self, Controller, Group};
 
-/// The groups that tell of it for one process: its own and all around it, since a quota anywhere above holds for what is below.
+/// The groups that report it for one process: its own and all around it, since a quota anywhere above holds for what is below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Throttle {
     groups: Vec<Group>,

@@ -55,7 +55,7 @@ pub enum MavenError {
         /// Maven's own words.
         said: String,
     },
-    /// The repository does not say what the checksum is, so that nobody can tell whether it came whole.
+    /// The repository does not say what the checksum is, so that nobody knows whether it came whole.
     #[error(
         "{wanted} cannot be verified: the repository has no checksum of it. Try again later, or ask for another version. Maven said: {said}"
     )]

@@ -200,7 +200,7 @@ pub struct Installed {
     pub(crate) jvm: Option<Jvm>,
     /// Whether it is Ruby that is launched.
     pub(crate) runs_ruby: bool,
-    /// Whether any Ruby in it is to tell about itself from inside.
+    /// Whether any Ruby in it is to report about itself from inside.
     pub(crate) is_probed: bool,
 }
 

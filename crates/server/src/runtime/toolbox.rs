@@ -1,4 +1,4 @@
-//! What installing works with: folders, a supervisor for its helpers, and someone to tell.
+//! What installing works with: folders, a supervisor for its helpers, and someone to report to.
 
 use std::env;
 use std::fs;

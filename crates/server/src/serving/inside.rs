@@ -1,4 +1,4 @@
-//! What a Ruby process tells about itself from inside.
+//! What a Ruby process reports about itself from inside.
 //!
 //! A system property proves nothing: JRuby reads its options early, and a property set later, as by `.jrubyrc`, reads as
 //! set and does nothing. The values that JRuby itself has loaded are the truth.
@@ -18,7 +18,7 @@ use crate::proc;
 
 const PROBE: &str = include_str!("probe.rb");
 
-/// How long a process may take to tell what it has loaded.
+/// How long a process may take to report what it has loaded.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the probe wrote.
@@ -108,7 +108,7 @@ impl Inside {
         (is_same && is_there).then_some(inside)
     }
 
-    /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` tell that reported:
+    /// Asks every Ruby of the trial which gems it has loaded by now, and returns what those of `pids` have that reported:
     /// names and versions, all of them where processes have several.
     pub fn gems(trial_dir: &Path, pids: &[u32]) -> IndexMap<String, String> {
         if fs::write(trial_dir.join("probe.ask"), "").is_err() {

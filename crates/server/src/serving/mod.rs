@@ -46,7 +46,7 @@ pub(crate) struct LiveJvm {
 }
 
 impl Serving {
-    /// Among all below `root`, of which `launched` was started by bakeoff, the one that answers at `address`. What Rubies tell of
+    /// Among all below `root`, of which `launched` was started by bakeoff, the one that answers at `address`. What Rubies report about
     /// themselves they write into `trial_dir`.
     pub fn find(root: u32, launched: u32, address: SocketAddr, trial_dir: PathBuf) -> Self {
         // Whoever is nearer to the root stands before those that are farther.
@@ -80,12 +80,12 @@ impl Serving {
         [self.pid].into_iter().chain(jvm).collect()
     }
 
-    /// Whether it is a Ruby by its program, MRI: one that became a daemon tells nothing from inside.
+    /// Whether it is a Ruby by its program, MRI: one that became a daemon reports nothing from inside.
     fn runs_mri(&self) -> bool {
         proc::program(self.pid).is_some_and(|program| is_mri(&program))
     }
 
-    /// Whether it was started with what has a Ruby tell of itself.
+    /// Whether it was started with what has a Ruby report on itself.
     pub fn was_to_tell(&self) -> bool {
         let options = self.environment(None).and_then(|mut environment| environment.shift_remove("RUBYOPT"));
         options.is_some_and(|options| without_probe(&options) != options)

@@ -7,7 +7,7 @@ use super::{Inside, Serving};
 use crate::proc;
 use crate::runtime::Installed;
 
-/// The property that tells where JRuby is installed: its launcher sets it, and so does bakeoff.
+/// The property that says where JRuby is installed: its launcher sets it, and so does bakeoff.
 pub(crate) const JRUBY_HOME: &str = "jruby.home";
 
 /// What runs the program that serves.
@@ -60,7 +60,7 @@ impl Serving {
         if is_jruby { RuntimeKind::Jruby } else { RuntimeKind::Java }
     }
 
-    /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it tells goes before what was installed.
+    /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it reports goes before what was installed.
     pub fn versions(&self, inside: Option<&Inside>, installed: &Installed) -> IndexMap<String, String> {
         let mut reported = inside.map(Inside::versions).unwrap_or_default();
         if let Ok(Some(jvm)) = self.jvm()

@@ -141,7 +141,7 @@ impl Reader<'_> {
         self.jvm_args().is_ok_and(|args| format!(" {args} ").contains(&format!(" {option} ")))
     }
 
-    /// Options of Ruby: they are read, unless an option keeps Ruby from it, and YJIT tells whether it is on.
+    /// Options of Ruby: they are read, unless an option keeps Ruby from it, and YJIT reports whether it is on.
     fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
         if self.runtime_kind() == RuntimeKind::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
@@ -246,7 +246,7 @@ impl Reader<'_> {
         match (word.strip_prefix("-J"), options::of_jruby(word)) {
             (Some(option), _) => self.jvm_option(option, beside),
             (None, Some((name, value))) => self.jruby_option(name, value),
-            (None, None) => Err(format!("JRuby does not tell what it makes of `{word}`")),
+            (None, None) => Err(format!("JRuby does not say what it makes of `{word}`")),
         }
     }
 }

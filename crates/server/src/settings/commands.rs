@@ -22,7 +22,7 @@ enum Named {
     Ruby,
 }
 
-/// A command line, as far as the names in it tell.
+/// A command line, as far as the names in it show.
 #[derive(Debug, PartialEq)]
 struct Words {
     named: Option<Named>,

@@ -59,7 +59,7 @@ fn known<'a>(value: &'a str, default: &str) -> Live<'a> {
     Live { value, kind: "", is_set: value != default }
 }
 
-/// From the system properties, where the process did not tell by itself: weaker, since JRuby may have read them earlier.
+/// From the system properties, where the process did not say by itself: weaker, since JRuby may have read them earlier.
 pub(super) fn from_outside(
     defaults: &IndexMap<String, String>,
     properties: &IndexMap<String, String>,

@@ -47,7 +47,7 @@ pub(super) type Flags = IndexMap<String, Flag>;
 /// The property that has what `-cp` sets.
 pub(super) const CLASS_PATH: &str = "java.class.path";
 
-/// How the options begin without which a JVM neither takes nor tells some others.
+/// How the options begin without which a JVM neither takes nor shows some others.
 pub(super) const UNLOCK: &str = "-XX:+Unlock";
 
 /// Options that look like flags and name files of them: the JVM lists none of these.
@@ -365,7 +365,7 @@ fn is_size(value: &str) -> bool {
 }
 
 /// Reads lines such as `   size_t MaxHeapSize   = 536870912   {product} {command line}`. A list that was given several times has a line for
-/// each, `ccstrlist Name = first` and `Name += second`, of which the last tells what it belongs to.
+/// each, `ccstrlist Name = first` and `Name += second`, of which the last shows what it belongs to.
 fn parse_flags(text: &str) -> Flags {
     let mut flags = Flags::new();
     let mut begun = String::new();

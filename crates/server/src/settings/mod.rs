@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         let found = self.own_option(name, value)?;
         if matches!(found.result, SettingResult::Unknown { .. }) && jruby::is_of_rack(name) {
             return Err(
-                "it is no option of JRuby's but jruby-rack's, which does not tell what it makes of it".to_owned()
+                "it is no option of JRuby's but jruby-rack's, which does not say what it makes of it".to_owned()
             );
         }
         Ok(found)
@@ -305,7 +305,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
-    /// JVM has it only once it is set, or tells it only when it is asked.
+    /// JVM has it only once it is set, or reports it only when it is asked.
     fn default_property(&self, name: &str) -> Option<String> {
         let variables = self.environment().ok()?.iter().filter(|(name, value)| !carriers::has_options(name, value));
         let env = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -353,7 +353,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What the flag would be without `level`, the options of its level, and with everything else as it is; without all that the
-    /// study asks for, too, where that needs them. `None` where the JVM that is asked does not tell in time: a small quota may not let
+    /// study asks for, too, where that needs them. `None` where the JVM that is asked does not say in time: a small quota may not let
     /// it.
     fn default_flag(&self, name: &str, option: &str, level: &[String]) -> Option<String> {
         // What is locked is not listed.
@@ -437,7 +437,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a variable has the option that the JVM or `java` reads, and the JVM runs: the contents of a file of options take its
-    /// place in what the JVM tells.
+    /// place in what the JVM reports.
     fn is_read_by_java(&self, option: &str) -> Result<bool, String> {
         let jvm = self.jvm()?;
         // Which `java` does not do before 9.

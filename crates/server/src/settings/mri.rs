@@ -14,7 +14,7 @@ use crate::runtime::{base_env, is_mri};
 use crate::serving::Inside;
 use crate::tool;
 
-/// A variable of the collector: the same Ruby, asked with the same variables, tells by `-w` what it makes of each; what it
+/// A variable of the collector: the same Ruby, asked with the same variables, reports by `-w` what it makes of each; what it
 /// says nothing of it does not know.
 pub(super) fn gc_variable(
     pid: u32,
@@ -109,7 +109,7 @@ pub(super) fn other_variable(pid: u32, name: &str, found: Found) -> Result<Found
 fn misspelt(pid: u32, name: &str) -> Result<Found, String> {
     let names = names(pid);
     if names.iter().any(|known| known == name) {
-        return Err("Ruby does not tell what it makes of it".to_owned());
+        return Err("Ruby does not say what it makes of it".to_owned());
     }
     let own = names.iter().map(String::as_str).filter(|known| is_own(known));
     let nearest = tool::nearest(name, own);
@@ -257,7 +257,7 @@ pub(super) fn yjit(inside: &Inside, requested: bool) -> Found {
 }
 
 /// Why it is not known what became of options that tune YJIT.
-pub(super) const UNREPORTED: &str = "YJIT is on, and Ruby does not tell what it makes of its options";
+pub(super) const UNREPORTED: &str = "YJIT is on, and Ruby does not say what it makes of its options";
 
 /// An option of YJIT's, such as `--yjit-call-threshold=5`, that the process was given.
 pub(super) fn yjit_option(inside: &Inside, found: Found) -> Found {

@@ -6,7 +6,7 @@ use model::{LiveOptions, options};
 
 use super::{Reader, Target, carriers, jvm};
 
-/// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not tell is left out.
+/// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not report is left out.
 pub(crate) fn varied(target: &Target<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
     let reader = Reader::new(target, &[], &[]);
     let live = |requested: &RequestedSetting| {

@@ -96,7 +96,7 @@ fn signal_name(number: i32) -> Option<&'static str> {
     named.into_iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| name)
 }
 
-/// What the supervisor tells.
+/// What the supervisor reports.
 #[derive(Debug, PartialEq, Eq)]
 enum Report {
     /// The program runs; its process id.

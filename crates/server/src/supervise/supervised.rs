@@ -65,7 +65,7 @@ struct Heard {
     refused: Option<String>,
     exit: Option<Exit>,
     stopped: bool,
-    /// It will tell nothing more.
+    /// It will report nothing more.
     closed: bool,
 }
 

@@ -48,7 +48,7 @@ pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &Envi
     })
 }
 
-/// Whether a setting tells the program something.
+/// Whether a setting gives the program something to act on.
 fn tells(requested: &RequestedSetting) -> bool {
     match requested.kind {
         SettingKind::Env | SettingKind::Property | SettingKind::Argument => true,

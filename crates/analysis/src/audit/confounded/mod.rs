@@ -236,7 +236,7 @@ mod tests {
         change(&mut record, 1, |launch| launch.gems.clear());
         assert_eq!(gravest(rule, &record), None);
         assert!(!differences(&record).iter().any(|difference| difference.subject.starts_with("gem ")));
-        // Where no Ruby tells of itself there are none.
+        // Where no Ruby reports on itself there are none.
         for variant in [0, 1] {
             change(&mut record, variant, |launch| launch.build.clear());
         }

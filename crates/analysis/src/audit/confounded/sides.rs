@@ -57,7 +57,7 @@ impl Side {
         let mut seen: BTreeMap<Subject, usize> = BTreeMap::new();
         for (_, launch) in inspected(record, variant) {
             side.launches += 1;
-            // One whose Rubies were too busy to tell says nothing of gems.
+            // One whose Rubies were too busy to answer says nothing about gems.
             known_gems += usize::from(!launch.gems.is_empty());
             for (subject, words) in facts(&record.study.dir, launch) {
                 *seen.entry(subject.clone()).or_default() += 1;
@@ -80,7 +80,7 @@ impl Side {
     }
 
     /// Whether any launch shows it: a process may have a title in place of its command line and environment, and a Ruby that is
-    /// busy tells no gems.
+    /// busy reports no gems.
     pub fn shows(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Command => self.values.contains_key(subject),
