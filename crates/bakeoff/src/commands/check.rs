@@ -240,7 +240,7 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
 /// Which differences the run's time shows, and what more time would: by how much blocks may differ, which is not known yet.
 fn write_reach(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     let detect = text::margin(record.study.decide.detect);
-    writeln!(out, "detect   {detect}; four of five runs tell these differences from none, by how much blocks differ")?;
+    writeln!(out, "detect   {detect}; four of five runs find these differences, by how much blocks differ")?;
     let row = |out: &mut String, cells: [String; 5]| {
         let [time, blocks, rest @ ..] = cells;
         writeln!(out, "         {time:<12}  {blocks:<8}  {}", rest.map(|cell| format!("{cell:<8}")).concat().trim_end())

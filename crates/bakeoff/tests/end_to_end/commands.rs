@@ -37,11 +37,11 @@ fn a_check_shows_the_plan_and_changes_nothing() {
 }
 
 #[test]
-fn a_check_shows_what_the_time_will_show_and_whether_it_has_room_for_evidence() {
+fn a_check_shows_what_the_time_will_show_and_whether_it_has_room_for_profiling_runs() {
     let place = place();
     place.change("[decide]", "[profiling]\nlaunch = true\n\n[decide]");
     let shown = place.run(&["check", "study.toml"]).ends_with(0);
-    shown.says("by 1 % by 3 % by 10 %").says("why one more launch of each variant");
+    shown.says("by 1 % by 3 % by 10 %").says("why a profiling run of each variant");
     let doubt = "may leave no time for launches that show why the variants differ: --budget";
     assert!(!shown.stdout.contains(doubt), "{}", shown.stdout);
     place.run(&["check", "study.toml", "--budget", "20s"]).ends_with(0).says(&format!("20 s {doubt}"));
