@@ -373,7 +373,7 @@ pub fn outlook_note(outlook: &Outlook) -> String {
     let needed = text::needed(outlook)
         .map_or_else(String::new, |needed| format!(" The {detect} that the study cares about takes about {needed}."));
     format!(
-        "Four of five runs tell such differences from none, if blocks go on to differ as they did: by {} % (standard deviation).{needed}",
+        "Four of five runs find such differences, if blocks go on to differ as they did: by {} % (standard deviation).{needed}",
         text::percent_digits(outlook.spread)
     )
 }

@@ -27,7 +27,7 @@ fn a_paused_client_is_named() {
     let run = place.start(&mut place.bakeoff(&["run", "study.toml"]));
     // Again and again, so that one pause at least falls into a load, wherever the launches are by then.
     place.wait_for_mid_trial(3);
-    for _ in 0..5 {
+    for _ in 0..8 {
         run.signal("STOP");
         thread::sleep(Duration::from_millis(1_200));
         run.signal("CONT");
