@@ -96,7 +96,7 @@ fn both_designs_find_the_same_difference() {
 #[test]
 fn a_server_that_ends_connections_while_it_waits_is_named() {
     let place = Place::with_study(&[("keeping", &page("1ms"))]);
-    // Its partner's turns last two seconds.
+    // Its partner's turns last half a second.
     let nginx = r#"cat > "$1/nginx.conf" <<EOF
 daemon off; master_process off; pid $1/nginx.pid; error_log stderr;
 events {}
@@ -116,7 +116,7 @@ PATH=$PATH:/usr/sbin exec nginx -c "$1/nginx.conf"
         )
         .change(
             "keeping = { args = [\"--script={dir}/keeping.toml\"] }",
-            "keeping = { args = [\"60s\"] }\nending = { args = [\"1s\"] }",
+            "keeping = { args = [\"60s\"] }\nending = { args = [\"100ms\"] }",
         )
         .change("duration = \"1s\"", "duration = \"6s\"")
         .change("min = 5, max = 5", "min = 3, max = 3");
