@@ -4,13 +4,13 @@
     studies/calibration/warm_up.py ~/.local/share/bakeoff/store.db [STORE...]
 
 Reads stores and runs nothing. It plays the warm-up of each launch that was under load for a minute or more to each rule. The rules are those that
-docs/adr/0014 speaks of. For each it prints:
+docs/adr/0014 speaks of. Launches whose compilers are seen, and those whose are not, have a table each. For each rule it prints:
 
 - how many launches it called steady before their record ended, and when (seconds of load, median and range);
 - how many of these were more than 5 % off: six seconds from there on against the last twelve recorded ones. Launches that have less than that left do not
   count. The host's own noise counts as being off. "Compilers idle, looking back" shows how much that is: it is the time from which on
   compilers stayed idle, which no rule can know;
-- for blocks of two launches side by side, by how much the ratio of the two was off in the same seconds, from where both were steady (mean and standard
+- for blocks of two such launches side by side, by how much the ratio of the two was off in the same seconds, from where both were steady (mean and standard
   deviation of the log ratio).
 """
 import json
@@ -150,7 +150,7 @@ RULES = [
     ("compilers idle, and level in the last half", every(idle(1 / 2), level(1 / 2)), 1),
     ("compilers idle, and level in the last third", every(idle(1 / 3), level(1 / 3)), 1),
     ("**compilers idle, and level in the last quarter**", every(idle(1 / 4), level(1 / 4)), 1),
-    ("the same at two successive checks", every(idle(1 / 4), level(1 / 4)), 2),
+    ("compilers idle, and level in the last quarter, at two successive checks", every(idle(1 / 4), level(1 / 4)), 2),
     ("compilers idle, and level in the last quarter, and so the ratio", every(idle(1 / 4), level(1 / 4), level_ratio(1 / 4)), 1),
     ("fixed, 30 s", lambda own, _: True, 1),
     ("fixed, 60 s", lambda own, _: own[-1][END] >= 59.0, 1),
@@ -158,13 +158,9 @@ RULES = [
 ]
 
 
-def main(stores):
-    blocks = [block for store in stores for block in blocks_of(store)]
-    launches = [own for block in blocks for own in block.values()]
-    seen = sum(all(second[COMPILING] is not None for second in own) for own in launches)
-    print(f"{len(launches)} launches in {len(blocks)} blocks; the compilers of {seen} are seen\n")
+def table(blocks, rules):
     print("| rule | called steady | after, s | more than 5 % off | the ratio was off by |\n|---|---|---|---|---|")
-    for name, rule, checks in RULES:
+    for name, rule, checks in rules:
         stops, off, ratios = [], [], []
         for block in blocks:
             at = {}
@@ -185,6 +181,22 @@ def main(stores):
         scatter = f", sd {100 * st.stdev(ratios):.1f} %" if len(ratios) > 1 else ""
         ratio = f"{100 * st.mean(ratios):+.1f} %{scatter}, {len(ratios)} blocks" if ratios else "–"
         print(f"| {name} | {len(fired)} of {len(stops)} | {after} | {sum(off)} of {len(off)} | {ratio} |")
+
+
+def main(stores):
+    blocks = [block for store in stores for block in blocks_of(store)]
+
+    def is_seen(own):
+        return all(second[COMPILING] is not None for second in own)
+
+    for seen in (True, False):
+        chosen = [{variant: own for variant, own in block.items() if is_seen(own) == seen} for block in blocks]
+        chosen = [block for block in chosen if block]
+        if chosen:
+            print(f"\n{sum(map(len, chosen))} launches in {len(chosen)} blocks, compilers {'seen' if seen else 'not seen'}\n")
+            unknown = [] if seen else ["idle"]
+            unknown += [] if any(len(block) > 1 for block in chosen) else ["ratio"]
+            table(chosen, [rule for rule in RULES if not any(word in rule[0] for word in unknown)])
 
 
 if __name__ == "__main__":
