@@ -6,8 +6,8 @@ also beside a neighbour who comes and goes at random.
     campaigns.py --covariates BAKEOFF     what the canary and CPU per request tell of the differences between equal launches
 
 Campaign n has seed n and a store of its own in `.work`, and what is done is never done again: interrupt it and go on whenever you like.
-As many campaigns run at once as there are processors, each bound to one: to every campaign the others are neighbours who never rest.
-`slower-beside-a-neighbour` has `neighbour.py` besides, once for each campaign, on whatever processor it likes.
+Of the same application twice as many campaigns run at once as there are processors, each bound to one: to every campaign the others are
+neighbours who never rest. Those of the slow-down run one at a time, on all processors, alone or beside `neighbour.py`.
 """
 
 import json
@@ -31,12 +31,14 @@ class Series(NamedTuple):
 
     study: str
     campaigns: int
+    # As many campaigns at once as there are processors, each bound to one; else one at a time on all of them.
+    bound: bool = False
     neighbour: bool = False
 
 
 SERIES = {
-    "same-twice": Series("same-twice", 60),
-    "same-at-length": Series("same-at-length", 20),
+    "same-twice": Series("same-twice", 60, bound=True),
+    "same-at-length": Series("same-at-length", 20, bound=True),
     "slower-by-5-percent": Series("slower-by-5-percent", 10),
     "slower-beside-a-neighbour": Series("slower-by-5-percent", 10, neighbour=True),
 }
@@ -198,9 +200,10 @@ def main():
     processors = [str(processor) for processor in sorted(os.sched_getaffinity(0))]
     broken = []
     for series in wanted:
+        shares = processors if SERIES[series].bound else [",".join(processors)]
         seeds = range(1, SERIES[series].campaigns + 1)
         todo = iter([(series, seed) for seed in seeds if not result(series, seed).exists()])
-        workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, share, broken)) for share in processors]
+        workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, share, broken)) for share in shares]
         for worker in workers:
             worker.start()
         for worker in workers:
