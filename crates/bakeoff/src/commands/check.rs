@@ -16,21 +16,24 @@ use server::{HOOK_WITHIN, LaunchError, Launcher};
 use crate::cli;
 use crate::exit::UsageError;
 use crate::output;
-use crate::progress::exactly;
+use crate::progress::{exactly, no_time_for_evidence};
 
 /// What a plan shows is said for this standard deviation of the difference within a block, a log ratio.
 const ONE_PERCENT: f64 = 0.01;
 /// Blocks whose order is shown.
 const SHOWN: usize = 5;
 
-/// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock.
-pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
+/// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock; `evidence` is what
+/// was typed of it.
+pub fn planned(typed: &cli::Planned, evidence: Option<bool>) -> miette::Result<StudyRecord> {
     let study = study::read(&typed.study)?;
     let now = Timestamp::now();
     let seed = typed.seed.unwrap_or_else(|| now.as_microsecond().cast_unsigned() % 1_000_000);
+    // The record keeps the study as its file has it, by which --resume finds it again.
+    let asked = Study { evidence: evidence.or(study.evidence), ..study.clone() };
     let plan = match typed.budget.or(study.decide.within) {
-        Some(budget) => analysis::plan_within(&study, typed.mode(), seed, budget).map_err(UsageError::from)?,
-        None => analysis::plan(&study, typed.mode(), seed),
+        Some(budget) => analysis::plan_within(&asked, typed.mode(), seed, budget).map_err(UsageError::from)?,
+        None => analysis::plan(&asked, typed.mode(), seed),
     };
     Ok(StudyRecord {
         run: run_name(&study.name, now),
@@ -49,7 +52,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
 
 /// `store` is what names the store again, empty for the default one.
 pub fn run(typed: &cli::Check, store: &str) -> miette::Result<ExitCode> {
-    let planned = planned(&typed.planned)?;
+    let planned = planned(&typed.planned, None)?;
     if typed.json {
         output::print(&(serde_json::to_string_pretty(&planned.plan).into_diagnostic()? + "\n"))?;
     } else {
@@ -233,9 +236,13 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     writeln!(out, "blocks   {blocks}; a fifth more if the host is disturbed")?;
     writeln!(out, "budget   {}{}", exactly(schedule.within), shortened(record))?;
     writeln!(out, "seed     {}", plan.seed)?;
-    if analysis::wants_evidence(record) {
+    if schedule.evidence {
         let time = minutes(analysis::evidence_time(&assessment));
-        writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
+        let crowded = no_time_for_evidence(record).map_or_else(String::new, |crowded| format!("; {crowded}"));
+        writeln!(
+            out,
+            "why      one more launch of each variant at the end, watched and recorded: about {time} each{crowded}"
+        )?;
     }
     let time = range(&analysis::time_left(&assessment));
     writeln!(out, "time     {time}; fetching and the setup hook come on top")
