@@ -63,7 +63,7 @@ pub use lead_in::lead_in;
 pub use next::{Next, Stop, next_step};
 pub use outlook::outlook;
 pub use pace::{block_time, evidence_launches, has_evidence_room, time_left};
-pub use reach::smallest;
+pub use reach::{planned, smallest};
 pub use scalability::curves;
 pub use steady::{HalfWindow, cut};
 pub use verdict::analyse;

@@ -9,7 +9,7 @@ use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecor
 use crate::assess::Assessment;
 use crate::blocks::Fate;
 use crate::design::spare;
-use crate::evidence::evidence_time;
+use crate::evidence::{evidence_time, evidence_window};
 use crate::{lead_in, next, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
@@ -93,6 +93,31 @@ fn fitting(assessment: &Assessment, aside: Duration) -> u32 {
     let unspent = time_unspent(assessment.record).as_secs_f64() - aside.as_secs_f64();
     let blocks = assessment.used() as f64 + unspent / block_time(assessment).as_secs_f64();
     blocks.clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+/// The most that a block may take, by what is known.
+pub fn longest_block(record: &StudyRecord) -> Duration {
+    Duration::from_secs_f64(Pace::of(record).trial.end) * record.study.variants.len() as u32
+}
+
+/// The most that all pilots may take, by what is known.
+pub fn longest_pilots(record: &StudyRecord) -> Duration {
+    let launches = record.plan.pilot.len() * record.study.variants.len();
+    Duration::from_secs_f64(Pace::of(record).pilot.end) * launches as u32
+}
+
+/// How many blocks are used at most by a run that has not begun, where all take as long as they may.
+pub fn longest_horizon(record: &StudyRecord) -> u32 {
+    let schedule = &record.plan.schedule;
+    let block = longest_block(record);
+    let fitting = |aside: Duration| {
+        let room = schedule.within.saturating_sub(longest_pilots(record) + aside);
+        (room.as_secs_f64() / block.as_secs_f64()) as u32
+    };
+    let evidence = block + evidence_window(record) * record.study.variants.len() as u32;
+    let beside = if schedule.evidence { fitting(evidence) } else { 0 };
+    let blocks = if beside >= schedule.min_blocks { beside } else { fitting(Duration::ZERO) };
+    blocks.max(schedule.min_blocks).min(schedule.max_blocks)
 }
 
 /// Least and most seconds of one trial.

@@ -207,11 +207,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",
             exactly(Duration::from_secs_f64(cut.seconds)),
-            if cut.established {
-                ", by when all were steady"
-            } else {
-                "; that all are steady by then is not established"
-            }
+            if cut.established { ", by when all were steady" } else { "; launches may not be steady by then" }
         )),
         Event::HorizonFixed { blocks, aside } => {
             let evidence = match aside {
@@ -219,7 +215,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
                 Some(Duration::ZERO) => "; then no time is left to see why the variants differ".to_owned(),
                 Some(aside) => format!("; {} are kept to see why the variants differ", minutes(*aside)),
             };
-            Some(format!("{} at most, by the time that one takes{evidence}", text::plural(u64::from(*blocks), "block")))
+            Some(format!("{} at most: so many have time{evidence}", text::plural(u64::from(*blocks), "block")))
         }
         Event::Looked(effects) => {
             let known = effects.iter().enumerate().filter_map(|(index, effect)| Some((index + 1, (*effect)?)));
