@@ -10,6 +10,7 @@ use model::study::{Decide, WarmUp};
 use model::{Cell, Launches, Mode, Schedule, Study, text};
 
 use crate::design::{self, PILOT_BLOCKS};
+use crate::evidence;
 use crate::pace::OVERHEAD_S;
 
 /// A pilot needs at least so much of a warm-up to find a launch steady, seconds.
@@ -40,11 +41,17 @@ impl fmt::Display for NoRoom {
 impl std::error::Error for NoRoom {}
 
 /// The lengths of a study as its file has them, and the time that its run may take: [`Decide::WITHIN`], or as long as its least number of blocks
-/// may take where that is more.
+/// and its evidence launches may take where that is more.
 pub fn usual(study: &Study, mode: Mode) -> Schedule {
     let schedule = stated(study, mode, Decide::WITHIN);
-    let longest = Needs::of(study, &schedule).seconds(&schedule, OVERHEAD_S.end);
-    Schedule { within: Decide::WITHIN.max(whole_minutes(longest)), ..schedule }
+    Schedule { within: Decide::WITHIN.max(enough_for_evidence(study, &schedule)), ..schedule }
+}
+
+/// The time in which the least number of blocks and the evidence launches have room, whole minutes, where launches take as long as they are
+/// thought to before one has been seen. More than the run may take: its evidence launches may have no room.
+pub fn enough_for_evidence(study: &Study, schedule: &Schedule) -> Duration {
+    let needs = Needs::of(study, schedule);
+    whole_minutes(needs.seconds(schedule, OVERHEAD_S.end) + needs.evidence_s(schedule, OVERHEAD_S.end))
 }
 
 /// The lengths of a study that has so much time: as its file has them where its least number of blocks fits in; else the pilot is
@@ -90,6 +97,7 @@ fn stated(study: &Study, mode: Mode, within: Duration) -> Schedule {
         max_blocks: timing.max_blocks,
         spare_blocks: design::spare(timing.max_blocks),
         within,
+        evidence: evidence::wants_evidence(study, mode),
     }
 }
 
@@ -113,9 +121,21 @@ impl Needs {
     /// The time that pilots and the least number of blocks take at the longest, seconds, where a launch takes so much besides its loads.
     fn seconds(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
         let (pilots, warm_up) = warm_up(schedule);
-        let measured: f64 = self.cells.iter().map(|cell| cell.length(schedule.measure).as_secs_f64()).sum();
-        let launches = (pilots + self.blocks) * (overhead_s + warm_up) + self.blocks * measured;
+        let launches = (pilots + self.blocks) * (overhead_s + warm_up) + self.blocks * self.measured_s(schedule);
         self.variants * launches
+    }
+
+    /// The time that an evidence launch of each variant takes at the longest, seconds; none where none is wanted.
+    fn evidence_s(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
+        let (_, warm_up) = warm_up(schedule);
+        let watched = evidence::window(&self.cells, schedule.measure).as_secs_f64();
+        let launch = overhead_s + warm_up + self.measured_s(schedule) + watched;
+        if schedule.evidence { self.variants * launch } else { 0.0 }
+    }
+
+    /// What one launch measures, seconds.
+    fn measured_s(&self, schedule: &Schedule) -> f64 {
+        self.cells.iter().map(|cell| cell.length(schedule.measure).as_secs_f64()).sum()
     }
 
     /// The longest warm-up of each launch for which there is room; below zero where there is none.
@@ -189,6 +209,19 @@ mod tests {
         assert_eq!(usual(&study), (pilot, 20, 2_880));
         study.timing.warm_up = WarmUp::Fixed(seconds(20.0));
         assert_eq!(usual(&study), (study.timing.warm_up, 20, 1_800));
+    }
+
+    #[test]
+    fn evidence_launches_have_time_unless_a_stated_one_leaves_none() {
+        let mut study = study();
+        study.evidence = Some(true);
+        // 14 · 190 + 10 · 20 s, and twice 10 + 180 + 20 s and 20 s to watch.
+        assert_eq!(enough_for_evidence(&study, &stated(&study, Mode::Full, Decide::WITHIN)).as_secs(), 56 * 60);
+        assert_eq!(usual(&study, Mode::Full).within.as_secs(), 56 * 60);
+        // For them nothing is shortened.
+        let short = within(&study, Mode::Full, Duration::from_secs(2_860)).unwrap();
+        assert_eq!((short.warm_up, short.evidence), (study.timing.warm_up, true));
+        assert!(enough_for_evidence(&study, &short) > short.within);
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Duration) -> Re
 
 /// The plan of a study whose launches cannot be side by side, in place of `plan`, of which nothing has run: one after another, and why.
 pub fn one_after_another(study: &Study, plan: &Plan, why: String) -> Plan {
-    let study = Study { launches: Launches::OneAfterAnother, ..study.clone() };
+    let evidence = Some(plan.schedule.evidence);
+    let study = Study { launches: Launches::OneAfterAnother, evidence, ..study.clone() };
     let usual = self::plan(&study, plan.mode, plan.seed);
     let stated = plan.schedule.within < usual.schedule.within && plan.schedule.within != Decide::WITHIN;
     let within = stated.then(|| plan_within(&study, plan.mode, plan.seed, plan.schedule.within).ok()).flatten();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::study::Runtime;
-use model::{Mode, StudyRecord, VariantIndex, Withheld};
+use model::{Cell, Mode, Study, StudyRecord, VariantIndex, Withheld};
 
 use crate::assess::Assessment;
 use crate::audit;
@@ -15,10 +15,10 @@ const WINDOW: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(30)];
 
 /// Whether evidence launches are made where the command line says nothing: as the study says; else in full runs where a
 /// variant runs on something that can tell about itself.
-pub fn wants_evidence(record: &StudyRecord) -> bool {
+pub fn wants_evidence(study: &Study, mode: Mode) -> bool {
     let tells = |runtime: &Runtime| !matches!(runtime, Runtime::Command { .. });
-    let can = || record.study.variants.iter().any(|variant| tells(&variant.server.runtime));
-    record.study.evidence.unwrap_or_else(|| record.plan.mode == Mode::Full && can())
+    let can = || study.variants.iter().any(|variant| tells(&variant.server.runtime));
+    study.evidence.unwrap_or_else(|| mode == Mode::Full && can())
 }
 
 /// The variants whose evidence launch has not been made, of a run that ended so; or why none is made of it: what could not
@@ -40,14 +40,18 @@ pub fn missing_evidence(assessment: &Assessment, stop: &Stop) -> Result<Vec<Vari
 
 /// How long a server is watched: as long as a launch measures.
 pub fn evidence_window(record: &StudyRecord) -> Duration {
-    let measured: Duration = record.plan.cells.iter().map(|cell| cell.length(record.plan.schedule.measure)).sum();
-    measured.clamp(WINDOW[0], WINDOW[1])
+    window(&record.plan.cells, record.plan.schedule.measure)
+}
+
+/// The same of these cells, where those whose load does not end by itself are measured for so long.
+pub fn window(cells: &[Cell], measure: Duration) -> Duration {
+    cells.iter().map(|cell| cell.length(measure)).sum::<Duration>().clamp(WINDOW[0], WINDOW[1])
 }
 
 /// About how long one evidence launch takes, reading what was recorded included.
 pub fn evidence_time(assessment: &Assessment) -> Duration {
     let record = assessment.record;
-    pace::block_time(assessment) / record.study.variants.len().max(1) as u32 + evidence_window(record)
+    pace::launch_time(assessment) + evidence_window(record)
 }
 
 #[cfg(test)]
@@ -60,14 +64,15 @@ mod tests {
     #[test]
     fn evidence_is_gathered_where_something_can_tell() {
         let mut record = fixture::record(5, 0.0);
-        assert!(!wants_evidence(&record), "a command tells nothing");
+        let wants = |record: &StudyRecord| wants_evidence(&record.study, record.plan.mode);
+        assert!(!wants(&record), "a command tells nothing");
         record.study.variants[1].server.runtime =
             Runtime::Ruby { version: None, options: Vec::new(), script: "x".into() };
-        assert!(wants_evidence(&record));
+        assert!(wants(&record));
         record.plan.mode = Mode::Quick;
-        assert!(!wants_evidence(&record), "a quick run ends quickly");
+        assert!(!wants(&record), "a quick run ends quickly");
         record.study.evidence = Some(true);
-        assert!(wants_evidence(&record));
+        assert!(wants(&record));
     }
 
     #[test]

@@ -270,6 +270,26 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_evidence_launches_is_set_aside_unless_blocks_need_it() {
+        let boundaries = Boundaries::standard();
+        let fixed = |within: u64| {
+            let mut source = everything(0.0);
+            source.plan.schedule.evidence = true;
+            source.plan.schedule.within = Duration::from_secs(within);
+            source.trials.truncate(4);
+            source.horizon = None;
+            let assessment = assess(&source, &boundaries);
+            (next_step(&assessment), pace::has_evidence_room(&assessment))
+        };
+        // As above, and two launches of 117 s that are watched for 8 s.
+        assert_eq!(fixed(240 + 12 * 234 + 250), (Next::FixHorizon(12), true));
+        assert_eq!(fixed(240 + 12 * 234), (Next::FixHorizon(10), true));
+        assert_eq!(fixed(240 + 5 * 234 + 250), (Next::FixHorizon(5), true));
+        assert_eq!(fixed(240 + 5 * 234 + 249), (Next::FixHorizon(6), false));
+        assert_eq!(fixed(600), (Next::FixHorizon(5), false));
+    }
+
+    #[test]
     fn a_run_that_has_reached_its_horizon_is_over_whatever_the_plan_has() {
         let mut record = fixture::record(7, 0.0);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(|trial| {

@@ -3,7 +3,7 @@
 use crate::assess::Assessment;
 use crate::blocks::BlockState;
 use crate::compare::{self, BASELINE, Primary};
-use crate::reach::{blocks_needed, reach};
+use crate::reach::{self, blocks_needed, reach};
 use crate::reading::Reading;
 use crate::{metrics, warm_up};
 use model::{Metric, Outlook, StudyRecord, TrialRecord};
@@ -16,18 +16,20 @@ const RANGE: f64 = 1.281_6;
 /// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
 /// `None` while neither is known.
 pub fn outlook(assessment: &Assessment) -> Option<Outlook> {
-    let Assessment { record, blocks, .. } = assessment;
-    let Noise { spread, freedom, resolution } = of_blocks(record, blocks).or_else(|| of_pilots(record))?;
+    let Assessment { record, blocks: states, .. } = assessment;
+    let Noise { spread, freedom, resolution } = of_blocks(record, states).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
     let least = record.plan.schedule.min_blocks;
     let variants = record.study.variants.len();
-    let blocks = |spread| blocks_needed(spread, resolution, effect, variants).map(|n| n.max(least));
+    let needed = |spread| blocks_needed(spread, resolution, effect, variants).map(|n| n.max(least));
+    let blocks = needed(spread);
     let [quiet, noisy] = [-RANGE, RANGE].map(|z| spread / chi_square_share(freedom, -z).sqrt());
     Some(Outlook {
         detect: record.study.decide.detect,
         spread,
-        blocks: blocks(spread),
-        range: [blocks(quiet), blocks(noisy)],
+        blocks,
+        seconds: blocks.map(|blocks| reach::seconds(assessment, blocks)),
+        range: [needed(quiet), needed(noisy)],
         reach: reach(assessment, spread, resolution),
     })
 }

@@ -9,6 +9,7 @@ use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecor
 use crate::assess::Assessment;
 use crate::blocks::Fate;
 use crate::design::spare;
+use crate::evidence::{evidence_time, evidence_window};
 use crate::{lead_in, next, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
@@ -62,13 +63,60 @@ pub fn block_time(assessment: &Assessment) -> Duration {
     Duration::from_secs_f64(seconds * record.study.variants.len() as f64)
 }
 
+/// The time that one launch takes at most: its part of a block.
+pub fn launch_time(assessment: &Assessment) -> Duration {
+    block_time(assessment) / assessment.record.study.variants.len().max(1) as u32
+}
+
 /// How many blocks are used at most, by the time that a block takes and what is left of the run's, so far as its trials have been
-/// recorded. No fewer than the least number of blocks, no more than the plan has.
+/// recorded. The time of evidence launches is set aside first, where the least number of blocks leaves any. No fewer than that number, no more than
+/// the plan has.
 pub fn horizon(assessment: &Assessment) -> u32 {
-    let record = assessment.record;
+    let schedule = &assessment.record.plan.schedule;
+    let evidence = if has_evidence_room(assessment) { evidence_launches(assessment) } else { Duration::ZERO };
+    fitting(assessment, evidence).max(schedule.min_blocks).min(schedule.max_blocks)
+}
+
+/// Whether the time of evidence launches is left beside the least number of blocks; not where none are wanted.
+pub fn has_evidence_room(assessment: &Assessment) -> bool {
+    let schedule = &assessment.record.plan.schedule;
+    schedule.evidence && fitting(assessment, evidence_launches(assessment)) >= schedule.min_blocks
+}
+
+/// The time that an evidence launch of each variant takes in all.
+pub fn evidence_launches(assessment: &Assessment) -> Duration {
+    evidence_time(assessment) * assessment.record.study.variants.len() as u32
+}
+
+/// Blocks for which there is time, used ones included, where so much of it is for something else.
+fn fitting(assessment: &Assessment, aside: Duration) -> u32 {
+    let unspent = time_unspent(assessment.record).as_secs_f64() - aside.as_secs_f64();
+    let blocks = assessment.used() as f64 + unspent / block_time(assessment).as_secs_f64();
+    blocks.clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+/// The most that a block may take, by what is known.
+pub fn longest_block(record: &StudyRecord) -> Duration {
+    Duration::from_secs_f64(Pace::of(record).trial.end) * record.study.variants.len() as u32
+}
+
+/// The most that all pilots may take, by what is known.
+pub fn longest_pilots(record: &StudyRecord) -> Duration {
+    let launches = record.plan.pilot.len() * record.study.variants.len();
+    Duration::from_secs_f64(Pace::of(record).pilot.end) * launches as u32
+}
+
+/// How many blocks are used at most by a run that has not begun, where all take as long as they may.
+pub fn longest_horizon(record: &StudyRecord) -> u32 {
     let schedule = &record.plan.schedule;
-    let fitting = time_unspent(record).as_secs_f64() / block_time(assessment).as_secs_f64();
-    let blocks = (assessment.used() as f64 + fitting).min(f64::from(u32::MAX)) as u32;
+    let block = longest_block(record);
+    let fitting = |aside: Duration| {
+        let room = schedule.within.saturating_sub(longest_pilots(record) + aside);
+        (room.as_secs_f64() / block.as_secs_f64()) as u32
+    };
+    let evidence = block + evidence_window(record) * record.study.variants.len() as u32;
+    let beside = if schedule.evidence { fitting(evidence) } else { 0 };
+    let blocks = if beside >= schedule.min_blocks { beside } else { fitting(Duration::ZERO) };
     blocks.max(schedule.min_blocks).min(schedule.max_blocks)
 }
 

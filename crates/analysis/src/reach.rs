@@ -1,6 +1,8 @@
 //! Which differences a run of some length tells from none.
 
-use model::{Outcome, Reach};
+use std::time::Duration;
+
+use model::{Outcome, Reach, StudyRecord};
 
 use crate::assess::Assessment;
 use crate::boundaries::{FIRST_LOOK, FIRST_RANK_LOOK, LAST_LOOK, STUDY_ALPHA};
@@ -10,48 +12,62 @@ use crate::pace;
 const LENGTHS_S: [f64; 2] = [3_600.0, 4.0 * 3_600.0];
 /// A longer run is shown where it has so many times the blocks.
 const WORTH_IT: f64 = 1.5;
-/// Machines that are shown.
-const MACHINES: u32 = 4;
 /// Normal quantile of the part of runs that are to see the difference: four of five.
 const POWER_Z: f64 = 0.841_6;
 /// What looking after every block costs beside a test that is done once, by simulation (see the tests): with few blocks, and from the first look by
 /// ranks on.
 const LOOKING: [f64; 2] = [1.15, 1.25];
 
-/// What the run's own time shows, what more time would, and what four machines would; `spread` is the standard deviation of a
-/// block's difference and `resolution` that of the numbers (log ratios). Nothing before a launch has shown how long a block takes.
+/// What the run's own time shows, and what more time would; `spread` is the standard deviation of a block's difference and
+/// `resolution` that of the numbers (log ratios). Nothing before a launch has shown how long a block takes.
 pub fn reach(assessment: &Assessment, spread: f64, resolution: f64) -> Vec<Reach> {
     let record = assessment.record;
-    let schedule = &record.plan.schedule;
     if !record.trials.iter().any(|trial| trial.outcome == Outcome::Completed) {
         return Vec::new();
     }
-    let pilots = record.trials.iter().filter(|trial| trial.key.pilot);
-    let pilots_s: f64 = pilots.map(|trial| trial.host.elapsed_s).sum();
-    let block_s = pace::block_time(assessment).as_secs_f64();
-    let of = |blocks: u32, machines: u32| Reach {
-        seconds: pilots_s + f64::from(blocks) * block_s,
-        machines,
-        blocks: blocks * machines,
-        smallest: (spread * smallest(blocks * machines, record.study.variants.len())).max(resolution),
+    let of = |(seconds, blocks): (f64, u32)| Reach {
+        seconds,
+        blocks,
+        smallest: (spread * smallest(blocks, record.study.variants.len())).max(resolution),
     };
-    let own = record.most_blocks();
-    let longer = LENGTHS_S.map(|seconds| ((seconds - pilots_s) / block_s).clamp(0.0, LAST_LOOK as f64) as u32);
-    let mut lengths = vec![own];
-    for longer in longer {
-        if lengths.last().is_some_and(|last| f64::from(longer) >= WORTH_IT * f64::from(*last)) {
-            lengths.push(longer);
-        }
-    }
-    let own_s = schedule.within.as_secs_f64();
-    let rows = lengths.into_iter().map(|blocks| of(blocks, 1)).chain([of(own, MACHINES)]);
+    lengths(record, record.most_blocks(), pace::block_time(assessment), pilots(record)).into_iter().map(of).collect()
+}
+
+/// The same before anything has run, where blocks take as long as they may: each `smallest` is in standard deviations of a block's
+/// difference, which is not known yet.
+pub fn planned(record: &StudyRecord) -> Vec<Reach> {
+    let smallest = |blocks| smallest(blocks, record.study.variants.len());
+    let of = |(seconds, blocks): (f64, u32)| Reach { seconds, blocks, smallest: smallest(blocks) };
+    let own = pace::longest_horizon(record);
+    lengths(record, own, pace::longest_block(record), pace::longest_pilots(record)).into_iter().map(of).collect()
+}
+
+/// How long a run of so many blocks takes, pilots included, seconds.
+pub fn seconds(assessment: &Assessment, blocks: u32) -> f64 {
+    (pilots(assessment.record) + pace::block_time(assessment) * blocks).as_secs_f64()
+}
+
+/// What the pilots took.
+fn pilots(record: &StudyRecord) -> Duration {
+    let pilots = record.trials.iter().filter(|trial| trial.key.pilot);
+    Duration::from_secs_f64(pilots.map(|trial| trial.host.elapsed_s).sum())
+}
+
+/// The run's own length, seconds, with the number of blocks that it has at most, and longer ones with theirs.
+fn lengths(record: &StudyRecord, own: u32, block: Duration, pilots: Duration) -> Vec<(f64, u32)> {
+    let schedule = &record.plan.schedule;
+    let [block_s, pilots_s] = [block, pilots].map(|time| time.as_secs_f64());
+    let within = |seconds: f64| ((seconds - pilots_s) / block_s).clamp(0.0, LAST_LOOK as f64) as u32;
+    let of = |blocks: u32| (pilots_s + f64::from(blocks) * block_s, blocks);
     // Whose number the budget has fixed takes all of it.
     let is_by_budget = own < schedule.max_blocks && own > schedule.min_blocks;
-    rows.map(|row| {
-        let is_own = row.blocks == own * row.machines;
-        if is_own && is_by_budget { Reach { seconds: own_s, ..row } } else { row }
-    })
-    .collect()
+    let mut lengths = vec![if is_by_budget { (schedule.within.as_secs_f64(), own) } else { of(own) }];
+    for longer in LENGTHS_S.map(within) {
+        if lengths.last().is_some_and(|(_, last)| f64::from(longer) >= WORTH_IT * f64::from(*last)) {
+            lengths.push(of(longer));
+        }
+    }
+    lengths
 }
 
 /// The smallest difference that four of five runs of so many blocks tell from none, in standard deviations of a block's difference.
@@ -144,13 +160,20 @@ mod tests {
         record.horizon = Some(7);
         let boundaries = Boundaries::standard();
         let rows = reach(&assess(&record, &boundaries), 0.04, 0.001);
-        let told: Vec<_> = rows.iter().map(|row| (row.seconds.round() as u64 / 60, row.machines, row.blocks)).collect();
-        assert_eq!(told, [(30, 1, 7), (56, 1, 14), (116, 1, 30), (30, 4, 28)]);
-        assert!(rows[..3].is_sorted_by(|a, b| a.smallest > b.smallest), "{rows:?}");
-        assert!((rows[2].smallest / rows[3].smallest - 1.0).abs() < 0.1);
+        let told = |rows: &[Reach]| -> Vec<_> {
+            rows.iter().map(|row| (row.seconds.round() as u64 / 60, row.blocks)).collect()
+        };
+        assert_eq!(told(&rows), [(30, 7), (56, 14), (116, 30)]);
+        assert!(rows.is_sorted_by(|a, b| a.smallest > b.smallest), "{rows:?}");
         // More blocks make no resolution finer.
         assert!(reach(&assess(&record, &boundaries), 0.04, 0.5).iter().all(|row| row.smallest >= 0.5));
         record.trials.clear();
+        (record.warm_up_cut, record.horizon) = (None, None);
         assert_eq!(reach(&assess(&record, &boundaries), 0.04, 0.0), []);
+        // Before anything ran: four pilots of 10 + 300 s, blocks of 2 · (10 + 300 + 16 s, lead-ins included).
+        record.plan.schedule.within = Duration::from_secs(2 * 3_600);
+        let rows = planned(&record);
+        assert_eq!(told(&rows), [(120, 9), (238, 20)]);
+        assert!((rows[0].smallest - smallest(9, 2)).abs() < 1e-9);
     }
 }

@@ -48,7 +48,7 @@ impl Names {
     fn follow(&mut self, event: &Event) {
         match event {
             Event::Began { record, .. } => *self = Self::of(record),
-            Event::HorizonFixed(blocks) => self.blocks[1] = *blocks,
+            Event::HorizonFixed { blocks, .. } => self.blocks[1] = *blocks,
             _ => {}
         }
     }
@@ -188,12 +188,13 @@ impl Watcher for LiveLine {
 fn line(names: &Names, event: &Event) -> Option<String> {
     match event {
         Event::Began { record, left } => Some(format!(
-            "{}: run {}, seed {}, {} trials stored, {}",
+            "{}: run {}, seed {}, {} trials stored, {}{}",
             record.study.name,
             record.run,
             record.plan.seed,
             record.trials.len(),
-            time_left(left)
+            time_left(left),
+            no_time_for_evidence(record).map_or_else(String::new, |crowded| format!("; {crowded}"))
         )),
         Event::Preparing(what) => Some((*what).to_owned()),
         Event::FellBack(why) => Some(format!("launches go one after another: {why}")),
@@ -206,14 +207,15 @@ fn line(names: &Names, event: &Event) -> Option<String> {
         Event::CutDecided(cut) => Some(format!(
             "warm-up: {} for every launch{}",
             exactly(Duration::from_secs_f64(cut.seconds)),
-            if cut.established {
-                ", by when all were steady"
-            } else {
-                "; that all are steady by then is not established"
-            }
+            if cut.established { ", by when all were steady" } else { "; launches may not be steady by then" }
         )),
-        Event::HorizonFixed(blocks) => {
-            Some(format!("{} at most, by the time that one takes", text::plural(u64::from(*blocks), "block")))
+        Event::HorizonFixed { blocks, aside } => {
+            let evidence = match aside {
+                None => String::new(),
+                Some(Duration::ZERO) => "; then no time is left to see why the variants differ".to_owned(),
+                Some(aside) => format!("; {} are kept to see why the variants differ", minutes(*aside)),
+            };
+            Some(format!("{} at most: so many have time{evidence}", text::plural(u64::from(*blocks), "block")))
         }
         Event::Looked(effects) => {
             let known = effects.iter().enumerate().filter_map(|(index, effect)| Some((index + 1, (*effect)?)));
@@ -235,6 +237,25 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             None
         }
     }
+}
+
+/// That a run which has not begun may have no time for its evidence launches, and what time would do.
+pub fn no_time_for_evidence(record: &StudyRecord) -> Option<String> {
+    let schedule = &record.plan.schedule;
+    let enough = analysis::enough_for_evidence(&record.study, schedule);
+    let is_crowded = schedule.evidence && record.trials.is_empty() && enough > schedule.within;
+    is_crowded.then(|| {
+        let within = exactly(schedule.within);
+        format!(
+            "{within} may leave no time for launches that show why the variants differ: --budget {} does",
+            compact(enough)
+        )
+    })
+}
+
+/// Whole minutes as `--budget` takes them.
+fn compact(time: Duration) -> String {
+    format!("{}m", time.as_secs().div_ceil(60))
 }
 
 /// What came of a trial, in short.

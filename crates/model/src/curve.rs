@@ -26,6 +26,10 @@ pub struct AgeCurve {
     /// The life so far in phases, rising and without gaps; empty with fewer than three blocks. All their readings hold at once, those
     /// of other variants too.
     pub phases: Vec<AgePhase>,
+    /// From which age on the other of the two is the faster one; absent where the phases do not have each of them ahead once, or where the age cannot
+    /// be told within what was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crossing: Option<AgeCrossing>,
     /// The primary metric and the age at which it was measured, where it is throughput and has an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<DecidedAt>,
@@ -64,6 +68,19 @@ pub struct AgePhase {
     pub reading: Interpretation,
     /// The difference, with the interval that the reading rests on.
     pub effect: Effect,
+}
+
+/// The age at which one variant overtakes the other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgeCrossing {
+    /// Which is the faster one from then on.
+    pub leader: VariantIndex,
+    /// Estimate, seconds of load.
+    pub at_s: f64,
+    /// The ends of its interval, 95 %, seconds of load. It holds by itself.
+    pub interval_s: [f64; 2],
+    /// Blocks it rests on.
+    pub blocks: u32,
 }
 
 /// The primary metric, and when it was measured.

@@ -74,6 +74,9 @@ pub struct Schedule {
     pub spare_blocks: u32,
     /// The time that the run may take, from its first launch on: it says how many of the blocks are used at most.
     pub within: Duration,
+    /// Whether the time of an evidence launch of each variant is set aside in it, as far as the least number of blocks leaves any.
+    #[serde(default)]
+    pub evidence: bool,
 }
 
 /// One launch of every variant, near in time, in random balanced order.

@@ -78,36 +78,33 @@ pub fn with_percent(number: String) -> String {
     if number == NONE { number } else { number + " %" }
 }
 
-/// What it takes to see differences: `seen in four of five studies: in 30 min differences of 5.2 % and more; in 2 h 10 min 2.4 %; in 30 min on
-/// 4 machines 2.5 %; a difference of 3 % takes about 9 blocks (6 to 24)`. One that no number of blocks shows is left out.
+/// What more time shows, on one line: `four of five runs see differences of 5.2 % and more in 30 min; 2.4 % in 2 h 10 min; 3 % in about 35 min (9
+/// blocks, perhaps 6 to 24)`. A difference that no number of blocks shows is left out.
 pub fn outlook(outlook: &Outlook) -> String {
-    let detect = margin(outlook.detect);
-    let takes = outlook.blocks.map(|blocks| {
-        let range = match outlook.range {
-            [Some(few), Some(many)] if few == many => String::new(),
-            [Some(few), Some(many)] => format!(" ({few} to {many})"),
-            _ => ", or many more".to_owned(),
-        };
-        format!("a difference of {detect} takes about {blocks} blocks{range}")
-    });
-    let rows = outlook.reach.iter().enumerate().map(|(index, row)| reach(row, index == 0));
-    let parts: Vec<String> = rows.chain(takes).collect();
-    if parts.is_empty() {
-        return format!("a difference of {detect} takes more blocks than this plan has");
-    }
-    format!("seen in four of five studies: {}", parts.join("; "))
+    let row = |(index, row): (usize, &Reach)| {
+        let [of, more] = if index == 0 { ["differences of ", " and more"] } else { [""; 2] };
+        format!("{of}{} %{more} in {}", percent_digits(row.smallest), length(row.seconds))
+    };
+    let rows = outlook.reach.iter().enumerate().map(row);
+    let detect = needed(outlook).map(|needed| format!("{} in about {needed}", margin(outlook.detect)));
+    let parts: Vec<String> = rows.chain(detect).collect();
+    format!("four of five runs see {}", parts.join("; "))
 }
 
-/// One row of what a run shows, by its length.
-fn reach(row: &Reach, is_first: bool) -> String {
-    let time = minutes(Duration::from_secs_f64(row.seconds));
-    let machines = if row.machines > 1 { format!(" on {} machines", row.machines) } else { String::new() };
-    let smallest = percent_digits(row.smallest);
-    if is_first {
-        format!("in {time}{machines} differences of {smallest} % and more")
-    } else {
-        format!("in {time}{machines} {smallest} %")
-    }
+/// What it takes to tell the difference that the study cares about from none: `35 min (9 blocks, perhaps 6 to 24)`.
+pub fn needed(outlook: &Outlook) -> Option<String> {
+    let (blocks, seconds) = (outlook.blocks?, outlook.seconds?);
+    let range = match outlook.range {
+        [Some(few), Some(many)] if few == many => String::new(),
+        [Some(few), Some(many)] => format!(", perhaps {few} to {many}"),
+        _ => ", perhaps many more".to_owned(),
+    };
+    Some(format!("{} ({}{range})", length(seconds), plural(blocks.into(), "block")))
+}
+
+/// The length of a run as people say it, of seconds.
+pub fn length(seconds: f64) -> String {
+    minutes(Duration::from_secs_f64(seconds))
 }
 
 /// `value` to `digits` significant digits, but never fewer than its whole part has.

@@ -129,6 +129,9 @@ pub struct Outlook {
     pub spread: f64,
     /// Blocks it takes.
     pub blocks: Option<u32>,
+    /// How long a run of so many blocks takes, seconds, pilots included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// Fewest and most, since the noise itself is known by a few blocks only: 80 % of samples of it have a spread between those two.
     pub range: [Option<u32>; 2],
     /// What more time shows, the run's own time first.
@@ -140,8 +143,6 @@ pub struct Outlook {
 pub struct Reach {
     /// Its length, seconds, pilots included.
     pub seconds: f64,
-    /// Machines that run at the same time: blocks are independent, so that four of them have four times the blocks.
-    pub machines: u32,
     /// Blocks that it has.
     pub blocks: u32,
     /// The smallest difference that four of five such runs tell from none, a log ratio above zero.

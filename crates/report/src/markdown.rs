@@ -15,6 +15,7 @@ pub fn markdown(report: &Report) -> String {
     }
     verdicts(&mut text, report);
     let _ = writeln!(text, "{}\n", escaped(&words::run_line(report)));
+    table(&mut text, &tables::outlook(report));
     if !report.limits.is_empty() {
         text.push_str("## Limits\n\n");
         for limit in &report.limits {

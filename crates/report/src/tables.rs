@@ -7,7 +7,7 @@ pub mod scalability;
 use model::report::{Measurement, ServerTime};
 use model::warm_up::{Lifetime, Spread, WarmUpCost};
 use model::why::{Row, Topic, WatchedLaunch};
-use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Report, Why};
+use model::{ChangedSeries, Comparison, Interval, LevelChange, Metric, Reach, Report, Why, text};
 
 use crate::number;
 use crate::words::{self, Tone};
@@ -113,6 +113,25 @@ impl Table {
     pub fn is_empty(&self) -> bool {
         self.groups.iter().all(|group| group.rows.is_empty())
     }
+}
+
+/// Which differences more time would show; empty where nothing is left undecided.
+pub fn outlook(report: &Report) -> Table {
+    let table = Table::new("What more time would show");
+    let Some(outlook) = report.outlook.as_ref().filter(|_| words::is_undecided(report)) else { return table };
+    let mut table = table.noted(words::outlook_note(outlook)).words("in").words("blocks").numbers("differences of");
+    let row = |(index, reach): (usize, &Reach)| {
+        let own = if index == 0 { ", this run's time" } else { "" };
+        let least = format!("{} % and more", text::percent_digits(reach.smallest));
+        vec![
+            format!("{}{own}", text::length(reach.seconds)).into(),
+            number::count(reach.blocks.into()).into(),
+            least.into(),
+        ]
+    };
+    let rows = outlook.reach.iter().enumerate().map(row).collect();
+    table.groups.push(Group { head: None, rows });
+    table
 }
 
 /// Every comparison with its interval and how it reads.

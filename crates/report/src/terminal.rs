@@ -26,6 +26,7 @@ impl Default for Style {
 pub fn terminal(report: &Report, style: Style) -> String {
     let mut page = Page::new(style);
     page.verdicts(report);
+    page.table(&tables::outlook(report));
     page.limits(report);
     page.table(&tables::decision(report, Detail::Brief));
     page.attribution(report);

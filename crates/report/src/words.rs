@@ -8,8 +8,8 @@ use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{Lifetime, Spread, TotalWork};
 use model::why::{Unit, WatchedLaunch};
 use model::{
-    AgeCurve, CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Report, Role, Setting,
-    SettingResult, SettingSource, Severity, VariantIndex, Verdict, Why,
+    AgeCurve, CellIndex, Comparison, Finding, Interpretation, LevelChange, Metric, Mode, Outlook, Report, Role,
+    Setting, SettingResult, SettingSource, Severity, VariantIndex, Verdict, Why,
 };
 
 use model::text;
@@ -342,12 +342,10 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
     }
     if let Verdict::Inconclusive { needs, .. } = &judgement.verdict
         && let Some(smallest) = needs.smallest_effect
-    {
         // Both at once would be two numbers for nearly the same question.
-        facts.push(report.outlook.as_ref().map_or_else(
-            || format!("the smallest difference that it could have told from none: {}", number::size(smallest)),
-            text::outlook,
-        ));
+        && report.outlook.is_none()
+    {
+        facts.push(format!("the smallest difference that it could have told from none: {}", number::size(smallest)));
     }
     let aside = report.blocks.iter().filter(|block| block.set_aside.is_some()).count();
     if aside > 0 {
@@ -359,6 +357,23 @@ pub fn verdict_facts(report: &Report, judgement: &Judgement) -> Vec<String> {
         facts.push("valid: nothing found vetoes it".into());
     }
     facts
+}
+
+/// Whether a verdict is inconclusive for want of blocks.
+pub fn is_undecided(report: &Report) -> bool {
+    let wants_more = |judgement: &Judgement| matches!(&judgement.verdict, Verdict::Inconclusive { needs, .. } if needs.smallest_effect.is_some());
+    report.judgements.iter().any(wants_more)
+}
+
+/// What the numbers of the table of what more time would show are.
+pub fn outlook_note(outlook: &Outlook) -> String {
+    let detect = number::margin(outlook.detect);
+    let needed = text::needed(outlook)
+        .map_or_else(String::new, |needed| format!(" The {detect} that the study cares about takes about {needed}."));
+    format!(
+        "Four of five runs tell such differences from none, if blocks go on to differ as they did: by {} % (standard deviation).{needed}",
+        text::percent_digits(outlook.spread)
+    )
 }
 
 /// What stands under all verdicts: what holds for each of them.

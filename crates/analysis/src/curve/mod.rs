@@ -5,6 +5,7 @@
 //! of age that are chosen by age alone, each with its share of the error rate: that any of them is called faster or slower where none
 //! is, in any variant, has a probability of 5 % at most.
 
+mod crossing;
 mod launch;
 pub mod quick;
 #[cfg(test)]
@@ -51,13 +52,15 @@ pub fn curves(
             let pairs = Pairs { pairs: launches.iter().map(|block| [&block[BASELINE], &block[variant]]).collect() };
             let seen_s = edges.last().copied().unwrap_or_default();
             let decided = decided(comparisons, variant).zip(measured);
+            let phases = pairs.phases(&launch::windows(&edges), STUDY_ALPHA / (variants - 1) as f64, margin);
             let mut curve = AgeCurve {
                 variant,
                 seen_s,
                 margin,
                 points: pairs.points(&edges),
                 by_requests: pairs.by_requests(&answers),
-                phases: pairs.phases(&launch::windows(&edges), STUDY_ALPHA / (variants - 1) as f64, margin),
+                crossing: crossing::crossing(&pairs, &edges, &phases, variant),
+                phases,
                 decided: decided.map(|(effect, [from_s, to_s])| DecidedAt { from_s, to_s, effect }),
                 movement: pairs.movement(seen_s, margin),
                 sentence: String::new(),

@@ -32,7 +32,7 @@ impl<'a> Phase<'a> {
     pub fn told(&self, variant: VariantIndex, verdict: Verdict, said: String) -> (Verdict, String) {
         let metric = self.record.study.decide.primary;
         let Some([from, to]) = self.ages(metric) else { return (verdict, said) };
-        let when = format!("after {from} under load and until {to}");
+        let when = format!("between {from} and {to} under load");
         let effect = match verdict {
             Verdict::Better { effect } | Verdict::Worse { effect } | Verdict::Equivalent { effect } => effect,
             Verdict::Inconclusive { effect: Some(_), .. } => return (verdict, format!("{when}, {said}")),
@@ -42,7 +42,7 @@ impl<'a> Phase<'a> {
             return (verdict, format!("{when}, {said}"));
         }
         let Some(moved) = self.moved(variant) else {
-            return (verdict, format!("{when}, {said} (quick run: the speeds no longer moved by then)"));
+            return (verdict, format!("{when}, {said} (quick run; the speeds had settled by then)"));
         };
         let reason =
             format!("{when}, {said}. {moved}. So this says nothing about a warm server; a run without --quick does.");

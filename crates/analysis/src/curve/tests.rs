@@ -105,6 +105,38 @@ fn curves_whose_crossing_is_known() {
     insta::assert_snapshot!([never.sentence, once.sentence].join("\n"));
 }
 
+/// The speeds cross at an age that differs from block to block: how often does the interval hold the middle one?
+#[test]
+fn crossings_are_where_they_are_said_to_be() {
+    const STUDIES: u64 = 300;
+    for blocks in [3, 6] {
+        let (mut told, mut held) = (0, 0);
+        for seed in 0..STUDIES {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let pairs: Vec<[Launch; 2]> = (0..blocks)
+                .map(|_| {
+                    let middle = 50.0 * (0.1 * normal(&mut rng)).exp();
+                    [0.0, 1.0].map(|side| {
+                        let noise = (0..120).map(|_| (0.05 * normal(&mut rng)).exp()).collect::<Vec<_>>();
+                        let log_ratio = |second: f64| side * 0.4 * ((second + 0.5 - middle) / 15.0).tanh();
+                        Launch::counted(noise.iter().zip(0..).map(|(n, s)| 1_000.0 * n * log_ratio(f64::from(s)).exp()))
+                    })
+                })
+                .collect();
+            let edges = launch::ages(&pairs.iter().flatten());
+            let pairs = Pairs { pairs: pairs.iter().map(|[a, b]| [a, b]).collect() };
+            let phases = pairs.phases(&launch::windows(&edges), 0.05, sequential::margin(0.05));
+            if let Some(crossing) = crossing::crossing(&pairs, &edges, &phases, 1) {
+                assert_eq!(crossing.leader, 1);
+                told += 1;
+                held += u32::from((crossing.interval_s[0]..=crossing.interval_s[1]).contains(&50.0));
+            }
+        }
+        println!("{held} of {told} of {STUDIES} studies of {blocks} blocks");
+        assert!(told > 200 && f64::from(held) >= 0.92 * f64::from(told), "{held} of {told} with {blocks} blocks");
+    }
+}
+
 /// A span that the two are level in, and one in which nobody knows.
 #[test]
 fn level_is_not_the_same_as_not_told_apart() {

@@ -1,14 +1,14 @@
 //! A curve in one sentence.
 
-use model::curve::{AgeCurve, AgePhase, Movement};
+use model::curve::{AgeCrossing, AgeCurve, AgePhase, Movement};
 use model::warm_up::{BreakEven, Overtaking};
-use model::{Interpretation, Mode, StudyRecord, text};
+use model::{Interpretation, Mode, StudyRecord, VariantIndex, text};
 
 use crate::compare::BASELINE;
 use crate::student;
 
 /// "on is 52.0 % slower than off in its first 30 s under load [41.0, 61.2], level from 30 s to 60 s, 22.6 % faster from 60 s on
-/// [13.1, 33.0], 5 blocks, seen for 2 min; it has served as much in all 5 min after launch".
+/// [13.1, 33.0], 5 blocks, seen for 2 min; on overtakes off at 44 s [38 s, 52 s]; it has served as much in all 5 min after launch".
 pub fn sentence(record: &StudyRecord, curve: &AgeCurve, break_even: Option<&BreakEven>) -> String {
     let [name, baseline] = [curve.variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let blocks = curve.points.first().map_or(0, |point| point.blocks);
@@ -31,6 +31,9 @@ pub fn sentence(record: &StudyRecord, curve: &AgeCurve, break_even: Option<&Brea
         .collect();
     let seen = if last > 0 { format!(", seen for {}", age(curve.seen_s)) } else { String::new() };
     let mut sentence = format!("{name} is {}, {}{seen}", pieces.join(", "), text::plural(blocks.into(), "block"));
+    if let Some(crossing) = &curve.crossing {
+        sentence.push_str(&overtakes(crossing, curve.variant, [name, baseline]));
+    }
     if curve.movement.is_some_and(|movement| movement.still_moving) {
         sentence.push_str("; the speeds still moved when the warm-up ended");
     } else if record.plan.mode == Mode::Full
@@ -66,6 +69,13 @@ fn span(phase: &AgePhase, is_first: bool, is_last: bool) -> String {
         (false, true) => format!("from {} on", age(phase.from_s)),
         (false, false) => format!("from {} to {}", age(phase.from_s), age(phase.to_s)),
     }
+}
+
+/// From which age on the other one is faster.
+fn overtakes(crossing: &AgeCrossing, variant: VariantIndex, [name, baseline]: [&str; 2]) -> String {
+    let [first, second] = if crossing.leader == variant { [name, baseline] } else { [baseline, name] };
+    let [at, from, to] = [crossing.at_s, crossing.interval_s[0], crossing.interval_s[1]].map(age);
+    format!("; {first} overtakes {second} at {at} [{from}, {to}]")
 }
 
 /// When the totals are the same, where they surely are at some time.

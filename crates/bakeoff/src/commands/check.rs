@@ -16,21 +16,25 @@ use server::{HOOK_WITHIN, LaunchError, Launcher};
 use crate::cli;
 use crate::exit::UsageError;
 use crate::output;
-use crate::progress::exactly;
+use crate::progress::{exactly, no_time_for_evidence};
 
-/// What a plan shows is said for this standard deviation of the difference within a block, a log ratio.
-const ONE_PERCENT: f64 = 0.01;
+/// What a plan shows is said for these standard deviations of the difference within a block, log ratios: a quiet host's, a usual one and a noisy
+/// one's.
+const SPREADS: [f64; 3] = [0.01, 0.03, 0.1];
 /// Blocks whose order is shown.
 const SHOWN: usize = 5;
 
-/// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock.
-pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
+/// Reads a study and makes its plan: the record of a run that has not begun. A seed that is not given comes from the clock; `evidence` is what
+/// was typed of it.
+pub fn planned(typed: &cli::Planned, evidence: Option<bool>) -> miette::Result<StudyRecord> {
     let study = study::read(&typed.study)?;
     let now = Timestamp::now();
     let seed = typed.seed.unwrap_or_else(|| now.as_microsecond().cast_unsigned() % 1_000_000);
+    // The record keeps the study as its file has it, by which --resume finds it again.
+    let asked = Study { evidence: evidence.or(study.evidence), ..study.clone() };
     let plan = match typed.budget.or(study.decide.within) {
-        Some(budget) => analysis::plan_within(&study, typed.mode(), seed, budget).map_err(UsageError::from)?,
-        None => analysis::plan(&study, typed.mode(), seed),
+        Some(budget) => analysis::plan_within(&asked, typed.mode(), seed, budget).map_err(UsageError::from)?,
+        None => analysis::plan(&asked, typed.mode(), seed),
     };
     Ok(StudyRecord {
         run: run_name(&study.name, now),
@@ -49,7 +53,7 @@ pub fn planned(typed: &cli::Planned) -> miette::Result<StudyRecord> {
 
 /// `store` is what names the store again, empty for the default one.
 pub fn run(typed: &cli::Check, store: &str) -> miette::Result<ExitCode> {
-    let planned = planned(&typed.planned)?;
+    let planned = planned(&typed.planned, None)?;
     if typed.json {
         output::print(&(serde_json::to_string_pretty(&planned.plan).into_diagnostic()? + "\n"))?;
     } else {
@@ -194,7 +198,9 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         }
     };
     let launches = match schedule.launches {
-        Launches::SideBySide => "side by side: those of a block are alive at once and loaded in turns of a few seconds",
+        Launches::SideBySide => {
+            "side by side: all variants of a block are alive at once and loaded in turns of a few seconds"
+        }
         Launches::OneAfterAnother => "one after another",
     };
     writeln!(out, "\nlaunches {launches}")?;
@@ -208,37 +214,51 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         let names = names.join(", ");
         writeln!(out, "and      {names}: judged when the run has ended, with one error rate for all of them")?;
     }
-    let detect = text::margin(decide.detect);
-    let told = |blocks: u32| {
-        let smallest = analysis::smallest(blocks, study.variants.len()) * ONE_PERCENT;
-        format!("{blocks} blocks show {:.1} %", 100.0 * smallest)
-    };
-    let reach: Vec<String> = if schedule.min_blocks == schedule.max_blocks {
-        vec![told(schedule.min_blocks)]
-    } else {
-        [schedule.min_blocks, schedule.max_blocks].map(told).to_vec()
-    };
-    writeln!(
-        out,
-        "detect   {detect}; how much launches differ is not known before the first blocks: for each 1 % of it {}",
-        reach.join(", ")
-    )?;
+    write_reach(out, record)?;
     let blocks = match (schedule.min_blocks, schedule.max_blocks) {
         (min, max) if min == max => max.to_string(),
         (min, max) => format!(
-            "{min} to {max}, stopping as soon as the answer is known; how many at most is fixed once the first launches have shown \
-             how long a block takes"
+            "{min} to {max}, until the answer is known; how many have time is fixed once the first launches have shown how long a \
+             block takes"
         ),
     };
-    writeln!(out, "blocks   {blocks}; a fifth more if the host is disturbed")?;
-    writeln!(out, "budget   {}{}", exactly(schedule.within), shortened(record))?;
+    writeln!(
+        out,
+        "blocks   {blocks}; each launches every variant once; a fifth more may replace those that the host disturbed"
+    )?;
+    writeln!(out, "budget   {}: no block begins later{}", exactly(schedule.within), shortened(record))?;
     writeln!(out, "seed     {}", plan.seed)?;
-    if analysis::wants_evidence(record) {
+    if schedule.evidence {
         let time = minutes(analysis::evidence_time(&assessment));
-        writeln!(out, "why      one more launch of each variant at the end, watched and recorded: about {time} each")?;
+        let crowded = no_time_for_evidence(record).map_or_else(String::new, |crowded| format!("; {crowded}"));
+        writeln!(
+            out,
+            "why      one more launch of each variant at the end, watched and recorded: about {time} each{crowded}"
+        )?;
     }
     let time = range(&analysis::time_left(&assessment));
-    writeln!(out, "time     {time}; fetching and the setup hook come on top")
+    writeln!(out, "time     {time}, by when the answer is known; downloads and the setup hook come on top")
+}
+
+/// Which differences the run's time shows, and what more time would: by how much blocks may differ, which is not known yet.
+fn write_reach(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
+    let detect = text::margin(record.study.decide.detect);
+    writeln!(out, "detect   {detect}; four of five runs tell these differences from none, by how much blocks differ")?;
+    let row = |out: &mut String, cells: [String; 5]| {
+        let [time, blocks, rest @ ..] = cells;
+        writeln!(out, "         {time:<12}  {blocks:<8}  {}", rest.map(|cell| format!("{cell:<8}")).concat().trim_end())
+    };
+    let [quiet, usual, noisy] = SPREADS.map(|spread| format!("by {}", text::margin(spread)));
+    row(out, ["in".to_owned(), "blocks".to_owned(), quiet, usual, noisy])?;
+    for reach in analysis::planned(record) {
+        let [quiet, usual, noisy] =
+            SPREADS.map(|spread| format!("{} %", text::percent_digits(spread * reach.smallest)));
+        row(out, [text::length(reach.seconds), text::count(reach.blocks.into()), quiet, usual, noisy])?;
+    }
+    writeln!(
+        out,
+        "         (blocks differ: the standard deviation of a block's difference, not known before the first blocks)"
+    )
 }
 
 /// What of the study's lengths was shortened to fit into the budget, if anything was.
@@ -251,9 +271,9 @@ fn shortened(record: &StudyRecord) -> String {
     let mut shorter = Vec::new();
     match (asked.warm_up, schedule.warm_up) {
         (WarmUp::Pilot { cap }, WarmUp::Fixed(fixed)) => shorter.push(format!(
-            "no warm-up until steady, for {} a launch at most, but one of {}: that all are steady by then is not established",
-            exactly(cap),
-            exactly(fixed)
+            "a fixed warm-up of {} in place of one until steady (at most {}), so that launches may not be steady by then",
+            exactly(fixed),
+            exactly(cap)
         )),
         (WarmUp::Pilot { cap: asked }, WarmUp::Pilot { cap }) if cap < asked => {
             shorter.push(format!("a warm-up of {} a launch at most in place of {}", exactly(cap), exactly(asked)));
@@ -263,7 +283,7 @@ fn shortened(record: &StudyRecord) -> String {
     if schedule.measure < asked.measure {
         shorter.push(format!("measurements of {} in place of {}", exactly(schedule.measure), exactly(asked.measure)));
     }
-    if shorter.is_empty() { String::new() } else { format!("; to fit in it: {}", shorter.join("; ")) }
+    if shorter.is_empty() { String::new() } else { format!("; to fit: {}", shorter.join("; ")) }
 }
 
 /// In which order the first blocks launch and measure.

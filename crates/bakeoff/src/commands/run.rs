@@ -17,7 +17,7 @@ use crate::exit::{self, UsageError};
 use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
-    let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned)? };
+    let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned, typed.evidence())? };
     if let Some(budget) = typed.planned.budget.filter(|_| typed.resume) {
         require_room(&analysis::assess(&record, &Boundaries::for_study(&record)), budget)?;
     }

@@ -67,7 +67,12 @@ pub enum Event<'a> {
         reason: &'a str,
     },
     /// How many blocks are used at most.
-    HorizonFixed(u32),
+    HorizonFixed {
+        /// So many.
+        blocks: u32,
+        /// The time that is set aside for evidence launches: none where blocks need all of it; absent where no evidence is wanted.
+        aside: Option<Duration>,
+    },
     /// A variant is launched once more, to be watched.
     EvidenceBegan {
         /// Which.

@@ -227,7 +227,10 @@ impl Conductor<'_> {
                     record.horizon = Some(blocks);
                     boundaries = Boundaries::for_study(record);
                     assessment = analysis::assess(record, &boundaries);
-                    self.watcher.see(&Event::HorizonFixed(blocks));
+                    let room =
+                        analysis::has_evidence_room(&assessment).then(|| analysis::evidence_launches(&assessment));
+                    let aside = record.plan.schedule.evidence.then(|| room.unwrap_or_default());
+                    self.watcher.see(&Event::HorizonFixed { blocks, aside });
                 }
                 Next::Run(key) => {
                     let block = analysis::block_time(&assessment);
@@ -307,7 +310,9 @@ impl Conductor<'_> {
         let missing = analysis::missing_evidence(assessment, why)?;
         // What only some of the variants show explains nothing.
         let time = analysis::evidence_time(assessment) * missing.len() as u32;
-        match self.exceeded(began, time).filter(|_| !missing.is_empty()) {
+        // What the horizon has counted on may take a little longer than it was thought to.
+        let room = if assessment.record.horizon.is_some() { time / 2 } else { time };
+        match self.exceeded(began, room).filter(|_| !missing.is_empty()) {
             Some(budget) => Err(Withheld::NoRoom { budget, time }),
             None => Ok(missing),
         }
@@ -331,7 +336,7 @@ impl Conductor<'_> {
     }
 
     fn wants_evidence(&self, record: &StudyRecord) -> bool {
-        self.evidence.unwrap_or_else(|| analysis::wants_evidence(record))
+        self.evidence.unwrap_or_else(|| analysis::wants_evidence(&record.study, record.plan.mode))
     }
 
     /// The budget, where it has no room for something that takes so long.

@@ -28,8 +28,23 @@ fn a_check_shows_the_plan_and_changes_nothing() {
         ["1", "2", "3", "4"].map(|seed| plan(seed).replace(&format!("\"seed\": {seed}"), "")).into();
     assert!(plans.iter().any(|other| *other != plans[0]), "the seed has to matter: {}", plans[0]);
     let shown = place.run(&["check", "study.toml", "--seed", "1"]).ends_with(0);
-    shown.says("fast (baseline)").says("blocks 5; a fifth more").says("seed 1").says("page@2 GET /page");
+    shown
+        .says("fast (baseline)")
+        .says("blocks 5; each launches every variant once")
+        .says("seed 1")
+        .says("page@2 GET /page");
     assert_eq!(files(&place), before);
+}
+
+#[test]
+fn a_check_shows_what_the_time_will_show_and_whether_it_has_room_for_evidence() {
+    let place = place();
+    place.change("[decide]", "[evidence]\nlaunch = true\n\n[decide]");
+    let shown = place.run(&["check", "study.toml"]).ends_with(0);
+    shown.says("by 1 % by 3 % by 10 %").says("why one more launch of each variant");
+    let doubt = "may leave no time for launches that show why the variants differ: --budget";
+    assert!(!shown.stdout.contains(doubt), "{}", shown.stdout);
+    place.run(&["check", "study.toml", "--budget", "20s"]).ends_with(0).says(&format!("20 s {doubt}"));
 }
 
 #[test]

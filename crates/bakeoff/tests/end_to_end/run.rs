@@ -21,7 +21,7 @@ fn a_difference_is_found_told_and_kept() {
     ran.says("▼ WORSE slow is").says("slower than fast").says("out/run.html");
     ran.complains("block 1 of 5").complains("the question is answered");
     // Without a pilot the third block is the first to show the noise.
-    ran.complains("seen in four of five studies: ");
+    ran.complains("four of five runs see differences of ");
     assert!(fs::read_to_string(place.path("out/run.html")).unwrap().starts_with("<!DOCTYPE html>"));
 
     let report = place.report();

@@ -14,6 +14,7 @@ use crate::{number, words::severity_sign};
 pub fn all(page: &mut Markup, report: &Report) {
     head(page, report);
     verdicts(page, report);
+    outlook(page, report);
     life(page, report);
     comparisons(page, report);
     attribution(page, report);
@@ -61,6 +62,14 @@ fn verdicts(page: &mut Markup, report: &Report) {
             p.text(" ").leaf("a", &[("href", "#findings")], text).text(".");
         }
     });
+}
+
+/// Which differences more time would show.
+fn outlook(page: &mut Markup, report: &Report) {
+    let table = tables::outlook(report);
+    if !table.is_empty() {
+        section(page, "more-time", &table.caption, |section| draw_table(section, &table, ""));
+    }
 }
 
 /// How the comparison changes with the age of a server.

@@ -87,6 +87,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
                 max_blocks: 30,
                 spare_blocks: 6,
                 within: Duration::from_secs(1_800),
+                evidence: false,
             },
         },
         host: HostFacts::default(),
