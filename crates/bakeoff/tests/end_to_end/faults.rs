@@ -5,6 +5,7 @@ use std::thread;
 
 use crate::common::{Place, findings, page, script, told};
 use model::{FindingId, Verdict};
+use serde_json::Value;
 
 /// How a server is broken.
 struct Fault {
@@ -116,6 +117,25 @@ fn servers_that_die_under_load() {
             )
         },
     ]);
+}
+
+/// At most 400 requests a second are answered, so a server dies after two seconds or more of the measurement.
+#[test]
+fn what_a_server_showed_before_it_died_is_kept() {
+    let dies = script("exit-after = { requests = 1000 }", "body = { size = 2000 }\ndelay = \"5ms\"");
+    let place = Place::with_study(&[("one", &dies), ("two", &dies)]);
+    place.change("duration = \"1s\"", "duration = \"60s\"").run(&["run", "study.toml"]).ends_with(5);
+    let trials = place.trials();
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        let outcome = &trial["outcome"];
+        assert_eq!((&outcome["kind"], &outcome["phase"]), (&"failed".into(), &"measure".into()), "{outcome}");
+        let count = |what: &Value| what.as_array().map_or(0, Vec::len);
+        assert!(trial["launch"]["pid"].is_u64(), "{}", trial["launch"]);
+        assert_eq!((count(&trial["answers"]), count(&trial["cells"])), (2, 1));
+        assert!(count(&trial["warm_up"]["intervals"]) > 0 && count(&trial["cells"][0]["intervals"]) > 0, "{trial}");
+    }
+    place.assert_nothing_is_left();
 }
 
 /// It answered when it was asked whether it is ready, and would answer still.
