@@ -222,7 +222,7 @@ impl Reader<'_> {
         } else {
             "its RUBYOPT was set anew or is not read, or it forked, or became another, after its start"
         };
-        format!("Only Ruby itself knows {what}, and this one has reported nothing: {why}")
+        format!("only Ruby itself knows {what}, and this one has reported nothing: {why}")
     }
 
     /// Options of the JVM, each judged by itself.
