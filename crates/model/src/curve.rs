@@ -27,7 +27,7 @@ pub struct AgeCurve {
     /// of other variants too.
     pub phases: Vec<AgePhase>,
     /// From which age on the other of the two is the faster one; absent where the phases do not have each of them ahead once, or where the age cannot
-    /// be told within what was seen.
+    /// be located within what was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crossing: Option<AgeCrossing>,
     /// The primary metric and the age at which it was measured, where it is throughput and has an interval.

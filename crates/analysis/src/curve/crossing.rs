@@ -35,13 +35,13 @@ pub fn crossing(pairs: &Pairs, edges: &[f64], phases: &[AgePhase], variant: Vari
 
 /// Who is ahead, one after another.
 fn ahead(phases: &[AgePhase]) -> Vec<Interpretation> {
-    let told = |reading: &Interpretation| matches!(reading, Interpretation::Better | Interpretation::Worse);
-    let mut ahead: Vec<Interpretation> = phases.iter().map(|phase| phase.reading).filter(told).collect();
+    let is_ahead = |reading: &Interpretation| matches!(reading, Interpretation::Better | Interpretation::Worse);
+    let mut ahead: Vec<Interpretation> = phases.iter().map(|phase| phase.reading).filter(is_ahead).collect();
     ahead.dedup();
     ahead
 }
 
-/// The logarithm of the age at which the sum of the gains (log ratios, each over its span) is least, told to half a span; `None` where that is at
+/// The logarithm of the age at which the sum of the gains (log ratios, each over its span) is least, to half a span; `None` where that is at
 /// the beginning or the end.
 fn turn(edges: &[f64], gains: &[f64]) -> Option<Quantity> {
     let (mut sum, mut least) = (0.0, (0.0, 0));
