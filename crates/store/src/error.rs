@@ -58,9 +58,9 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file has a form that this version does not know.
-    #[error("the store `{}` was made by a newer bakeoff", path.display())]
-    #[diagnostic(help("use that version, or another file with --store"))]
-    Newer {
+    #[error("the store `{}` was made by another version of bakeoff", path.display())]
+    #[diagnostic(help("use that version, or name another file with --store"))]
+    OtherVersion {
         /// The file.
         path: PathBuf,
     },

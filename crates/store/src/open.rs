@@ -116,7 +116,7 @@ async fn read(path: &Path, alone: bool) -> Result<(SqliteConnection, Form), Unre
     let is_known =
         |version, checksum: &[u8]| MIGRATIONS.iter().any(|m| m.version == version && *m.checksum == *checksum);
     if applied.iter().any(|migration| !is_known(migration.version, &migration.checksum)) {
-        return Err(Unread::Other(StoreError::Newer { path: path.to_owned() }));
+        return Err(Unread::Other(StoreError::OtherVersion { path: path.to_owned() }));
     }
     let form = if applied.len() < MIGRATIONS.iter().count() { Form::Older } else { Form::Ours };
     Ok((connection, form))
@@ -167,7 +167,7 @@ async fn claim(connection: &mut SqliteConnection, path: &Path) -> Result<(), Sto
     MIGRATIONS.run(&mut *transaction).await.map_err(|cause| match cause {
         // A migration that this version does not have, or has otherwise.
         MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_) => {
-            StoreError::Newer { path: path.to_owned() }
+            StoreError::OtherVersion { path: path.to_owned() }
         }
         MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => reported(cause),
         other => reported(sqlx::Error::Migrate(Box::new(other))),

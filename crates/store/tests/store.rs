@@ -322,7 +322,7 @@ fn readers_leave_what_is_not_a_store_alone() {
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
          VALUES (9999, 'from the future', 1, x'00', 0)",
     );
-    assert!(matches!(Store::open_to_read(&path), Err(StoreError::Newer { .. })));
+    assert!(matches!(Store::open_to_read(&path), Err(StoreError::OtherVersion { .. })));
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn files_of_others_are_left_alone() {
 }
 
 #[test]
-fn stores_of_newer_versions_are_left_alone() {
+fn stores_of_other_versions_are_left_alone() {
     let folder = folder();
     let path = file(&folder);
     drop(open(&path));
@@ -455,7 +455,7 @@ fn stores_of_newer_versions_are_left_alone() {
          VALUES (9999, 'from the future', 1, x'00', 0)",
     );
     let error = Store::open(&path).unwrap_err();
-    assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    assert!(matches!(error, StoreError::OtherVersion { .. }), "{error}");
 }
 
 #[test]
