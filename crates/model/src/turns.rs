@@ -24,12 +24,6 @@ pub struct Slice {
 pub struct Waited {
     /// How long it waited, seconds.
     pub elapsed_s: f64,
-    /// CPU time of its process tree, seconds.
+    /// CPU time of its process tree, seconds: next to nothing, since it is stopped meanwhile.
     pub cpu_s: f64,
-    /// The part of [`Self::elapsed_s`] in which its JVM was paused for collections, seconds, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gc_s: Option<f64>,
-    /// Seconds of JIT compilation, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jit_s: Option<f64>,
 }

@@ -18,6 +18,7 @@ mod isolation;
 mod jmx;
 mod launch;
 mod library;
+mod pause;
 mod probe;
 mod proc;
 mod profiling;
@@ -31,6 +32,7 @@ mod tool;
 pub use doctor::examine;
 pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
 pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
+pub use pause::Paused;
 pub use probe::{
     HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory, own_cpu_s,
 };

@@ -39,6 +39,12 @@ fn session(of: u32) -> u32 {
     stat(of, 3)
 }
 
+/// `T` when it is stopped.
+fn state(of: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.split(' ').next().unwrap().to_owned()
+}
+
 /// A number in `/proc/PID/stat`, counted from the state (`man 5 proc`).
 fn stat(of: u32, place: usize) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).unwrap();
@@ -183,4 +189,22 @@ fn a_program_that_cannot_be_run_is_refused() {
     let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
     let error = launcher.server(&installed, &site).unwrap_err().to_string();
     assert!(error.contains("not-a-program") && error.contains("denied"), "{error}");
+}
+
+#[test]
+fn who_is_paused_stands_still_and_goes_on_and_can_be_ended() {
+    let dir = study("stubborn.rb", STUBBORN);
+    let running = stubborn(dir.path());
+    let processes = [running.pid(), read_pid(&dir.path().join("trial/grandchild"))];
+    let all_are = |stopped: bool| processes.iter().all(|pid| (state(*pid) == "T") == stopped);
+    let paused = running.pause();
+    eventually("stopped", || all_are(true));
+    drop(paused);
+    eventually("continued", || all_are(false));
+    let paused = running.pause();
+    eventually("stopped again", || all_are(true));
+    // It hears TERM although nobody lets it go on.
+    assert_eq!(running.stop(Duration::from_secs(2)).unwrap(), Exit::Signal(Signal::TERM.as_raw()));
+    assert!(!processes.into_iter().any(runs));
+    drop(paused);
 }

@@ -21,36 +21,27 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
         launches.filter_map(while_measured).collect()
     };
     let of_variants: Vec<Vec<Waited>> = (0..record.study.variants.len()).map(waited).collect();
-    let cores = |waited: &[Waited], seconds: fn(&Waited) -> Option<f64>| {
-        let cores = waited.iter().filter_map(|waited| Some(seconds(waited)? / waited.elapsed_s));
-        robust::median(&cores.collect::<Vec<_>>())
+    let cores = |waited: &Vec<Waited>| {
+        let cores: Vec<f64> = waited.iter().map(|waited| waited.cpu_s / waited.elapsed_s).collect();
+        robust::median(&cores).unwrap_or(0.0)
     };
-    let cpu: Vec<f64> =
-        of_variants.iter().map(|waited| cores(waited, |waited| Some(waited.cpu_s)).unwrap_or(0.0)).collect();
+    let cpu: Vec<f64> = of_variants.iter().map(cores).collect();
     let stillest = cpu.iter().copied().fold(f64::INFINITY, f64::min);
     let busy = cpu.iter().enumerate().filter(|(_, cores)| **cores > MAY_USE);
     busy.map(|(variant, used)| {
         let severity = if used - stillest > MAY_DIFFER { Severity::Invalid } else { Severity::Warning };
-        let found = Found::new(
+        Found::new(
             FindingId::BusyWhileWaiting,
             severity,
             record.study.variants[variant].name.clone(),
-            "Side by side a launch waits while another one is loaded. This one did not keep still: it took processor time that the other would \
+            "Side by side a launch is stopped while another one is loaded. This one worked on: it took processor time that the other would \
              have had.",
-            "Switch off what it does by itself (timers, polling, spinning threads), give it more processors, or write `[design] launches = \
+            "Find out why it could not be stopped: processes of another user cannot. Otherwise write `[design] launches = \
              \"one-after-another\"`.",
         )
         .about(variant)
         .with("while it waited, median launch", format!("{used:.2} cores"))
-        .with("the stillest variant", format!("{stillest:.2} cores"));
-        let share = |name: &str, found: Found, seconds: fn(&Waited) -> Option<f64>| {
-            match cores(&of_variants[variant], seconds).filter(|share| *share > 0.0) {
-                Some(share) => found.with(name, format!("{:.1} % of the time", share * 100.0)),
-                None => found,
-            }
-        };
-        let found = share("in collections", found, |waited| waited.gc_s);
-        share("in JIT compilation", found, |waited| waited.jit_s)
+        .with("the stillest variant", format!("{stillest:.2} cores"))
     })
     .collect()
 }
@@ -58,13 +49,10 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
 /// What a launch did while it waited for its measured slices.
 fn while_measured(trial: &TrialRecord) -> Option<Waited> {
     let slices = trial.cells.iter().flat_map(|cell| &cell.slices);
-    let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
-    slices.filter_map(|slice| slice.waited).filter(|waited| waited.elapsed_s > 0.0).reduce(|one, other| Waited {
-        elapsed_s: one.elapsed_s + other.elapsed_s,
-        cpu_s: one.cpu_s + other.cpu_s,
-        gc_s: sum(one.gc_s, other.gc_s),
-        jit_s: sum(one.jit_s, other.jit_s),
-    })
+    slices
+        .filter_map(|slice| slice.waited)
+        .filter(|waited| waited.elapsed_s > 0.0)
+        .reduce(|one, other| Waited { elapsed_s: one.elapsed_s + other.elapsed_s, cpu_s: one.cpu_s + other.cpu_s })
 }
 
 #[cfg(test)]
@@ -76,7 +64,7 @@ mod tests {
     /// Launches side by side that use so many cores while they wait.
     fn waiting(cores: [f64; 2]) -> StudyRecord {
         fixture::side_by_side(5, |variant, slice| {
-            slice.waited = Some(Waited { elapsed_s: 2.0, cpu_s: 2.0 * cores[variant], gc_s: Some(0.0), jit_s: None });
+            slice.waited = Some(Waited { elapsed_s: 2.0, cpu_s: 2.0 * cores[variant] });
         })
     }
 

@@ -1,5 +1,6 @@
 //! A load on a launch that is running, with what is seen of server and host meanwhile: whole, or in the slices of its turns.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use load::{Flow, Load, SliceEnd, Stop, Summary, Turns};
@@ -74,6 +75,7 @@ impl<'l> Live<'l> {
             slice: Duration::ZERO,
             slice_began: Instant::now(),
             steady_at: None,
+            waited_s: 0.0,
             died: false,
             bereft: false,
         };
@@ -128,6 +130,8 @@ struct Loading<'r, 'l> {
     slice_began: Instant,
     /// When the launch was first found steady, seconds of load.
     steady_at: Option<f64>,
+    /// How long the server was stopped since the last sample, seconds.
+    waited_s: f64,
     died: bool,
     bereft: bool,
 }
@@ -146,11 +150,14 @@ impl Loading<'_, '_> {
             lost_connections: ended.lost,
             waited: before,
         });
-        seat.pass();
-        let turn = seat.take();
+        // A waiting server stands still: its compilers do not warm it up, and nothing of it takes what the others are to have.
+        let paused = (self.live.server.pause(), self.live.services.pause());
+        let turn = seat.next();
+        drop(paused);
         self.probe.others = Some(seat.others());
         let (server, host) = self.probe.sample();
-        let waited = server.zip(host).map(|(server, host)| waited(&server, host.elapsed_s));
+        let waited = server.zip(host).map(|(server, host)| Waited { elapsed_s: host.elapsed_s, cpu_s: server.cpu_s });
+        self.waited_s = waited.map_or(0.0, |waited| waited.elapsed_s);
         self.loaded.turn = turn.map(|turn| Turn { waited, ..turn });
     }
 
@@ -179,14 +186,21 @@ impl Turns for Loading<'_, '_> {
         }
         let round = self.loaded.turn.as_ref()?.round;
         let left = self.extent.in_round(round).saturating_sub(self.done);
+        let slice = round.slice(self.phase);
         // No slice is shorter than half the usual one.
-        self.slice = if left < round.slice * 3 / 2 { left } else { round.slice };
+        self.slice = if left < slice * 3 / 2 { left } else { slice };
         self.slice_began = Instant::now();
         (!left.is_zero()).then_some(self.slice)
     }
 
     fn observe(&mut self, mut sample: Sample) -> Flow {
         (sample.server, sample.host) = self.probe.sample();
+        let waited_s = mem::take(&mut self.waited_s);
+        if let Some(counters) = sample.server.as_mut().and_then(|used| used.jvm.as_mut()?.counters.as_mut()) {
+            // A compilation counts where it ends, by the clock, the time included for which it was stopped with its server: on
+            // average that is this part of what was counted.
+            counters.jit_s *= sample.length_s / (sample.length_s + waited_s);
+        }
         sample.round = self.loaded.turn.as_ref().map_or(0, |turn| turn.round.number);
         let launch = self.live.launch;
         launch.run.watcher.pass_on(&Event::Progressed {
@@ -201,17 +215,6 @@ impl Turns for Loading<'_, '_> {
         sample.pack();
         self.loaded.samples.push(sample);
         if self.has_ended() || judged == Judged::Enough { Flow::Stop } else { Flow::Continue }
-    }
-}
-
-/// What a server used while it waited for so many seconds.
-fn waited(used: &ServerUse, elapsed_s: f64) -> Waited {
-    let jvm = used.jvm.as_ref();
-    Waited {
-        elapsed_s,
-        cpu_s: used.cpu_s,
-        gc_s: jvm.and_then(|jvm| Some(jvm.gc.as_ref()?.paused_s())),
-        jit_s: jvm.and_then(|jvm| Some(jvm.counters.as_ref()?.jit_s)),
     }
 }
 

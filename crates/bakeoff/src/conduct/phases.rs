@@ -143,6 +143,9 @@ impl<'l> Inspected<'l> {
     fn warm_up(self) -> PhaseResult<Warm<'l>> {
         let Self { live, turn, shown, workloads } = self;
         live.launch.enter(Phase::WarmUp, None);
+        // All of the block start before any is loaded.
+        let turn = turn.map(|turn| turn.seat.next().ok_or(TrialError::Interrupted)).transpose();
+        let (shown, turn) = shown.then(turn)?;
         let record = live.launch.run.record;
         let plan = &record.plan;
         let pilot = matches!(live.launch.purpose, Purpose::Trial(trial) if trial.key.pilot);

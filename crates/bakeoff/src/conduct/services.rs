@@ -5,7 +5,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::study::Service;
 use model::{Failed, Phase};
-use server::{ProcessTree, Running, SuperviseError};
+use server::{Paused, ProcessTree, Running, SuperviseError};
 
 use super::launch::TrialError;
 
@@ -21,6 +21,11 @@ impl Services {
     /// What they use, for distinguishing it from others' use of the host; `None` where there are none.
     pub fn trees(&self) -> Option<Vec<ProcessTree>> {
         (!self.0.is_empty()).then(|| self.0.iter().map(|(_, running, _)| running.tree()).collect())
+    }
+
+    /// Stops all of them until the result is dropped.
+    pub fn pause(&self) -> Vec<Paused> {
+        self.0.iter().map(|(_, running, _)| running.pause()).collect()
     }
 
     /// The first that has ended although nobody ended it. A process that goes to the background and serves on has not.

@@ -1,19 +1,24 @@
 //! Who has the turn: side by side, one launch of a block does something at a time, and the others wait.
 //!
 //! A launch takes its [`Seat`]'s turn before it does anything to its server (starts it, asks it, loads it, ends it) and passes it on
-//! after each slice of load. In every round each launch that is left has one turn. The first round is in the plan's order, those after
-//! it in random balanced order. What a round is like (its slice's length, whether all have become steady) is decided before it
-//! begins, from what the rounds before it showed: it is the same for all launches.
+//! when its server has started, and after each slice of load. In every round each launch that is left has one turn. The first round is
+//! in the plan's order, those after it in random balanced order. What a round is like (its slices' length, whether all have become steady)
+//! is decided before it begins, from what the rounds before it showed: it is the same for all launches.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use model::Waited;
+use model::{Phase, Waited};
 use server::ProcessTree;
 
-/// Length of a slice, unless drains ask for more. A turn costs 4 to 16 ms beside it; shorter slices meet more of the same noise (ADR 13).
+/// Length of a measured slice, unless drains ask for more. A turn costs 4 to 16 ms beside it; shorter slices meet more of the same noise
+/// (ADR 13).
 const SLICE: Duration = Duration::from_millis(500);
+/// Length of a slice of warm-up. In a drain compilers have the processors for themselves: the fewer there are, the more a server warms
+/// up as it does alone (ADR 15).
+const WARM_UP_SLICE: Duration = Duration::from_secs(5);
 /// The longest slice.
 const LONGEST_SLICE: Duration = Duration::from_secs(10);
 /// A slice lasts at least so many times as long as the longest drain of the round before.
@@ -52,10 +57,18 @@ struct State {
 pub(super) struct Round {
     /// Its number, from 0.
     pub number: u32,
-    /// How long each slice is, unless its load ends sooner.
-    pub slice: Duration,
+    /// The longest drain of the round before.
+    pub drain: Duration,
     /// Seconds of load until all launches that are left were found steady, the latest counting; `None` as long as one was not.
     pub steady_at: Option<f64>,
+}
+
+impl Round {
+    /// How long each slice is in this phase, unless its load ends sooner.
+    pub fn slice(self, phase: Phase) -> Duration {
+        let least = if phase == Phase::WarmUp { WARM_UP_SLICE } else { SLICE };
+        (self.drain * DRAINS).clamp(least, LONGEST_SLICE)
+    }
 }
 
 impl<'a> Turnstile<'a> {
@@ -68,7 +81,7 @@ impl<'a> Turnstile<'a> {
         let state = State {
             present: vec![true; launches],
             given_up: false,
-            round: Round { number: 0, slice: SLICE, steady_at: None },
+            round: Round { number: 0, drain: Duration::ZERO, steady_at: None },
             order: (0..launches).collect(),
             at: 0,
             orders: Box::new(orders),
@@ -115,9 +128,8 @@ impl State {
         let order = self.orders.next().unwrap_or_else(all);
         let left = || self.present.iter().zip(&self.steady_at).filter(|(present, _)| **present);
         let steady_at = left().map(|(_, steady)| *steady).try_fold(0.0_f64, |latest, at| Some(latest.max(at?)));
-        let slice = (self.drain * DRAINS).clamp(SLICE, LONGEST_SLICE);
-        self.round = Round { number: self.round.number + 1, slice, steady_at };
-        (self.order, self.at, self.drain) = (order, 0, Duration::ZERO);
+        self.round = Round { number: self.round.number + 1, drain: mem::take(&mut self.drain), steady_at };
+        (self.order, self.at) = (order, 0);
     }
 }
 
@@ -152,8 +164,13 @@ impl Seat<'_> {
         }
     }
 
-    /// Passes the turn on, which it has.
-    pub fn pass(&self) {
+    /// Passes the turn on, which it has, and waits for its next one, as [`Self::take`] does.
+    pub fn next(&self) -> Option<Turn<'_>> {
+        self.pass();
+        self.take()
+    }
+
+    fn pass(&self) {
         self.turnstile.state().advance();
         self.turnstile.changed.notify_all();
     }
@@ -274,15 +291,13 @@ mod tests {
             }
             turnstile.state().round
         };
-        assert_eq!(
-            round([(10, None), (900, Some(40.0))]),
-            Round { number: 1, slice: Duration::from_secs(9), steady_at: None }
-        );
-        assert_eq!(
-            round([(10, Some(30.0)), (10, Some(40.0))]),
-            Round { number: 2, slice: SLICE, steady_at: Some(40.0) }
-        );
-        assert_eq!(round([(60_000, Some(30.0)), (0, Some(40.0))]).slice, LONGEST_SLICE);
+        let second = round([(10, None), (900, Some(40.0))]);
+        assert_eq!((second.number, second.steady_at), (1, None));
+        assert_eq!([Phase::WarmUp, Phase::Measure].map(|phase| second.slice(phase)), [Duration::from_secs(9); 2]);
+        let third = round([(10, Some(30.0)), (10, Some(40.0))]);
+        assert_eq!((third.number, third.steady_at), (2, Some(40.0)));
+        assert_eq!([Phase::WarmUp, Phase::Measure].map(|phase| third.slice(phase)), [WARM_UP_SLICE, SLICE]);
+        assert_eq!(round([(60_000, Some(30.0)), (0, Some(40.0))]).slice(Phase::Measure), LONGEST_SLICE);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::assertion::Witness;
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
+use crate::pause::Paused;
 use crate::probe::{self, ProcessTree, RubyGcs, ServerSampler, gc_log};
 use crate::proc;
 use crate::profiling::{CpuWatch, FlightRecorder, Recorder, Sampling};
@@ -269,6 +270,11 @@ impl Running {
             supervisor: &self.launch.supervisor,
             interrupted: &self.launch.interrupted,
         }
+    }
+
+    /// Stops all that runs of it until the result is dropped: no timer, no collector and no compiler of it works meanwhile.
+    pub fn pause(&self) -> Paused {
+        Paused::below(self.serving.root)
     }
 
     /// Ends it and all that it started: TERM, and KILL after `grace`. Says how the launched process ended.

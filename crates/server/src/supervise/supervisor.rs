@@ -134,6 +134,8 @@ fn attend(inbox: &Receiver<Event>) {
         return;
     }
     signal_tree(Signal::TERM);
+    // Who is stopped does not hear the one before.
+    signal_tree(Signal::CONT);
     let mut kill_at = Instant::now() + grace;
     loop {
         match inbox.recv_timeout(kill_at.saturating_duration_since(Instant::now())) {
