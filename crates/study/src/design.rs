@@ -46,7 +46,7 @@ pub(crate) fn launches(file: &StudyFile, problems: &mut Problems) -> Launches {
             problems.add(
                 Problem::new("bursts are for launches one after another")
                     .at(burst.place, "a load with rests")
-                    .at(written.place, "here each variant rests while the others have their turns")
+                    .at(written.place, "side by side loads have no rests")
                     .help("remove `burst` and `rest`, or write `launches = \"one-after-another\"`"),
             );
             Launches::SideBySide
