@@ -91,7 +91,6 @@ fn stated(study: &Study, mode: Mode, within: Duration) -> Schedule {
     Schedule {
         launches: study.launches,
         warm_up: timing.warm_up,
-        bursts: timing.bursts,
         measure: timing.measure,
         min_blocks: timing.min_blocks,
         max_blocks: timing.max_blocks,

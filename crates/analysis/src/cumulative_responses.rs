@@ -50,7 +50,7 @@ impl Responses {
         let rate = warm_up::steady_rate(warm_up)?;
         let mut seen = vec![(ready_s, 0.0)];
         let mut total = 0.0;
-        for sample in warm_up.whole() {
+        for sample in &warm_up.samples {
             total += sample.tally.good as f64;
             seen.push((ready_s + sample.start_s + sample.length_s, total));
         }

@@ -36,7 +36,6 @@ fn strings<const N: usize>(pairs: [(&str, &str); N]) -> IndexMap<String, String>
 pub fn study() -> Study {
     let timing = Timing {
         warm_up: WarmUp::Pilot { cap: Duration::from_secs(300) },
-        bursts: None,
         measure: Duration::from_secs(u64::from(MEASURED_S)),
         min_blocks: 5,
         max_blocks: 30,
@@ -60,6 +59,7 @@ pub fn study() -> Study {
         }],
         hooks: Hooks::default(),
         launches: model::Launches::OneAfterAnother,
+        warm_up_users: 20,
         quick: Timing { max_blocks: 6, ..timing.clone() },
         timing,
         decide: Decide {
@@ -219,7 +219,6 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
         answers: vec![answer(number, 1), answer(number, 2)],
         warm_up: Some(WarmUpRecord {
             samples: vec![sample(0, 1_000.0)],
-            rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: Some(40.0),
             steady_from_s: None,
@@ -320,13 +319,7 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord {
-        samples: series(0, good).samples,
-        rests: Vec::new(),
-        slices: Vec::new(),
-        steady_at_s,
-        steady_from_s: None,
-    }
+    WarmUpRecord { samples: series(0, good).samples, slices: Vec::new(), steady_at_s, steady_from_s: None }
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.

@@ -6,7 +6,7 @@ use model::report::ServerTime;
 use model::sample::Switches;
 use model::{
     CellIndex, CellRecord, GcUse, Histogram, JvmUse, Metric, READY_POLL, Sample, StudyRecord, TrialKey, TrialRecord,
-    WarmUpRecord, sample,
+    sample,
 };
 
 use crate::quantity::{Quantity, weighed};
@@ -244,7 +244,7 @@ pub fn client_cores(cell: &CellRecord) -> f64 {
 
 /// Highest resident memory seen in a launch, bytes.
 pub fn peak_memory(trial: &TrialRecord) -> Option<u64> {
-    let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
+    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.samples);
     let measured = trial.cells.iter().flat_map(CellRecord::whole);
     warm_up.chain(measured).filter_map(|sample| sample.server.as_ref()).map(|server| server.rss_bytes).max()
 }

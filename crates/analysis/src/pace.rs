@@ -141,9 +141,7 @@ impl Pace {
             WarmUp::Pilot { cap } => {
                 let longest = cap.as_secs_f64();
                 let seen = mean(completed().filter(|trial| trial.key.pilot).map(loaded_s));
-                let least = steady::least_seconds(record.plan.mode);
-                let least = schedule.bursts.map_or(least, |bursts| bursts.elapsed_s(least));
-                let least = seen.unwrap_or(least).min(longest);
+                let least = seen.unwrap_or_else(|| steady::least_seconds(record.plan.mode)).min(longest);
                 (least..seen.unwrap_or(longest), steady::warm_up_length(&[vec![Some(least)]], cap).seconds..longest)
             }
         };
@@ -182,7 +180,7 @@ fn elapsed_s(record: &StudyRecord, trial: &TrialRecord) -> f64 {
 fn loaded_s(trial: &TrialRecord) -> f64 {
     let slices = trial.warm_up.iter().flat_map(|warm_up| &warm_up.slices);
     let slices = slices.chain(trial.cells.iter().flat_map(|cell| &cell.slices));
-    let warm_up = trial.warm_up.iter().flat_map(WarmUpRecord::whole);
+    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.samples);
     let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
     let in_slices: f64 = slices.map(|slice| slice.length_s).sum();
     if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
@@ -195,7 +193,6 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::study::Bursts;
     use model::{Arrivals, Mode, Profile, WarmUpLength};
 
     use super::*;
@@ -268,14 +265,6 @@ mod tests {
         // Whose horizon is fixed has as many blocks as that, and a fifth more.
         record.horizon = Some(10);
         assert_eq!(seconds(&left(&record)), [1_005, 24 * 150]);
-    }
-
-    #[test]
-    fn rests_take_time() {
-        let mut record = planned(WarmUp::Pilot { cap: Duration::from_secs(120) });
-        record.plan.schedule.bursts = Some(Bursts { burst: Duration::from_secs(10), rest: Duration::from_secs(5) });
-        // 30 s of load are steady after 40 s at the least: 4 pilots of 0.5 + 40 s, 10 launches of 0.5 + 50 + 40 s.
-        assert_eq!(seconds(&left(&record))[0], 162 + 905);
     }
 
     #[test]

@@ -282,12 +282,6 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
             length.seconds
         ));
     }
-    if let Some(bursts) = record.plan.schedule.bursts {
-        limits.push(format!(
-            "The warm-up's load came in {bursts}, for all variants alike. Its speeds and times are those of the bursts alone; the \
-             rests count in the warm-up length, and in what is served in all."
-        ));
-    }
     let shown = |metric| comparisons.iter().any(|comparison| comparison.metric == metric);
     let shapes = || record.plan.cells.iter().map(|cell| &cell.shape.arrivals);
     if shapes().any(|shape| !shape.is_open()) && (shown(Metric::P90) || shown(Metric::P99) || shown(Metric::P99_9)) {
@@ -335,7 +329,6 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 mod tests {
     use crate::boundaries::{Boundaries, Looks};
 
-    use model::study::Bursts;
     use model::{Setting, SettingResult, Severity};
 
     use super::*;
@@ -391,21 +384,14 @@ mod tests {
     }
 
     #[test]
-    fn some_limits_are_those_of_the_plan() {
+    fn a_short_measurement_limits_what_is_said() {
         let mut record = fixture::record(9, 0.05);
-        let are_reported = |record: &StudyRecord| {
-            let limits = analyse(record).limits;
-            [
-                "Each measurement takes less than 20 s",
-                "came in bursts of 10 s with rests of 2 s, for all variants alike",
-            ]
-            .map(|part| limits.iter().any(|limit| limit.contains(part)))
+        let is_reported = |record: &StudyRecord| {
+            analyse(record).limits.iter().any(|limit| limit.contains("Each measurement takes less than 20 s"))
         };
-        assert_eq!(are_reported(&record), [true, false]);
-        let seconds = Duration::from_secs;
-        record.plan.schedule.measure = seconds(20);
-        record.plan.schedule.bursts = Some(Bursts { burst: seconds(10), rest: seconds(2) });
-        assert_eq!(are_reported(&record), [false, true]);
+        assert!(is_reported(&record));
+        record.plan.schedule.measure = Duration::from_secs(20);
+        assert!(!is_reported(&record));
     }
 
     #[test]

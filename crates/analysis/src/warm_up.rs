@@ -251,27 +251,6 @@ mod tests {
         assert_eq!((cost.settled, cost.seconds.unwrap().launches), ([7, 8], 7));
     }
 
-    /// A load in bursts of 10 s with rests of 2 s, in the first of which a last answer comes, shows what it shows without rests.
-    #[test]
-    fn rests_count_in_no_speed() {
-        let curve = step(20, 40, 100);
-        let whole = warm_up(&curve, Some(90.0));
-        let mut rested = whole.clone();
-        for (second, sample) in rested.samples.iter_mut().enumerate() {
-            sample.start_s += (second / 10 * 2) as f64;
-        }
-        rested.steady_at_s = Some(106.0);
-        rested.rests = warm_up(&[1, 0], None).samples;
-        for (second, sample) in rested.rests.iter_mut().enumerate() {
-            sample.start_s = (10 + second) as f64;
-        }
-        assert_eq!(warm(&rested), warm(&whole));
-        assert_eq!(steady_rate(&rested), steady_rate(&whole));
-        assert_eq!(lost(&rested), lost(&whole));
-        let seconds: Vec<f64> = rested.whole().iter().take(14).map(|sample| sample.start_s).collect();
-        assert_eq!(seconds, (0..14).map(f64::from).collect::<Vec<_>>());
-    }
-
     #[test]
     fn without_a_warm_up_there_is_nothing_to_tell() {
         let mut record = warming(6, |_, _| step(20, 40, 100));

@@ -61,9 +61,6 @@ pub struct Schedule {
     pub launches: Launches,
     /// How the warm-up ends.
     pub warm_up: crate::study::WarmUp,
-    /// Whether its load comes in bursts; without a pause when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bursts: Option<crate::study::Bursts>,
     /// Measurement of one cell whose load does not end by itself.
     pub measure: Duration,
     /// Blocks before any verdict.
@@ -141,7 +138,7 @@ impl Cell {
 /// The warm-up length in force, decided by the pilot or fixed by the study; the same for every variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUpLength {
-    /// Warm-up before measuring, seconds, those of rests too.
+    /// Warm-up before measuring, seconds.
     pub seconds: f64,
     /// Whether a pilot saw every variant steady within it.
     pub established: bool,

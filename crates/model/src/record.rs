@@ -325,28 +325,16 @@ pub struct AnswerSample {
 /// The warm-up of one launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WarmUpRecord {
-    /// Per-second series, all workloads mixed; of a load in bursts without the rests between them.
+    /// Per-second series, all workloads mixed.
     pub samples: Vec<Sample>,
-    /// What was seen in the rests: nothing is asked in them, but what was asked before is answered.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rests: Vec<Sample>,
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
-    /// When the warm-up's rule first found it steady, seconds since the load began, those of rests too; `None` if never.
+    /// When the warm-up's rule first found it steady, seconds since the load began; `None` if never.
     pub steady_at_s: Option<f64>,
     /// Where the window begins by which it was found so, on the same clock; absent in older records, whose window was the second half.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_from_s: Option<f64>,
-}
-
-impl WarmUpRecord {
-    /// All of it in the order of time, rests too.
-    pub fn whole(&self) -> Vec<&Sample> {
-        let mut whole: Vec<&Sample> = self.samples.iter().chain(&self.rests).collect();
-        whole.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        whole
-    }
 }
 
 /// The measurement of one cell.

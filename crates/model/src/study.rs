@@ -1,7 +1,6 @@
 //! What a study file asks, resolved and checked. Reading the file is the `study` crate's work.
 
 use std::fmt;
-use std::iter;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,8 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::assertion::Assertion;
-use crate::sample::BIN_S;
-use crate::{Launches, Metric, Scenarios, Shape, Step};
+use crate::{Launches, Metric, Scenarios, Shape};
 
 /// A question about servers, and how it is to be answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +35,8 @@ pub struct Study {
     pub hooks: Hooks,
     /// How the launches of a block share the host.
     pub launches: Launches,
+    /// How many users, who do not think, warm each launch up: all workloads mixed.
+    pub warm_up_users: u32,
     /// How long to warm, measure, repeat: by default and with `--quick`.
     pub timing: Timing,
     /// The same in quick mode.
@@ -414,9 +414,6 @@ pub struct Expect {
 pub struct Timing {
     /// How warming up is bounded.
     pub warm_up: WarmUp,
-    /// Whether its load comes in bursts; without a pause when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bursts: Option<Bursts>,
     /// Length of the measurement of one cell.
     pub measure: Duration,
     /// Least number of blocks before any verdict, 5 or more.
@@ -436,42 +433,6 @@ pub enum WarmUp {
     },
     /// A fixed time: no claim of steadiness is made beyond what the measured part shows.
     Fixed(Duration),
-}
-
-/// A warm-up's load in turns: users ask, and then rest together. Whole seconds, 1 or more each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bursts {
-    /// How long they ask at a time.
-    pub burst: Duration,
-    /// How long they ask nothing after it.
-    pub rest: Duration,
-}
-
-impl Bursts {
-    /// The steps of such a load of so many users: as many whole turns as `length` takes.
-    pub fn steps(&self, users: u32, length: Duration) -> Vec<Step> {
-        let turn = [Step { users, length: self.burst }, Step { users: 0, length: self.rest }];
-        let turns = length.div_duration_f64(self.burst + self.rest).ceil() as usize;
-        iter::repeat_n(turn, turns).flatten().collect()
-    }
-
-    /// Whether users rest so many seconds after the load began.
-    pub fn is_rest(&self, at_s: f64) -> bool {
-        at_s % (self.burst + self.rest).as_secs_f64() >= self.burst.as_secs_f64()
-    }
-
-    /// Seconds since the load began when users have asked for so many seconds.
-    pub fn elapsed_s(&self, asked_s: f64) -> f64 {
-        // At its very end a burst is not over: half a bin is less than can be seen.
-        let over = ((asked_s - BIN_S / 2.0).max(0.0) / self.burst.as_secs_f64()).floor();
-        asked_s + over * self.rest.as_secs_f64()
-    }
-}
-
-impl fmt::Display for Bursts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bursts of {} s with rests of {} s", self.burst.as_secs(), self.rest.as_secs())
-    }
 }
 
 /// When the question counts as answered.
@@ -540,24 +501,6 @@ mod tests {
         assert_eq!(SettingKind::JvmFlag.key("-Xmx64m"), SettingKind::JvmFlag.key("-Xmx1g"));
         assert_eq!(SettingKind::JvmFlag.key("-Dname=a"), "-Dname");
         assert_eq!(SettingKind::Jruby.key("compile.mode"), "compile.mode");
-    }
-
-    #[test]
-    fn bursts_and_rests_take_turns() {
-        let seconds = Duration::from_secs;
-        let bursts = Bursts { burst: seconds(10), rest: seconds(2) };
-        let step = |users, length| Step { users, length: seconds(length) };
-        assert_eq!(bursts.steps(5, seconds(13)), [step(5, 10), step(0, 2), step(5, 10), step(0, 2)]);
-        assert_eq!(bursts.steps(5, seconds(12)).len(), 2);
-        let rests: Vec<u32> = (0..36).filter(|second| bursts.is_rest(f64::from(*second))).collect();
-        assert_eq!(rests, [10, 11, 22, 23, 34, 35]);
-        for (requested, elapsed) in [(0.0, 0.0), (9.9, 9.9), (10.0, 10.0), (10.1, 12.1), (30.0, 34.0), (30.1, 36.1)] {
-            assert!(
-                (bursts.elapsed_s(requested) - elapsed).abs() < 1e-9,
-                "{requested}: {}",
-                bursts.elapsed_s(requested)
-            );
-        }
     }
 
     #[test]

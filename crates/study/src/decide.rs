@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::histogram::LEAST_BEYOND;
-use model::study::{Bursts, Decide, Timing, WarmUp, Workload};
+use model::study::{Decide, Timing, WarmUp, Workload};
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::HORIZON_S;
 use model::{Arrivals, Metric, Shape, text};
@@ -11,8 +11,11 @@ use model::{Arrivals, Metric, Shape, text};
 use crate::file::{StudyFile, WarmUpKeys};
 use crate::problem::{Problem, Problems, did_you_mean, quoted};
 use crate::secondary::secondary;
+use crate::shapes::MOST_CONNECTIONS;
 use crate::value::{At, Length};
 
+/// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
+const WARM_UP_USERS: u32 = 10;
 const PILOT_CAP: Duration = Duration::from_secs(180);
 const MEASURE: Duration = Duration::from_secs(20);
 const QUICK_WARM_UP: Duration = Duration::from_secs(12);
@@ -44,20 +47,18 @@ pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
     }
     Timing {
         warm_up: warm_up(&file.warmup, problems),
-        bursts: bursts(&file.warmup, problems),
         measure: length(file.measure.duration.as_ref(), MEASURE, problems),
         min_blocks,
         max_blocks,
     }
 }
 
-/// Lengths and limits of a quick run, which warms up in the `bursts` of a full one.
-pub(crate) fn quick(file: &StudyFile, bursts: Option<Bursts>, problems: &mut Problems) -> Timing {
+/// Lengths and limits of a quick run.
+pub(crate) fn quick(file: &StudyFile, problems: &mut Problems) -> Timing {
     let keys = &file.quick;
     let max_blocks = blocks(keys.blocks.as_ref(), QUICK_BLOCKS, problems);
     Timing {
         warm_up: WarmUp::Fixed(keys.warmup.as_ref().map_or(QUICK_WARM_UP, |length| length.value.0)),
-        bursts,
         measure: length(keys.measure.as_ref(), QUICK_MEASURE, problems),
         min_blocks: FEWEST_BLOCKS,
         max_blocks,
@@ -80,40 +81,25 @@ fn warm_up(keys: &WarmUpKeys, problems: &mut Problems) -> WarmUp {
     }
 }
 
-/// Whether the warm-up's load comes in bursts.
-fn bursts(keys: &WarmUpKeys, problems: &mut Problems) -> Option<Bursts> {
-    let (burst, rest) = match (&keys.burst, &keys.rest) {
-        (None, None) => return None,
-        (Some(burst), Some(rest)) => (burst, rest),
-        (Some(alone), None) | (None, Some(alone)) => {
-            problems.add(
-                Problem::new("`burst` and `rest` take turns")
-                    .at(alone.place, "without the other")
-                    .help("write both, such as `burst = \"10s\"` and `rest = \"2s\"`, or neither"),
-            );
-            return None;
-        }
-    };
-    for written in [burst, rest] {
-        if written.value.0 < ONE_SAMPLE || written.value.0.subsec_nanos() > 0 {
-            problems.add(
-                Problem::new("bursts and rests are whole seconds")
-                    .at(written.place, "a warm-up is seen second by second")
-                    .help("write \"1s\" or more of them"),
-            );
-        }
+/// How many users warm up: as written, or as many as the largest load has.
+pub(crate) fn warm_up_users(keys: &WarmUpKeys, workloads: &[Workload], problems: &mut Problems) -> u32 {
+    let shapes = workloads.iter().flat_map(|workload| &workload.shapes);
+    let Some(written) = &keys.concurrency else { return shapes.map(users_to_warm_up_for).max().unwrap_or(1) };
+    if !(1..=MOST_CONNECTIONS).contains(&written.value) {
+        problems.add(
+            Problem::new(format!("{} users cannot warm up", written.value))
+                .at(written.place, format!("not from 1 to {MOST_CONNECTIONS}"))
+                .help("write how many users send requests in the warm-up, such as `concurrency = 2`"),
+        );
     }
-    let end = keys.fixed.as_ref().or(keys.cap.as_ref());
-    if burst.value.0 >= end.map_or(PILOT_CAP, |end| end.value.0) {
-        let problem = Problem::new("the warm-up ends before its first rest")
-            .at(burst.place, "the first burst takes this long")
-            .help("write a shorter `burst`, or neither `burst` nor `rest`");
-        problems.add(match end {
-            Some(end) => problem.at(end.place, "the whole warm-up"),
-            None => problem,
-        });
+    written.value as u32
+}
+
+fn users_to_warm_up_for(shape: &Shape) -> u32 {
+    match shape.arrivals {
+        Arrivals::Closed { think: None, .. } => shape.connections,
+        Arrivals::Closed { .. } | Arrivals::Open(_) => shape.connections.min(WARM_UP_USERS),
     }
-    Some(Bursts { burst: burst.value.0, rest: rest.value.0 })
 }
 
 fn length(written: Option<&At<Length>>, default: Duration, problems: &mut Problems) -> Duration {

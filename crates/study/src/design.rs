@@ -1,8 +1,7 @@
-//! Which combinations of levels become variants: all of them, a regular fraction, or those that the study names. And how their launches
-//! share the host.
+//! Which combinations of levels become variants: all of them, a regular fraction, or those that the study names.
 
 use indexmap::IndexMap;
-use model::{Launches, text};
+use model::text;
 
 use crate::file::{ServerKeys, StudyFile};
 use crate::problem::{Problem, Problems, did_you_mean};
@@ -35,25 +34,6 @@ pub(crate) fn combinations<'a>(file: &'a StudyFile, problems: &mut Problems) -> 
         (Some(variants), None) => named(file, variants, problems),
         (None, Some(wanted)) => fraction(file, wanted, problems),
         (None, None) => whole(file),
-    }
-}
-
-/// How the launches of a block share the host: side by side unless the study says otherwise, or warms up in bursts.
-pub(crate) fn launches(file: &StudyFile, problems: &mut Problems) -> Launches {
-    let burst = file.warmup.burst.as_ref().or(file.warmup.rest.as_ref());
-    match (&file.design.launches, burst) {
-        (Some(written), Some(burst)) if written.value == Launches::SideBySide => {
-            problems.add(
-                Problem::new("bursts are for launches one after another")
-                    .at(burst.place, "a load with rests")
-                    .at(written.place, "side by side loads have no rests")
-                    .help("remove `burst` and `rest`, or write `launches = \"one-after-another\"`"),
-            );
-            Launches::SideBySide
-        }
-        (Some(written), _) => written.value,
-        (None, Some(_)) => Launches::OneAfterAnother,
-        (None, None) => Launches::SideBySide,
     }
 }
 

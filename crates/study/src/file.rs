@@ -73,7 +73,7 @@ pub(crate) struct DesignKeys {
     pub fraction: Option<At<String>>,
     /// How the launches of a block share the host. `side-by-side`: all are alive at once and loaded in turns, so that they meet the
     /// same host. `one-after-another`: a launch begins when the one before has ended. Default: `side-by-side`.
-    pub launches: Option<At<Launches>>,
+    pub launches: Option<Launches>,
 }
 
 /// What of the host the processes get.
@@ -466,7 +466,7 @@ pub(crate) struct HookKeys {
     pub cleanup: Option<At<Text>>,
 }
 
-/// How a server is warmed up: one of `cap` and `fixed`; `burst` and `rest` both or not at all.
+/// How a server is warmed up: one of `cap` and `fixed`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct WarmUpKeys {
@@ -474,11 +474,10 @@ pub(crate) struct WarmUpKeys {
     pub cap: Option<At<Length>>,
     /// Warm up for this long, steady or not.
     pub fixed: Option<At<Length>>,
-    /// The load comes in bursts of this length, in whole seconds, with `rest` after each, for all variants alike and with `--quick`
-    /// too: on few cores a saturating load leaves a JIT compiler's threads little time. Default: no rests.
-    pub burst: Option<At<Length>>,
-    /// How long nothing is asked after a `burst`, in whole seconds.
-    pub rest: Option<At<Length>>,
+    /// How many users, who do not think, send requests in it, 1 to 10,000, with `--quick` too. On few cores many users leave a JIT
+    /// compiler's threads little time. Default: as many as the largest load; ten for an open loop, or for users who think.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub concurrency: Option<At<i64>>,
 }
 
 /// How long is measured.

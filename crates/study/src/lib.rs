@@ -115,6 +115,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     let workloads = workload::workloads(&file.workload, &files, problems);
     let decide = decide::decide(file, &workloads, problems);
     let hooks = hooks(file, &launches.placeholders, problems);
+    let warm_up_users = decide::warm_up_users(&file.warmup, &workloads, problems);
     let timing = decide::full(file, problems);
     Study {
         name: file.name.value.clone(),
@@ -127,8 +128,9 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         services,
         workloads,
         hooks,
-        launches: design::launches(file, problems),
-        quick: decide::quick(file, timing.bursts, problems),
+        launches: file.design.launches.unwrap_or(model::Launches::SideBySide),
+        warm_up_users,
+        quick: decide::quick(file, problems),
         timing,
         decide,
         profiling: file.profiling.launch,

@@ -10,7 +10,7 @@ use crate::problem::{Problem, Problems};
 use crate::value::{At, Thinking};
 
 /// Most connections, and so most users of a closed loop.
-const MOST_CONNECTIONS: i64 = 10_000;
+pub(crate) const MOST_CONNECTIONS: i64 = 10_000;
 /// Connections of an open loop where the study says nothing: room for a pause of the server, and few enough for the usual
 /// limit of 1,024 open files.
 const OPEN_CONNECTIONS: u32 = 500;

@@ -144,7 +144,6 @@ fn everything_else_has_a_default() {
         study.timing,
         words::Timing {
             warm_up: WarmUp::Pilot { cap: seconds(180) },
-            bursts: None,
             measure: seconds(20),
             min_blocks: 3,
             max_blocks: 30
@@ -152,13 +151,7 @@ fn everything_else_has_a_default() {
     );
     assert_eq!(
         study.quick,
-        words::Timing {
-            warm_up: WarmUp::Fixed(seconds(12)),
-            bursts: None,
-            measure: seconds(3),
-            min_blocks: 3,
-            max_blocks: 5
-        }
+        words::Timing { warm_up: WarmUp::Fixed(seconds(12)), measure: seconds(3), min_blocks: 3, max_blocks: 5 }
     );
     assert_eq!(
         study.decide,
@@ -207,12 +200,14 @@ blocks = { max = 10 }
 }
 
 #[test]
-fn a_warm_up_may_rest() {
-    let study = parse(&format!("{SMALL}[warmup]\nburst = \"10s\"\nrest = \"2s\"\n"));
-    let bursts = words::Bursts { burst: Duration::from_secs(10), rest: Duration::from_secs(2) };
-    assert_eq!(study.timing.warm_up, WarmUp::Pilot { cap: Duration::from_secs(180) });
-    assert_eq!([study.timing.bursts, study.quick.bursts], [Some(bursts); 2]);
-    assert_eq!(bursts.to_string(), "bursts of 10 s with rests of 2 s");
+fn who_warms_up_is_the_largest_load_or_as_written() {
+    let users = |load: &str, warm_up: &str| {
+        parse(&format!("{}{warm_up}", SMALL.replace("concurrency = 20", load))).warm_up_users
+    };
+    assert_eq!(users("concurrency = [1, 20]", ""), 20);
+    assert_eq!(users("concurrency = [1, 20]\nthink = \"1s\"", ""), 10);
+    assert_eq!(users("rate = 300", ""), 10);
+    assert_eq!(users("concurrency = [1, 20]", "[warmup]\nconcurrency = 2\n"), 2);
 }
 
 #[test]

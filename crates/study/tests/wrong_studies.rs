@@ -242,12 +242,8 @@ wrong! {
         underlines ["\"100ms\""], suggests "at least \"1s\"";
     two_warm_ups: "[decide]" => "[warmup]\ncap = \"60s\"\nfixed = \"20s\"\n\n[decide]",
         underlines ["\"60s\"", "\"20s\""], suggests "remove `fixed`";
-    burst_without_rest: "[decide]" => "[warmup]\nburst = \"10s\"\n\n[decide]",
-        underlines ["\"10s\""], suggests "`rest = \"2s\"`";
-    rest_of_half_a_second: "[decide]" => "[warmup]\nburst = \"10s\"\nrest = \"500ms\"\n\n[decide]",
-        underlines ["\"500ms\""], suggests "\"1s\" or more";
-    burst_without_end: "[decide]" => "[warmup]\ncap = \"20s\"\nburst = \"20s\"\nrest = \"2s\"\n\n[decide]",
-        underlines ["\"20s\"", "\"20s\""], suggests "a shorter `burst`";
+    warm_up_by_nobody: "[decide]" => "[warmup]\nconcurrency = 0\n\n[decide]",
+        underlines ["0"], suggests "`concurrency = 2`";
     unknown_cell: "front@20" => "front@2",
         underlines ["\"front@2\""], suggests "did you mean `front@20`?";
     tail_decides: "primary = \"throughput\"" => "primary = \"p99\"",

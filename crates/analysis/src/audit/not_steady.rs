@@ -117,8 +117,8 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
         name(record, variant),
         "Its compilers were still at work while it was measured: what was measured is the speed of a server that is not warm \
          yet, and a part of its CPU time is theirs (less than by the clock where they wait for a processor).",
-        "Warm up for longer; where there are few processors in bursts with rests (`[warmup] burst`, `rest`), so that the compilers \
-         get some of them.",
+        "Warm up for longer; where there are few processors with fewer users (`[warmup] concurrency`), so that the compilers get \
+         some of them.",
     );
     Some(
         found

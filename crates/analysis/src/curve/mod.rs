@@ -89,7 +89,7 @@ fn measured_at(record: &StudyRecord, trials: &Trials, used: &[u32]) -> Option<[f
 
 fn measured_of(record: &StudyRecord, trial: &TrialRecord) -> Option<[f64; 2]> {
     let deciding = record.deciding_cell();
-    let warm_up = trial.warm_up.iter().flat_map(|warm_up| warm_up.whole());
+    let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.samples);
     let mut age = warm_up.map(|sample| sample.start_s + sample.length_s).fold(0.0, f64::max);
     let mut measured = None;
     for cell in &trial.cells {

@@ -204,8 +204,7 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
         Launches::OneAfterAnother => "one after another",
     };
     writeln!(out, "\nlaunches {launches}")?;
-    let bursts = schedule.bursts.map_or_else(String::new, |bursts| format!("; in {bursts}"));
-    writeln!(out, "warm-up  {warm_up}{bursts}")?;
+    writeln!(out, "warm-up  {warm_up}, by {}", text::plural(study.warm_up_users.into(), "user"))?;
     let cell = decide.cell.as_deref().unwrap_or("all cells together");
     let rope = decide.rope * 100.0;
     writeln!(out, "decides  {}, {cell}; differences within ±{rope} % do not matter", decide.primary)?;

@@ -73,7 +73,7 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
     }
     if let Some(warm_up) = &trial.warm_up {
         let steady = warm_up.steady_at_s.map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
-        let seconds: f64 = warm_up.whole().iter().map(|sample| sample.length_s).sum();
+        let seconds = sample::seconds(&warm_up.samples);
         writeln!(out, "  warm-up {seconds:.0} s, {steady}")?;
     }
     for cell in &trial.cells {

@@ -6,7 +6,7 @@ use analysis::{Second, Steadiness};
 use load::{LengthRule, LoadError, Stop, Target};
 use model::assertion::Assertion;
 use model::study::WarmUp;
-use model::{Arrivals, CellIndex, CellRecord, Failed, Phase, Sample, Setting, WarmUpRecord};
+use model::{CellIndex, CellRecord, Failed, Phase, Setting, WarmUpRecord};
 use server::{Running, Site};
 
 use super::answers;
@@ -137,9 +137,8 @@ impl<'l> Launched<'l> {
 }
 
 impl<'l> Inspected<'l> {
-    /// Loads with all workloads mixed until the warm-up length or, in a pilot, until steady: by users who ask at once, in bursts where the
-    /// study says so, whatever the measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show
-    /// when the server is.
+    /// Loads with all workloads mixed until the warm-up length or, in a pilot, until steady: by users who ask at once, whatever the
+    /// measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show when the server is.
     fn warm_up(self) -> PhaseResult<Warm<'l>> {
         let Self { live, turn, shown, workloads } = self;
         live.launch.enter(Phase::WarmUp, None);
@@ -154,19 +153,13 @@ impl<'l> Inspected<'l> {
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
-        let bursts = plan.schedule.bursts;
-        let (mut shown, mut load) = shown.then(live.mixed_load(&workloads, Stop::After(longest)))?;
-        if let Some(bursts) = bursts {
-            load.arrivals = Arrivals::Closed { think: None, steps: bursts.steps(load.connections, longest) };
-        }
-        let is_rest = |sample: &Sample| bursts.is_some_and(|bursts| bursts.is_rest(sample.start_s));
+        let (mut shown, load) = shown.then(live.mixed_load(&workloads, Stop::After(longest)))?;
         // Side by side the block without a warm-up length finds it.
         let finds = record.warm_up_length.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
         let (mut rule, mut steady) = (Steadiness::new(plan.mode), None);
         let (loaded, ended) = live.load(Phase::WarmUp, &load, extent, turn, &mut |sample| {
-            // Rests say nothing about how fast the server is.
-            steady = if is_rest(sample) { None } else { rule.push(Second::from(sample)) }.or(steady);
+            steady = rule.push(Second::from(sample)).or(steady);
             match steady {
                 None => Judged::Continue,
                 Some(_) if pilot => Judged::Enough,
@@ -174,10 +167,8 @@ impl<'l> Inspected<'l> {
             }
         });
         let Loaded { samples, slices, failed_tear_downs, turn, .. } = loaded;
-        let (rests, samples) = samples.into_iter().partition(is_rest);
         shown.warm_up = Some(WarmUpRecord {
             samples,
-            rests,
             slices,
             steady_at_s: steady.map(|steady| steady.at_s),
             steady_from_s: steady.map(|steady| steady.from_s),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use load::{Expected, LengthRule, Load, PreparedRequest, RequestSource, Script, Stop, Target};
 use model::study::{Expect, Request, Workload, WorkloadKind};
-use model::{AnswerSample, Arrivals, CellIndex, Phase, Scenarios, Shape};
+use model::{AnswerSample, CellIndex, Phase, Scenarios};
 use server::Site;
 
 use super::launch::TrialError;
@@ -12,8 +12,6 @@ use super::phases::Live;
 use super::shown::{PhaseResult, Shown};
 use super::{ConductError, answers};
 
-/// Users who warm up for a load without users who ask at once: enough to keep several threads of a server busy.
-const WARM_UP_USERS: u32 = 10;
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
@@ -87,11 +85,10 @@ impl Live<'_> {
     /// All workloads mixed, by users who ask at once.
     pub fn mixed_load(&self, workloads: &[PreparedWorkload], stop: Stop) -> Result<Load, TrialError> {
         let plan = &self.launch.run.record.plan;
-        let cells = plan.cells.iter();
         Ok(Load {
             // Not what the measured loads draw: a warm-up is no rehearsal of them.
             seed: !self.launch.purpose.seed(plan.seed),
-            connections: cells.map(|cell| warm_up_users(&cell.shape)).max().unwrap_or(1),
+            connections: self.launch.run.record.study.warm_up_users,
             backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), self.mixed(workloads)?, stop)
         })
@@ -138,12 +135,4 @@ impl Live<'_> {
 
 fn script(workload: &str, scenarios: &Scenarios, target: &Target) -> Result<Script, ConductError> {
     Script::new(scenarios, target).map_err(|source| ConductError::Script { workload: workload.to_owned(), source })
-}
-
-/// Users who warm up for a load: its own where they ask at once, else a few.
-fn warm_up_users(shape: &Shape) -> u32 {
-    match shape.arrivals {
-        Arrivals::Closed { think: None, .. } => shape.connections,
-        Arrivals::Closed { .. } | Arrivals::Open(_) => shape.connections.min(WARM_UP_USERS),
-    }
 }

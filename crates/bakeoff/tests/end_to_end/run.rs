@@ -198,45 +198,23 @@ fn a_ramp_up_comes_on_top_of_what_is_measured() {
     assert_eq!(seconds, [Some(1), Some(2)], "{cell:#}");
 }
 
-/// The server's own count of what it was asked has no room for a request in the rests.
+/// Answers take 5 ms, so one user gets at most 200 of them in a second.
 #[test]
-fn a_warm_up_in_bursts_rests_between_them() {
-    const ASSERTION: &str = r#"[[assertion]]
-name = "asked"
-http = { get = "/known/record", json = "$.paths['/page'].received" }
-when = "after"
-expect = ">= 1"
-
-[warmup]"#;
+fn as_many_users_warm_up_as_the_study_says() {
     let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("5ms"))]);
-    place.change("[warmup]", ASSERTION);
-    place.change("fixed = \"200ms\"", "fixed = \"5s\"\nburst = \"1s\"\nrest = \"1s\"");
-    place.run(&["check", "study.toml"]).ends_with(0).says("all workloads mixed; in bursts of 1 s with rests of 1 s");
+    place.change("concurrency = 2", "concurrency = 20").change("fixed = \"200ms\"", "fixed = \"1s\"\nconcurrency = 1");
+    place
+        .run(&["check", "study.toml"])
+        .ends_with(0)
+        .says("warm-up  1 s for every launch, all workloads mixed, by 1 user");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
     place.wait_for_mid_trial(1);
     started.signal("INT");
     started.end().ends_with(130);
-
     let trial = &place.trials()[0];
-    let good = |samples: &Value| -> Vec<u64> {
-        samples.as_array().unwrap().iter().map(|second| second["tally"]["good"].as_u64().unwrap()).collect()
-    };
-    let [bursts, rests] = ["samples", "rests"].map(|part| &trial["warm_up"][part]);
-    let begin = |samples: &Value| -> Vec<f64> {
-        samples.as_array().unwrap().iter().map(|second| second["start_s"].as_f64().unwrap()).collect()
-    };
-    assert_eq!((begin(bursts), begin(rests)), (vec![0.0, 2.0, 4.0], vec![1.0, 3.0]));
-    // Two users end what they have begun.
-    assert!(good(rests).iter().all(|good| *good <= 2) && good(bursts).iter().all(|good| *good > 2), "{trial:#}");
-    let looked_at = 2;
-    let counted: u64 = [bursts, rests, &trial["cells"][0]["samples"]].into_iter().flat_map(good).sum();
-    let assertion = trial["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == "asked").unwrap();
-    let asked: u64 = assertion["live"].as_str().unwrap().parse().unwrap();
-    // What was under way when each of the two loads ended is in no count of ours.
-    let under_way = 2 * 2;
-    assert!((looked_at + counted..=looked_at + counted + under_way).contains(&asked), "{asked}: {trial:#}");
-    let limits = place.report().limits;
-    assert!(limits.iter().any(|limit| limit.contains("bursts of 1 s with rests of 1 s")), "{limits:#?}");
+    let good = |load: &Value| load["samples"][0]["tally"]["good"].as_u64().unwrap();
+    let [warm_up, measured] = [&trial["warm_up"], &trial["cells"][0]].map(good);
+    assert!((1..=200).contains(&warm_up) && measured > 200, "{warm_up} and {measured}: {trial:#}");
 }
 
 /// A workload of steps beside one of a single request.

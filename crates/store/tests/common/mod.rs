@@ -15,7 +15,6 @@ use model::{
 pub fn run(name: &str, started: &str) -> StudyRecord {
     let timing = Timing {
         warm_up: WarmUp::Fixed(Duration::ZERO),
-        bursts: None,
         measure: Duration::from_secs(1),
         min_blocks: 5,
         max_blocks: 30,
@@ -57,6 +56,7 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             }],
             hooks: Hooks::default(),
             launches: model::Launches::OneAfterAnother,
+            warm_up_users: 1,
             timing: timing.clone(),
             quick: timing,
             decide: Decide {
@@ -81,7 +81,6 @@ pub fn run(name: &str, started: &str) -> StudyRecord {
             schedule: Schedule {
                 launches: model::Launches::OneAfterAnother,
                 warm_up: WarmUp::Fixed(Duration::ZERO),
-                bursts: None,
                 measure: Duration::from_secs(1),
                 min_blocks: 5,
                 max_blocks: 30,
@@ -129,7 +128,6 @@ pub fn trial(block: u32, position: u32) -> TrialRecord {
         answers: Vec::new(),
         warm_up: Some(WarmUpRecord {
             samples: vec![sample.clone()],
-            rests: Vec::new(),
             slices: Vec::new(),
             steady_at_s: None,
             steady_from_s: None,
