@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny docs schema settings
+.PHONY: demo test test-long known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny docs schema settings
 
 BAKEOFF = target/release/bakeoff
 
@@ -8,12 +8,15 @@ demo: ## The main job: a study on real JRuby, ending in a verdict and an HTML re
 	cargo build --release --locked --bin bakeoff
 	$(BAKEOFF) run studies/gocd-invokedynamic/study.toml --quick --html demo-report.html
 
-test: ## Formatting, lints and every test.
+test: ## What a change needs: formatting, lints and all tests but the long ones.
 	scripts/setup.sh test
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo test --workspace --locked
+	scripts/tests.sh
+
+test-long: ## The long tests: whole studies, every setting of every runtime; then FUZZ_SECONDS (20) of each fuzz target.
+	scripts/setup.sh test
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-20} fuzz/run.sh
+	scripts/tests.sh long
 
 known: ## A known 5 % difference and an exact A/A, found as what they are.
 	scripts/setup.sh known

@@ -9,6 +9,8 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1"
+# All at once: each processor has a target to compile and link.
+cargo build --locked --quiet --release --target "$host"
 for target in response template; do
     mkdir -p "corpus/$target" "artifacts/$target"
     cargo run --locked --quiet --release --target "$host" --bin "$target" -- \

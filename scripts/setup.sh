@@ -85,7 +85,7 @@ case $purpose in
     demo) need_java ;;
     probes) need_java; need "Python 3" python3 command -v python3 ;;
     studies) need_cloud_controller ;;
-    test) need_cloud_controller; need_tested_jdks; need_nginx; need_cxx ;;
+    test) need_cloud_controller; need_tested_jdks; need_nginx; need_cxx; need "ip" iproute2 command -v ip ;;
     fuzz) need_cxx ;;
     bench)
         need_nginx
@@ -139,4 +139,12 @@ if [ "${2-}" = --check ]; then
 fi
 [ ${#missing[@]} -eq 0 ] || install_from_debian
 [ "$purpose" != test ] || jdk_present 25 || echo "No JDK 25 here, nor a package of it: its tests are skipped, and those of JRuby 10.1 unless there is a JDK 21" >&2
+# Without what updates itself, and unoptimised: it is there in two minutes, and waits most of its time.
+need_nextest() {
+    cargo nextest show-config version >/dev/null 2>&1 && return
+    local version
+    version=$(sed -n 's/^nextest-version = "\(.*\)"/\1/p' .config/nextest.toml)
+    cargo install --locked --debug --no-default-features --features default-no-update cargo-nextest --version "$version"
+}
+[ "$purpose" != test ] || (cd "$(dirname "$0")/.." && need_nextest)
 [ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh

@@ -104,6 +104,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use needs::Need;
 
     #[test]
     fn the_floor_is_a_small_time_and_a_high_rate() {
@@ -120,8 +121,7 @@ mod tests {
     #[test]
     fn it_is_measured_on_the_studys_processors() {
         let processors = |list: &str| format!("Cpus_allowed_list:\t{list}");
-        if thread::available_parallelism().map_or(1, usize::from) < 2 {
-            println!("skipped: one processor");
+        if !needs::has(Need::Processors) {
             return;
         }
         let host = Isolation { server_cpus: vec![1], client_cpus: vec![0], own_network: false };

@@ -33,13 +33,15 @@ fn siblings_meet_only_in_model() {
         }
         for dependency in table(name, "dev-dependencies").iter().filter(|dependency| own.contains(dependency)) {
             assert!(
-                ["model", "knownserver"].contains(&dependency.as_str()),
+                ["model", "knownserver", "needs"].contains(&dependency.as_str()),
                 "the tests of crate {name} import its sibling {dependency}"
             );
         }
     }
     assert!(!table("model", "dependencies").iter().any(|dependency| own.contains(dependency)));
-    assert!(!table("knownserver", "dependencies").iter().any(|dependency| own.contains(dependency)));
+    for apart in ["knownserver", "needs"] {
+        assert!(!table(apart, "dependencies").iter().any(|dependency| own.contains(dependency)));
+    }
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

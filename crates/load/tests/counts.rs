@@ -7,12 +7,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by panicking")]
 
+mod ports;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,19 +48,6 @@ fn backends() -> Vec<Backend> {
     backends
 }
 
-/// An address that nobody listens on, of a port that the system gives to no connection (ip(7)): nginx is to find it
-/// free again after a restart.
-fn free_address() -> SocketAddr {
-    static TRIED: AtomicU16 = AtomicU16::new(0);
-    let first = std::process::id() as u16 % 12_000;
-    loop {
-        let port = 20_000 + (first + TRIED.fetch_add(1, Ordering::Relaxed)) % 12_000;
-        if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) {
-            return listener.local_addr().unwrap();
-        }
-    }
-}
-
 /// Waits until it is so.
 fn until(what: &str, so: impl Fn() -> bool) {
     let began = Instant::now();
@@ -78,7 +67,7 @@ struct Nginx {
 impl Nginx {
     fn start() -> Self {
         let folder = TempDir::new().unwrap();
-        let address = free_address();
+        let address = SocketAddr::from(([127, 0, 0, 1], ports::free(1)[0]));
         let place = folder.path().display();
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|kind| format!("    {kind}_temp_path {place}/{kind};\n"))

@@ -4,11 +4,11 @@
 
 mod behaviour;
 
-/// What the kernel does not have can not be tried.
+/// What the kernel does not have cannot be tried: all goes by epoll then.
 fn backend() -> model::Backend {
     let best = load::best_backend();
     if best != model::Backend::IoUring {
-        eprintln!("skipped: no io_uring here, so all goes by {best}");
+        needs::left_out(needs::Need::IoUring, format!("all goes by {best}"));
     }
     best
 }

@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::SettingSource;
 use model::study::{JavaProgram, Limits, Runtime, ServerSpec, Service, SettingKind};
+use needs::Need;
 use server::{Blame, Exit, LaunchError, Running, canary_ns, install};
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Result<Running, LaunchError> {
@@ -131,7 +132,7 @@ fn limited(limits: Limits, runtime: Runtime, dir: &tempfile::TempDir) -> Option<
     spec.limits = limits;
     let launched = launch(&spec, dir);
     if let Err(LaunchError::Isolation(error)) = &launched {
-        println!("skipped: {error}");
+        needs::left_out(Need::ControlGroups, error);
         return None;
     }
     Some(launched)
@@ -189,7 +190,7 @@ fn defaults_are_those_of_the_processors_and_the_memory_that_the_server_has() {
         let site = launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap();
         let launched = launcher.server(&installed, &site);
         if let Err(LaunchError::Isolation(error)) = &launched {
-            println!("skipped: {error}");
+            needs::left_out(Need::ControlGroups, error);
             return None;
         }
         Some(launched.unwrap().read_back(&flags, &[]).into_iter().map(|setting| setting.result).collect::<Vec<_>>())

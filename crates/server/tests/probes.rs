@@ -10,9 +10,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use common::{eventually, launcher, packages_of, ruby, skip, spec, study, toolbox};
+use common::{eventually, launcher, packages_of, ruby, spec, study, toolbox};
 use model::JvmUse;
 use model::study::{JavaProgram, JavaSpec, Runtime};
+use needs::Need;
 use server::{Others, Running, install};
 
 const CHURN: &str = include_str!("common/Churn.java");
@@ -33,7 +34,7 @@ fn launch(jdk: &str, jvm: &[&str], dir: &Path) -> Option<Running> {
     };
     let spec = spec(Runtime::Java { java, program: JavaProgram::Main("Churn.java".into()) }, &["{port}"], dir);
     if let Some(lacking) = server::lacking(&spec, dir) {
-        skip(&lacking.to_string(), &packages_of(jdk));
+        needs::left_out(Need::Package(&packages_of(jdk)), lacking);
         return None;
     }
     let installed = install(&spec, dir, &toolbox(dir)).unwrap();

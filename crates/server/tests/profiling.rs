@@ -9,9 +9,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::thread;
 
-use common::{get, launcher, packages_of, ruby, skip, spec, study, toolbox};
+use common::{get, launcher, packages_of, ruby, spec, study, toolbox};
 use model::profiling::{Recording, ThrowableKind};
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, Runtime, ServerSpec};
+use needs::Need;
 use server::{Running, RuntimeError, install};
 
 const RAISES: &str = include_str!("common/raises.rb");
@@ -68,7 +69,7 @@ fn jruby_counts_itself(version: &str, jdk: &str, trials: &[(bool, &str)]) {
             options.insert("management.enabled".into(), "true".into());
         }
         let installed = match install(&spec, dir.path(), &toolbox(dir.path())) {
-            Err(RuntimeError::Jdk(error)) => return skip(&error.to_string(), &packages_of(jdk)),
+            Err(RuntimeError::Jdk(error)) => return needs::left_out(Need::Package(&packages_of(jdk)), error),
             installed => installed.unwrap(),
         };
         let site = launcher.site(dir.path(), &dir.path().join(folder), &[]).unwrap();
@@ -102,7 +103,7 @@ fn jruby_10_1_counts_exceptions_itself() {
 fn raises_are_exact(version: &str, jdk: &str) {
     let dir = study("server.rb", RAISES);
     let installed = match install(&jruby(version, jdk, dir.path()), dir.path(), &toolbox(dir.path())) {
-        Err(RuntimeError::Jdk(error)) => return skip(&error.to_string(), &packages_of(jdk)),
+        Err(RuntimeError::Jdk(error)) => return needs::left_out(Need::Package(&packages_of(jdk)), error),
         installed => installed.unwrap(),
     };
     let launcher = launcher();

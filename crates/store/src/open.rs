@@ -2,15 +2,23 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
+use sqlx::migrate::{Migrate as _, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{Connection, SqliteConnection};
 
 use crate::error::{BUSY, StoreError, is_busy, is_shut};
 
-static MIGRATIONS: Migrator = sqlx::migrate!();
+/// Every form that the store has had, oldest first. What a release wrote is never changed here: its checksum is in the file.
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let migration = |version, description: &'static str, sql: &'static str| {
+        Migration::new(version, description.into(), MigrationType::Simple, sql.into(), false)
+    };
+    let all = vec![migration(1, "runs and trials", include_str!("../migrations/0001_runs_and_trials.sql"))];
+    Migrator { migrations: all.into(), ..Migrator::DEFAULT }
+});
 
 /// Marks a SQLite file as ours: "bake" in ASCII.
 const APPLICATION_ID: i64 = 0x6261_6b65;

@@ -268,6 +268,13 @@ impl Started {
         threads.filter_map(|thread| processors(&thread.path())).collect()
     }
 
+    /// The first thread of each load that is on.
+    pub fn loads(&self) -> Vec<PathBuf> {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
+        let is_first = |thread: &Path| fs::read_to_string(thread.join("comm")).is_ok_and(|name| name == "load-0\n");
+        threads.map(|thread| thread.path()).filter(|thread| is_first(thread)).collect()
+    }
+
     /// Whether it has said this on stderr.
     pub fn has_said(&self, text: &str) -> bool {
         fs::read_to_string(&self.err).unwrap_or_default().contains(text)

@@ -1,10 +1,12 @@
 //! Runs that are cut short: whatever happens, no process outlives them, nothing measured is lost, and they can go on.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use needs::Need;
+
 use crate::common::{Place, eventually, page};
+
 /// A server that does not heed TERM, and leaves a child behind that does not either.
 fn stubborn() -> Place {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
@@ -178,21 +180,14 @@ rm disk/filler
 echo "resumed with $?"
 "$BAKEOFF" --store disk/store.db show --json > after.json
 "#;
-    let own_mounts = |script: &str, folder: &Path| {
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "--map-root-user", "sh", "-c", script]).current_dir(folder);
-        command.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff"));
-        command
-    };
-    let trial = Place::new();
-    let allowed = own_mounts("mkdir disk && mount -t tmpfs tmpfs disk", &trial.path("")).output();
-    if !allowed.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this system lets us mount no file system of our own");
+    if !needs::has(Need::Mounts) {
         return;
     }
-
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
-    let ran = place.start(&mut own_mounts(SCENE, &place.path(""))).end().ends_with(0);
+    let mut own_mounts = Command::new("unshare");
+    own_mounts.args(["--mount", "sh", "-c", SCENE]).current_dir(place.path(""));
+    own_mounts.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff"));
+    let ran = place.start(&mut own_mounts).end().ends_with(0);
     ran.says("stopped with 1").says("resumed with 0").says("▼ WORSE");
     ran.complains("what was measured is stored, --resume goes on");
     assert!(["no room left", "No space left"].iter().any(|reason| ran.stderr.contains(reason)), "{}", ran.stderr);

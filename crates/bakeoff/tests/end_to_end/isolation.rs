@@ -5,11 +5,11 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use model::fitness::{Examination, Fitness};
 use model::{FindingId, Severity};
+use needs::Need;
 
 use crate::common::{Place, eventually, findings, knownserver, page, processors, script, text_of};
 
@@ -21,8 +21,7 @@ fn same_twice() -> Place {
 
 #[test]
 fn a_port_that_is_taken_outside_is_free_in_a_network_of_its_own() {
-    if !networks_are_permitted() {
-        println!("skipped: no network namespace can be made here");
+    if !needs::has(Need::Network) {
         return;
     }
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -43,8 +42,7 @@ fn a_port_that_is_taken_outside_is_free_in_a_network_of_its_own() {
 
 #[test]
 fn limits_are_a_treatment_that_is_read_back() {
-    if !groups_are_permitted() {
-        println!("skipped: no control group can be made here");
+    if !needs::has(Need::ControlGroups) {
         return;
     }
     // A fifth of a core answers 40 a second at most.
@@ -73,8 +71,7 @@ fn limits_are_a_treatment_that_is_read_back() {
 /// A worker beside the server needs 100 MB again and again.
 #[test]
 fn a_server_that_loses_workers_to_its_memory_limit_is_shown() {
-    if !groups_are_permitted() {
-        println!("skipped: no control group can be made here");
+    if !needs::has(Need::ControlGroups) {
         return;
     }
     let place = same_twice();
@@ -110,27 +107,9 @@ fn is_of_nobody(group: &str) -> bool {
     pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
-/// Whether this process may make networks of its own.
-fn networks_are_permitted() -> bool {
-    Command::new("unshare").args(["-n", "true"]).status().is_ok_and(|status| status.success())
-}
-
-/// Whether this process may make control groups that limit.
-fn groups_are_permitted() -> bool {
-    let probe = |kind: &str| {
-        let folder = Path::new("/sys/fs/cgroup").join(kind).join(format!("test-{}", std::process::id()));
-        let made = fs::create_dir(&folder).is_ok();
-        let _ = fs::remove_dir(&folder);
-        made
-    };
-    let unified = fs::read_to_string("/sys/fs/cgroup/cgroup.controllers").unwrap_or_default();
-    if unified.contains("cpu") { probe("") } else { probe("cpu") && probe("memory") }
-}
-
 #[test]
 fn server_and_load_keep_to_their_processors() {
-    if thread::available_parallelism().map_or(1, usize::from) < 2 {
-        println!("skipped: one processor");
+    if !needs::has(Need::Processors) {
         return;
     }
     let place = same_twice();
@@ -178,8 +157,8 @@ fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
     shown.says("assertions threads threads named /known/, before the loads; expected one: 1; two: >= 1");
     // As this process may, so says the check.
     let lacks = |what: &str| shown.stdout.contains(what);
-    assert_eq!(lacks("! `limits` cannot be kept here"), !groups_are_permitted(), "{}", shown.stdout);
-    assert_eq!(lacks("! a network of its own"), !networks_are_permitted(), "{}", shown.stdout);
+    assert_eq!(lacks("! `limits` cannot be kept here"), !Need::ControlGroups.is_here(), "{}", shown.stdout);
+    assert_eq!(lacks("! a network of its own"), !Need::Network.is_here(), "{}", shown.stdout);
     assert!(!lacks("! processors"), "{}", shown.stdout);
 
     place.change("\"0.5\"", "\"500\"");
@@ -191,8 +170,7 @@ fn a_check_shows_what_the_processes_get_and_what_they_cannot_have() {
 
     let mut powerless = Command::new("setpriv");
     powerless.arg("--bounding-set=-all");
-    if !Command::new("setpriv").args(["--bounding-set=-all", "true"]).status().is_ok_and(|status| status.success()) {
-        println!("skipped: capabilities cannot be given up here");
+    if !needs::has(Need::Capabilities) {
         return;
     }
     powerless.arg(env!("CARGO_BIN_EXE_bakeoff")).args(["check", "study.toml"]).current_dir(place.path("."));

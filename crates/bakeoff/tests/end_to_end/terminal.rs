@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use knownserver::{KnownServer, Script};
+use needs::Need;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
 use crate::common::{Place, eventually};
@@ -75,18 +76,16 @@ impl Drop for OnTerminal {
 #[test]
 fn a_foreign_address_is_loaded_only_after_a_yes() {
     let place = Place::new();
-    let is_alone = |tool: &mut Command| tool.args(["-rn", "true"]).status().is_ok_and(|status| status.success());
     // Exit code 1 is that of a server that cannot be reached.
     for (answer, code) in [("n\n", 2), ("\n", 2), ("yeah\n", 2), ("Yes\n", 1), ("y\n", 1)] {
-        if code == 1 && !is_alone(&mut Command::new("unshare")) {
-            eprintln!("skipped: no network namespace can be made here");
+        if code == 1 && !needs::has(Need::Network) {
             continue;
         }
         // TEST-NET-1 (RFC 5737): nobody is there, and nobody is asked, since only a network without a way out is.
         let asking = place.bakeoff(&["load", "http://192.0.2.1/", "-n", "1"]);
         let command = if code == 1 {
             let mut alone = Command::new("unshare");
-            alone.arg("-rn").arg(asking.get_program()).args(asking.get_args());
+            alone.arg("--net").arg(asking.get_program()).args(asking.get_args());
             alone
         } else {
             asking

@@ -503,6 +503,7 @@ impl Drop for Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use needs::Need;
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
 
@@ -511,7 +512,7 @@ mod tests {
 
     /// A backend with so many connections, and their other ends; `None` where there is no `io_uring`.
     fn connected(slots: usize) -> Option<(Uring, Vec<TcpStream>)> {
-        let made = Uring::new(slots, true).inspect_err(|why| eprintln!("skipped: io_uring does not work here: {why}"));
+        let made = Uring::new(slots, true).inspect_err(|why| needs::left_out(Need::IoUring, why));
         let mut uring = made.ok()?;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = SocketAddrAny::from(listener.local_addr().unwrap());

@@ -243,8 +243,8 @@ fn a_long_body_is_counted_to_the_byte_though_it_is_not_seen() {
 #[test]
 fn an_answer_that_never_comes_times_out_and_the_load_ends() {
     let server = faulty(Fault::NeverAnswer);
-    let time_limit = Duration::from_millis(30);
-    let summary = run(&Load { time_limit, ..load_of(server.addr(), 2, Stop::Count(8)) });
+    let time_limit = Duration::from_secs(1);
+    let summary = run(&Load { time_limit, ..load_of(server.addr(), 4, Stop::Count(8)) });
     assert_eq!(summary.tally.failures, [(Failure::TimedOut, 8)].into());
     assert_eq!(summary.connections_opened, 8);
     let summary = run(&load_of(server.addr(), 2, Stop::After(Duration::from_millis(50))));
@@ -267,7 +267,7 @@ fn an_answer_without_end_times_out_and_the_load_ends() {
             });
         }
     });
-    let load = Load { time_limit: Duration::from_millis(50), ..load_of(address, 2, Stop::Count(6)) };
+    let load = Load { time_limit: Duration::from_millis(300), ..load_of(address, 2, Stop::Count(6)) };
     assert_eq!(run(&load).tally.failures, [(Failure::TimedOut, 6)].into());
 }
 
@@ -323,7 +323,7 @@ fn a_request_can_ask_for_a_connection_of_its_own() {
 #[test]
 fn an_answer_by_the_end_of_the_stream_waits_for_it() {
     let address = canned(b"HTTP/1.1 200 OK\r\n\r\nok", false);
-    let load = Load { time_limit: Duration::from_millis(30), ..load_of(address, 1, Stop::Count(2)) };
+    let load = Load { time_limit: Duration::from_secs(1), ..load_of(address, 1, Stop::Count(2)) };
     assert_eq!(run(&load).tally.failures, [(Failure::TimedOut, 2)].into());
 }
 
@@ -579,5 +579,5 @@ fn one_ask_says_why_there_is_no_answer() {
         FetchError::Wire(WireError::Malformed(Malformed::Version))
     ));
     let silent = faulty(Fault::NeverAnswer);
-    assert!(matches!(failure(silent.addr(), Duration::from_millis(30)), FetchError::TimedOut { received: 0, .. }));
+    assert!(matches!(failure(silent.addr(), Duration::from_secs(1)), FetchError::TimedOut { received: 0, .. }));
 }

@@ -1,7 +1,10 @@
 //! A real nginx in a folder of its own, and certificates for it.
 
+#[path = "../ports/mod.rs"]
+mod ports;
+
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -32,10 +35,7 @@ impl Nginx {
         for (name, bytes) in [("20", 20), ("1m", 1_000_000), ("8m", 8_000_000)] {
             fs::write(dir.join("www").join(name), vec![b'x'; bytes]).unwrap();
         }
-        // Held all at once, so that they differ.
-        let held: Vec<_> = (0..4).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let ports: Vec<u16> = held.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
-        drop(held);
+        let ports = ports::free(4);
         let mut servers = servers.replace("{dir}", dir.to_str().unwrap());
         for (index, port) in ports.iter().enumerate() {
             servers = servers.replace(&format!("{{{index}}}"), &port.to_string());

@@ -4,7 +4,6 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -85,28 +84,6 @@ pub fn ruby(script: &str) -> Runtime {
 
 pub fn command(command: &str) -> Runtime {
     Runtime::Command { command: command.into() }
-}
-
-/// Says that a test is left out for what this machine lacks. Where `CI` is set that has to be something that the system has no
-/// package for: what there is one for, `scripts/setup.sh test` has installed.
-#[track_caller]
-pub fn skip(lacking: &str, packages: &[String]) {
-    let there: Vec<&String> = packages.iter().filter(|package| is_packaged(package)).collect();
-    assert!(
-        std::env::var_os("CI").is_none() || there.is_empty(),
-        "{lacking}: CI leaves out nothing that there is a package for, and there is {there:?}"
-    );
-    println!("skipped: {lacking}");
-}
-
-/// Whether the system's package manager has a package, installed or not.
-fn is_packaged(package: &str) -> bool {
-    let requested = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", package]).output();
-    requested.is_ok_and(|requested| {
-        let reported = String::from_utf8_lossy(&requested.stdout).into_owned();
-        let candidate = reported.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
-        candidate.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
-    })
 }
 
 /// The packages of a JDK such as `17 or 21`.

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use common::{RUBY_SERVER, get, launcher, packages_of, requested, skip, spec, study, toolbox};
+use common::{RUBY_SERVER, get, launcher, packages_of, requested, spec, study, toolbox};
 use model::study::{JavaProgram, JavaSpec, JrubyProgram, RequestedSetting, Runtime, ServerSpec, SettingKind};
 use model::{Setting, SettingResult};
+use needs::Need;
 use server::{LaunchError, install};
 use table::{Case, Expect, GROUPS, Group, On};
 
@@ -86,7 +87,7 @@ fn command_mri() {
 /// Runs every group of a runtime; all that differs from the table is shown together.
 fn run(on: On) {
     if let Some((lacking, packages)) = absent(on) {
-        return skip(&format!("{} ({lacking})", on.name()), &packages);
+        return needs::left_out(Need::Package(&packages), format!("{} ({lacking})", on.name()));
     }
     let wrong: Vec<String> = GROUPS.iter().filter(|group| group.on == on).flat_map(misjudged).collect();
     assert!(wrong.is_empty(), "{}: {:#?}", on.name(), wrong);
@@ -256,7 +257,7 @@ fn absent(on: On) -> Option<(String, Vec<String>)> {
 fn an_archive_that_the_jvm_has_mapped_is_in_effect() {
     for on in [On::Jdk17, On::Jdk25] {
         if let Some((lacking, packages)) = absent(on) {
-            skip(&format!("{} ({lacking})", on.name()), &packages);
+            needs::left_out(Need::Package(&packages), format!("{} ({lacking})", on.name()));
             continue;
         }
         let dir = study("Server.java", SERVER);
