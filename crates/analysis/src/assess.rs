@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use model::{ChangedSeries, Effect, StudyRecord};
+use model::{ChangedSeries, Effect, Finding, StudyRecord};
 
-use crate::audit::{self, Found};
+use crate::audit;
 use crate::blocks::{self, BlockState};
 use crate::boundaries::Boundaries;
 use crate::compare::{BASELINE, Primary};
@@ -23,7 +23,7 @@ pub struct Assessment<'a> {
     /// The measured blocks, and which of them are used.
     pub(crate) blocks: Vec<BlockState>,
     settled: OnceCell<Vec<Option<(Effect, Decision)>>>,
-    lasting: OnceCell<Vec<Found>>,
+    lasting: OnceCell<Vec<Finding>>,
     next: OnceCell<Next>,
     changed: OnceCell<Vec<ChangedSeries>>,
 }
@@ -57,7 +57,7 @@ impl Assessment<'_> {
     }
 
     /// The findings that no further block would lift.
-    pub(crate) fn lasting(&self) -> &[Found] {
+    pub(crate) fn lasting(&self) -> &[Finding] {
         self.lasting.get_or_init(|| audit::lasting(self))
     }
 

@@ -51,7 +51,7 @@ mod why;
 mod fixture;
 
 pub use assess::{Assessment, assess};
-pub use audit::{audit_load, explain};
+pub use audit::{RULES, Rule, audit_load};
 pub use blocks::excluded;
 pub use boundaries::Boundaries;
 pub use budget::{NoRoom, enough_for_profiling};

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::fmt;
 
 use model::study::WarmUp;
-use model::{Effect, FindingId, Launches, Outcome, StudyRecord, TrialKey, TrialRecord, WarmUpLength};
+use model::{
+    Effect, Finding, FindingId, Launches, Outcome, Severity, StudyRecord, TrialKey, TrialRecord, WarmUpLength,
+};
 
 use crate::assess::Assessment;
-use crate::audit::{self, Found};
+use crate::audit;
 use crate::sequential::Decision;
 use crate::{pace, steady};
 
@@ -53,7 +55,7 @@ impl fmt::Display for Stop {
             Self::Exhausted => f.write_str("all planned blocks have run"),
             Self::Hopeless { variant } => write!(f, "the first {HOPELESS} launches of {variant} failed"),
             Self::Vetoed { findings } => {
-                let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+                let names: Vec<&str> = findings.iter().map(FindingId::name).collect();
                 write!(f, "whatever the numbers say, the comparison is invalid: {}", names.join(", "))
             }
         }
@@ -111,11 +113,8 @@ fn hopeless(record: &StudyRecord) -> Option<String> {
 }
 
 /// Those of these findings that are invalid, where they veto every verdict.
-pub fn veto(record: &StudyRecord, found: &[Found]) -> Option<Stop> {
-    let mut findings: Vec<FindingId> =
-        found.iter().filter(|found| found.finding.severity == model::Severity::Invalid).map(|f| f.finding.id).collect();
-    findings.sort_unstable();
-    findings.dedup();
+pub fn veto(record: &StudyRecord, found: &[Finding]) -> Option<Stop> {
+    let findings = audit::vetoing(found.iter().filter(|finding| finding.severity == Severity::Invalid));
     (audit::veto_all(record, found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
 }
 
@@ -226,7 +225,7 @@ mod tests {
         let answers = source.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.answers);
         answers.for_each(|answer| answer.unmet = vec!["nothing at $.pipelines".to_owned()]);
         let (record, stop) = conduct(&source);
-        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::Errors] });
+        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::new("errors")] });
         assert_eq!(record.trials.len(), 4);
     }
 
@@ -339,7 +338,7 @@ mod tests {
             trial.settings[0].result = SettingResult::Unknown { nearest: None };
         }
         let (record, stop) = conduct(&source);
-        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::SettingUnknown] });
+        assert_eq!(stop, Stop::Vetoed { findings: vec![FindingId::new("setting-unknown")] });
         assert_eq!(record.trials.len(), 2);
     }
 

@@ -92,7 +92,7 @@ mod tests {
             missing_profiling_runs(&assess(record, &boundaries), &stop).unwrap_err().to_string()
         };
         assert_eq!(
-            reported(&record, Stop::Vetoed { findings: vec![model::FindingId::Confounded] }),
+            reported(&record, Stop::Vetoed { findings: vec![model::FindingId::new("confounded")] }),
             "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
         );
         assert_eq!(

@@ -219,7 +219,7 @@ mod tests {
         assert!((change.at_s - AT as f64).abs() < 1e-9, "{change:?}");
         assert!((change.log_ratio() - 0.85_f64.ln()).abs() < 1e-9, "{change:?}");
         assert_eq!((series.key, series.cell, series.points.len()), (record.trials.last().unwrap().key, Some(1), 30));
-        change.causes.iter().map(|cause| (cause.name.clone(), cause.value.clone())).collect()
+        change.causes.iter().map(|cause| (cause.name.clone(), cause.value.to_string())).collect()
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
-    Arrivals, Comparison, Effect, Finding, FindingId, Interpretation, Launches, Metric, Mode, Report, Role,
-    StudyRecord, VariantIndex, Verdict, text,
+    Arrivals, Comparison, Effect, FactValue, Finding, Interpretation, Launches, Metric, Mode, Report, Role,
+    StudyRecord, Subject, VariantIndex, Verdict, text,
 };
 
 use crate::assess::Assessment;
-use crate::audit::{self, Found, confounded};
+use crate::audit::{self, confounded};
 use crate::boundaries::FIRST_LOOK;
 use crate::changepoint::SHORTEST;
 use crate::compare::{self, BASELINE, Primary};
@@ -73,7 +73,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         warming_up,
         warm_up_length: record.warm_up_length,
         changed: assessment.changed().to_vec(),
-        findings: found.into_iter().map(|found| found.finding).collect::<Vec<Finding>>(),
+        findings: found,
         host: record.host.clone(),
         differences: confounded::differences(record),
         reproduce: summary::reproduce(record),
@@ -82,23 +82,19 @@ pub fn analyse(assessment: &Assessment) -> Report {
     }
 }
 
-fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Found], variant: VariantIndex) -> Judgement {
+fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Finding], variant: VariantIndex) -> Judgement {
     let record = assessment.record;
     let primary = comparisons.iter().find(|c| c.role == Role::Primary && c.variant == variant);
-    let vetoing: Vec<&Finding> =
-        found.iter().filter(|found| found.vetoes(variant)).map(|found| &found.finding).collect();
-    let mut vetoes: Vec<FindingId> = vetoing.iter().map(|finding| finding.id).collect();
-    vetoes.sort_unstable();
-    vetoes.dedup();
+    let vetoing: Vec<&Finding> = found.iter().filter(|finding| audit::vetoes(finding, variant)).collect();
     let verdict = match primary {
-        _ if !vetoes.is_empty() => Verdict::Invalid { findings: vetoes },
+        _ if !vetoing.is_empty() => Verdict::Invalid { findings: audit::vetoing(vetoing.iter().copied()) },
         Some(primary) => weigh(assessment, primary),
         None => inconclusive(assessment, None),
     };
     let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
     let more = match &verdict {
-        // Findings come in the order of their rules, like the vetoes: the first is the first veto's.
-        Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(finding, names)),
+        // The first finding is the first vetoing rule's.
+        Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(record, finding, names)),
         Verdict::Inconclusive { effect: Some(_), .. } if is_same(record, variant) => {
             Some("Both are the same server: whatever differs between them is chance.".to_owned())
         }
@@ -216,15 +212,18 @@ fn sentence(record: &StudyRecord, verdict: &Verdict, names: [&str; 2], more: Opt
 }
 
 /// What a veto rests on, in short: its first fact, beside the variants' names where each has a value.
-fn fact(finding: &Finding, [name, baseline]: [&str; 2]) -> String {
-    let Some(first) = finding.facts.first() else { return finding.subject.clone() };
+fn fact(record: &StudyRecord, finding: &Finding, [name, baseline]: [&str; 2]) -> String {
+    let subject = finding.subject.text(&record.names());
     let short = |value: &str| text::shortened(value, LONGEST_FACT);
-    if let Some((of_baseline, of_variant)) = first.value.split_once(" | ") {
-        return format!("{}: {baseline} {}, {name} {}", first.name, short(of_baseline), short(of_variant));
-    }
     // A setting's subject has its colon already.
-    let mark = if finding.subject.contains(": ") { "," } else { ":" };
-    format!("{}{mark} {} {}", finding.subject, first.name, short(&first.value))
+    let mark = if matches!(finding.subject, Subject::Setting { .. } | Subject::Factor { .. }) { "," } else { ":" };
+    match finding.facts.first().map(|fact| (&fact.name, &fact.value)) {
+        None => subject,
+        Some((what, FactValue::One(value))) => format!("{subject}{mark} {what} {}", short(value)),
+        Some((what, FactValue::Sides([of_baseline, of_variant]))) => {
+            format!("{what}: {baseline} {}, {name} {}", short(of_baseline), short(of_variant))
+        }
+    }
 }
 
 /// "on is 4.8 % faster than off", whatever the metric; `latency` is what a latency is called here.
@@ -329,7 +328,7 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
 mod tests {
     use crate::boundaries::{Boundaries, Looks};
 
-    use model::{Setting, SettingResult, Severity};
+    use model::{FindingId, Setting, SettingResult, Severity};
 
     use super::*;
     use crate::{assess, fixture};
@@ -365,7 +364,7 @@ mod tests {
             say(Metric::Throughput, &Verdict::Equivalent { effect: effect([-1.1, -0.3, 0.6]) }),
             say(
                 Metric::Throughput,
-                &Verdict::Invalid { findings: vec![FindingId::ResponsesDiffer, FindingId::Errors] },
+                &Verdict::Invalid { findings: vec![FindingId::new("responses-differ"), FindingId::new("errors")] },
             ),
         ];
         insta::assert_snapshot!(said.join("\n"));
@@ -433,7 +432,7 @@ mod tests {
             report.judgements[0].sentence,
             "on against off is inconclusive: 2 of at least 5 blocks could be used."
         );
-        assert!(report.findings.iter().any(|finding| finding.id == FindingId::NotReplicated));
+        assert!(report.findings.iter().any(|finding| finding.id.name() == "not-replicated"));
     }
 
     #[test]
@@ -524,7 +523,7 @@ mod tests {
         settings.for_each(|setting: &mut Setting| setting.result = SettingResult::Overridden);
         let report = analyse(&record);
         let verdict = &report.judgements[0].verdict;
-        assert_eq!(*verdict, Verdict::Invalid { findings: vec![FindingId::SettingNotEffective] });
+        assert_eq!(*verdict, Verdict::Invalid { findings: vec![FindingId::new("setting-not-effective")] });
         assert_eq!(report.findings[0].severity, Severity::Invalid);
     }
 

@@ -4,9 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use analysis::{RULES, Rule};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use model::{FindingId, Mode, Profile, Think};
+use model::{Mode, Profile, Think};
 
 use crate::exit::{self, FailOn};
 use crate::output;
@@ -349,13 +350,13 @@ pub struct Doctor {
 pub struct Explain {
     /// The finding's id, such as `responses-differ`; all of them when absent.
     #[arg(value_parser = finding(), hide_possible_values = true)]
-    pub finding: Option<FindingId>,
+    pub finding: Option<&'static Rule>,
 }
 
 /// A finding by its id; of another name the nearest is shown.
-fn finding() -> impl TypedValueParser<Value = FindingId> {
-    let names = PossibleValuesParser::new(FindingId::ALL.map(FindingId::name));
-    names.try_map(|name| FindingId::from_name(&name).ok_or("no such finding"))
+fn finding() -> impl TypedValueParser<Value = &'static Rule> {
+    let names = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id.name()));
+    names.try_map(|name| RULES.iter().find(|rule| rule.id.name() == name).ok_or("no such finding"))
 }
 
 /// An IP address, an IPv6 one with or without brackets, maybe with a port.

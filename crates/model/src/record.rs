@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::study::SettingKind;
 use crate::{
-    CellIndex, ChangedOptions, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Plan, ProfilingRun,
+    CellIndex, ChangedOptions, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Names, Plan, ProfilingRun,
     ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpLength,
 };
 
@@ -50,6 +50,14 @@ impl StudyRecord {
     /// How many blocks are used at most, as far as it is fixed: by the horizon, before that by the plan.
     pub fn most_blocks(&self) -> u32 {
         self.horizon.unwrap_or(self.plan.schedule.max_blocks)
+    }
+
+    /// What its variants and cells are called.
+    pub fn names(&self) -> Names {
+        Names {
+            variants: self.study.variants.iter().map(|variant| variant.name.clone()).collect(),
+            cells: self.plan.cells.iter().map(|cell| cell.name(&self.study.workloads)).collect(),
+        }
     }
 
     /// The cell that decides; `None` where the primary metric is of all cells together, or of the launch.

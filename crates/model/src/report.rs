@@ -1,6 +1,7 @@
 //! A finished analysis as data: computed once, only rendered after that.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -8,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::warm_up::Spread;
 use crate::{
-    AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Outlook, Scalability,
-    Setting, TrialKey, VariantIndex, Verdict, WarmUpLength, WarmingUp, Why,
+    AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Names, Outlook,
+    Scalability, Setting, TrialKey, VariantIndex, Verdict, WarmUpLength, WarmingUp, Why,
 };
 
 /// Version of the published JSON form; raised when a reader would break.
@@ -92,6 +93,16 @@ pub struct Report {
     pub differences: Vec<EnvironmentDifference>,
     /// How to do it again.
     pub reproduce: Reproduce,
+}
+
+impl Report {
+    /// What its variants and cells are called.
+    pub fn names(&self) -> Names {
+        Names {
+            variants: self.variants.iter().map(|variant| variant.name.clone()).collect(),
+            cells: self.cells.iter().map(|cell| cell.name.clone()).collect(),
+        }
+    }
 }
 
 /// A verdict in words.
@@ -331,12 +342,46 @@ pub struct WarmUpSeries {
 /// Something that is not the same in two variants' processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentDifference {
-    /// What: `command line`, `environment`, `version`, `library`, with its name.
-    pub subject: String,
+    /// What.
+    pub aspect: Aspect,
     /// Its value in each variant; absent where it has none.
     pub values: Vec<Option<String>>,
     /// The factor that declares it; `None` makes it a confounder.
     pub factor: Option<String>,
+}
+
+/// What of the variants' processes is laid side by side, in the order shown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "name", rename_all = "kebab-case")]
+pub enum Aspect {
+    /// The version of something that runs the server.
+    Version(String),
+    /// The checksum of a file that is run.
+    Library(String),
+    /// The version of a gem.
+    Gem(String),
+    /// The checksum of an archive that the process has opened.
+    Opened(String),
+    /// How its Ruby was built.
+    Build(String),
+    /// The command line.
+    Command,
+    /// A variable of its environment.
+    Environment(String),
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version(name) => write!(f, "version {name}"),
+            Self::Library(name) => write!(f, "library {name}"),
+            Self::Gem(name) => write!(f, "gem {name}"),
+            Self::Opened(name) => write!(f, "loaded {name}"),
+            Self::Build(name) => write!(f, "Ruby's build {name}"),
+            Self::Command => f.write_str("command line"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+        }
+    }
 }
 
 /// How to do it again.

@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use model::load::{AddressUse, ScenarioLoad, TlsFacts, Transport};
 use model::sample::{OpenLoop, StepUse};
 use model::{
-    Arrivals, Backend, Failure, Finding, Histogram, LoadRecord, Malformed, Sample, Spacing, Tally, Think, Walked, text,
+    Arrivals, Backend, Failure, Finding, Histogram, LoadRecord, Malformed, Names, Sample, Spacing, Tally, Think,
+    Walked, text,
 };
 use serde::Serialize;
 
@@ -97,7 +98,7 @@ pub fn load(record: &LoadRecord, findings: &[Finding], style: Style) -> String {
     if parts.len() > 1 {
         page.table(&tables::parts(&parts, record.arrivals.is_open()));
     }
-    page.findings(&findings.iter().collect::<Vec<_>>());
+    page.findings(&findings.iter().collect::<Vec<_>>(), &Names::default());
     page.text
 }
 

@@ -121,6 +121,7 @@ fn findings(text: &mut String, report: &Report) {
         return;
     }
     text.push_str("## Findings\n\n");
+    let names = report.names();
     for finding in words::findings(report) {
         let _ = writeln!(
             text,
@@ -128,7 +129,7 @@ fn findings(text: &mut String, report: &Report) {
             words::severity_sign(finding.severity),
             finding.severity.name(),
             finding.id.name(),
-            escaped(&finding.subject)
+            escaped(&finding.subject.text(&names))
         );
         if !finding.facts.is_empty() {
             let _ = writeln!(text, "  - {}", escaped(&words::facts(finding).join(words::BETWEEN)));

@@ -419,7 +419,7 @@ pub fn differences(report: &Report) -> Table {
     table = table.names("declared by");
     let row =
         |difference: &model::report::EnvironmentDifference| {
-            let mut cells: Vec<Cell> = vec![difference.subject.as_str().into()];
+            let mut cells: Vec<Cell> = vec![difference.aspect.to_string().into()];
             cells.extend((0..report.variants.len()).map(|index| {
                 Cell::from(difference.values.get(index).and_then(Option::as_deref).unwrap_or(number::NONE))
             }));

@@ -1,7 +1,7 @@
 //! The report for a terminal, 80 columns or more.
 
 use model::warm_up::Lifetime;
-use model::{Finding, Report};
+use model::{Finding, Names, Report};
 
 use crate::tables::{self, Detail, Holds, Table};
 use crate::words::{self, Tone};
@@ -34,7 +34,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.crossings(report);
     page.warming_up(report);
     page.why(report);
-    page.findings(&words::findings(report));
+    page.findings(&words::findings(report), &report.names());
     page.goes_on(report);
     page.text
 }
@@ -151,7 +151,7 @@ impl Page {
     }
 
     /// Findings, in this order.
-    pub fn findings(&mut self, findings: &[&Finding]) {
+    pub fn findings(&mut self, findings: &[&Finding], names: &Names) {
         if findings.is_empty() {
             return;
         }
@@ -163,7 +163,7 @@ impl Page {
             let sign = format!("{} {}", words::severity_sign(finding.severity), finding.severity.name());
             let sign = self.painted(&sign, Tone::of_severity(finding.severity), true);
             let title = self.bold(finding.id.name());
-            self.wrapped(&format!("  {sign}  {title}  "), 4, &finding.subject);
+            self.wrapped(&format!("  {sign}  {title}  "), 4, &finding.subject.text(names));
             self.facts(&words::facts(finding));
             self.wrapped("    ", 4, &finding.meaning);
             self.wrapped("    → ", 6, &finding.remedy);

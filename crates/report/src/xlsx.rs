@@ -43,11 +43,12 @@ fn verdicts(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
 }
 
 fn findings(page: &mut Worksheet, report: &Report) -> Result<(), XlsxError> {
+    let names = report.names();
     let line = |finding: &Finding| {
         [
             finding.severity.name().to_owned(),
             finding.id.name().to_owned(),
-            finding.subject.clone(),
+            finding.subject.text(&names),
             words::facts(finding).join(words::BETWEEN),
             finding.meaning.clone(),
             finding.remedy.clone(),

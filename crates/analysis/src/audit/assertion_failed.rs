@@ -4,23 +4,30 @@ use std::collections::BTreeSet;
 
 use model::assertion::Assertion;
 use model::study::SettingKind;
-use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
+use model::{Finding, FindingId, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex, text};
 
 use super::settings::{self, Shown};
-use super::{Assessment, Found, launches, name};
+use super::{Assessment, Check, Rule, launches, name};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("assertion-failed"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/assertion-failed.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Characters of a value that is shown: a command may write much.
 const LONGEST_VALUE: usize = 80;
 
 /// Invalid for each assertion that saw something else in any launch, and for each that was to be the same everywhere and is not; a
 /// warning for each that no launch of a variant could read.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let missed = settings::shown(record, is_missed).into_iter().filter_map(|shown| found(record, &shown));
     missed.chain(unlike(record)).collect()
 }
 
 /// Assertions that were to see the same everywhere: one finding for each variant that does not agree with itself, or with the first.
-fn unlike(record: &StudyRecord) -> Vec<Found> {
+fn unlike(record: &StudyRecord) -> Vec<Finding> {
     let variants = &record.study.variants;
     let assertions =
         |variant: VariantIndex| variants[variant].assertions.iter().filter(|assertion| assertion.expect.is_same());
@@ -34,15 +41,14 @@ fn unlike(record: &StudyRecord) -> Vec<Found> {
             let list = |values: BTreeSet<&str>| {
                 values.into_iter().map(|value| text::shortened(value, LONGEST_VALUE)).collect::<Vec<_>>().join("; ")
             };
-            let found = Found::new(
-                FindingId::AssertionFailed,
+            let found = RULE.found(
                 Severity::Invalid,
-                format!("{}: {}", name(record, variant), assertion.name),
+                Subject::Setting { variant, name: assertion.name.clone() },
                 "The study says that this is the same in all launches of all variants, and it is not: they differ in more than \
                  the study compares.",
                 "Make it the same; or, where it belongs to what is compared, have the assertion expect what each variant shows.",
             );
-            let found = found.about(variant).with("seen", list(own));
+            let found = found.with("seen", list(own));
             let found = match first {
                 Some(first) => found.with(format!("seen of {}", name(record, first)), list(firsts)),
                 None => found,
@@ -65,13 +71,13 @@ fn is_missed(setting: &Setting) -> bool {
         && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
 }
 
-fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
+fn found(record: &StudyRecord, shown: &Shown) -> Option<Finding> {
     let Shown { variant, setting, launches: [missed, of] } = *shown;
     let assertion =
         record.study.variants.get(variant)?.assertions.iter().find(|assertion| assertion.name == setting.name);
     let made = |severity, meaning: &str, remedy: &str| {
-        let subject = format!("{}: {}", name(record, variant), setting.name);
-        Found::new(FindingId::AssertionFailed, severity, subject, meaning, remedy).about(variant)
+        let subject = Subject::Setting { variant, name: setting.name.clone() };
+        RULE.found(severity, subject, meaning, remedy)
     };
     let found = match &setting.result {
         SettingResult::Unverified { .. } if missed < of => return None,
@@ -80,8 +86,8 @@ fn found(record: &StudyRecord, shown: &Shown) -> Option<Found> {
             "Nobody saw whether the server has what the study says has to be seen in it.",
             "Read it by hand in the way that the assertion does, and mend the assertion; or remove it.",
         )
-        .with("not read", reason)
-        .with("expected", &setting.requested),
+        .with("not read", reason.as_str())
+        .with("expected", setting.requested.as_str()),
         _ => made(
             Severity::Invalid,
             "The study says what has to be seen in the running server, and something else was there: what was measured is \
@@ -142,10 +148,10 @@ mod tests {
 
     fn reported(record: &StudyRecord) -> Vec<(Severity, Vec<String>)> {
         let found = rule(record, &crate::assess(record, &Boundaries::standard()));
-        let facts = |found: &Found| -> Vec<String> {
-            found.finding.facts.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
+        let facts = |found: &Finding| -> Vec<String> {
+            found.facts.iter().map(|it| format!("{} {}", it.name, it.value)).collect()
         };
-        found.iter().map(|found| (found.finding.severity, facts(found))).collect()
+        found.iter().map(|found| (found.severity, facts(found))).collect()
     }
 
     #[test]

@@ -1,10 +1,17 @@
 //! The machine's speed was borrowed.
 
 use model::host::{Burst, burst};
-use model::{FindingId, Severity, StudyRecord};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found};
+use super::{Assessment, Check, Rule};
 use crate::robust;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("burst-credit"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/burst-credit.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Launches from which on a rise of steal is reported.
 const FEWEST: usize = 6;
@@ -13,16 +20,14 @@ const RISE_CORES: f64 = 0.1;
 
 /// A warning when steal rose during the run: when all of the last third of the launches lost more to the hypervisor than
 /// any of the first third, and 0.1 cores more in the median; a note on a machine of a type that is known to be burstable.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let rise = rise(record);
     let machine = record.host.machine.as_deref().filter(|machine| burst(machine) == Burst::Burstable);
     if rise.is_none() && machine.is_none() {
         return Vec::new();
     }
-    let found = Found::new(
-        FindingId::BurstCredit,
-        if rise.is_some() { Severity::Warning } else { Severity::Note },
-        "the host",
+    let found = RULE.found(if rise.is_some() { Severity::Warning } else { Severity::Note },
+        Subject::Host,
         "This machine may run fast only while its CPU credit lasts: early launches are then faster than late ones, and a run's \
          total says how long the machine had idled before.",
         "Measure on a machine without credits (or with unlimited ones), or wait until steal has gone.",

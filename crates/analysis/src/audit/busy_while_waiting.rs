@@ -1,10 +1,17 @@
 //! A launch used the host while another one was measured.
 
-use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex, Waited};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, Waited};
 
-use super::{Assessment, Found};
+use super::{Assessment, Check, Rule};
 use crate::blocks::{self, Trials};
 use crate::robust;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("busy-while-waiting"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/busy-while-waiting.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Cores that a waiting launch may use: on two processors it costs the one that is loaded at most this much of a half.
 const MAY_USE: f64 = 0.05;
@@ -13,7 +20,7 @@ const MAY_DIFFER: f64 = 0.25;
 
 /// A warning for each variant whose median launch used more than [`MAY_USE`] cores while it waited between its measured slices; invalid where
 /// that is [`MAY_DIFFER`] cores more than the stillest variant uses: it slows the others down and is not slowed down by them.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let trials = Trials::of(record);
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let waited = |variant: VariantIndex| -> Vec<Waited> {
@@ -30,16 +37,14 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let busy = cpu.iter().enumerate().filter(|(_, cores)| **cores > MAY_USE);
     busy.map(|(variant, used)| {
         let severity = if used - stillest > MAY_DIFFER { Severity::Invalid } else { Severity::Warning };
-        Found::new(
-            FindingId::BusyWhileWaiting,
+        RULE.found(
             severity,
-            record.study.variants[variant].name.clone(),
+            Subject::Variant { variant },
             "Side by side a launch is stopped while another one is loaded. This one worked on: it took processor time that the other would \
              have had.",
             "Find out why it could not be stopped: processes of another user cannot. Otherwise write `[design] launches = \
              \"one-after-another\"`.",
         )
-        .about(variant)
         .with("while it waited, median launch", format!("{used:.2} cores"))
         .with("the stillest variant", format!("{stillest:.2} cores"))
     })

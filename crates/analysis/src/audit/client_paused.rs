@@ -1,13 +1,20 @@
 //! The load generator stood still.
 
-use model::{FindingId, Severity, StudyRecord};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, name};
+use super::{Assessment, Check, Rule, name};
 use crate::blocks::{self, PAUSED_S};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("client-paused"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/client-paused.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning for the whole run when bakeoff stood still under load for more than half a second in a launch that counts.
 /// Launches of blocks that were excluded for it are no longer in the way.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let all = record.trials.iter().filter(|trial| !trial.key.pilot);
     let paused: Vec<_> =
@@ -16,10 +23,9 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
         return Vec::new();
     }
     let counts = paused.iter().any(|(trial, _)| used.contains(&trial.key.block));
-    let found = Found::new(
-        FindingId::ClientPaused,
+    let found = RULE.found(
         if counts { Severity::Warning } else { Severity::Note },
-        "the client",
+        Subject::Client,
         "bakeoff itself did not run for a while: it was stopped (SIGSTOP), or the whole machine was. Requests of that time \
          took as long as the pause, whatever the server did.",
         "Leave bakeoff running; on a virtual machine look for snapshots and migrations.",

@@ -1,9 +1,16 @@
 //! The load generator was the bottleneck.
 
-use model::{FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord};
+use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, cell_name, measured, name};
+use super::{Assessment, Check, Rule, measured};
 use crate::{metrics, robust};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("client-saturated"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/client-saturated.md"),
+    checks: &[Check::Run(rule), Check::Load(of_a_load)],
+};
 
 /// Cores used by the client's one thread from which on it may be what limits the load.
 const CLIENT_CORES: f64 = 0.7;
@@ -16,7 +23,7 @@ const SOME: f64 = 0.2;
 /// For each variant and cell: invalid when the client used more than 0.7 of its one core in the median launch, a
 /// warning when it did in a fifth of them. In an open loop invalid as well when it was late itself ([`late`]), in all
 /// launches together.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
@@ -32,14 +39,12 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             } else {
                 continue;
             };
-            let found = Found::new(
-                FindingId::ClientSaturated,
+            let found = RULE.found(
                 severity,
-                format!("{}, {}", name(record, variant), cell_name(record, cell)),
+                Subject::Cell { variant, cell },
                 "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
                 "Give the client a faster or a quieter core, or ask for something that costs the server more.",
             )
-            .about(variant)
             .with("client CPU, median launch", format!("{typical:.2} cores of 1"))
             .with("launches above 0.7", format!("{busy} of {}", cores.len()));
             all.push(with_send_delay(found, late));
@@ -60,7 +65,7 @@ fn late<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<u64> {
     (late as f64 > LATE_US.max(LATE_SHARE * response.quantile(0.5) as f64)).then_some(late)
 }
 
-fn with_send_delay(found: Found, late: Option<u64>) -> Found {
+fn with_send_delay(found: Finding, late: Option<u64>) -> Finding {
     match late {
         Some(late) => found.with("its own send delay, 99th percentile", format!("{:.1} ms", late as f64 / 1e3)),
         None => found,
@@ -69,7 +74,7 @@ fn with_send_delay(found: Found, late: Option<u64>) -> Found {
 
 /// Invalid when the client's threads used more than 0.7 of a core each in a step or stage of the load, or when an open
 /// loop's client was late itself ([`late`]).
-pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
+fn of_a_load(load: &LoadRecord) -> Option<Finding> {
     let parts = load.parts();
     let cores = |part: &Sample| part.client_cpu_s / part.length_s / load.threads as f64;
     let busiest = parts.iter().max_by(|(_, one), (_, other)| cores(one).total_cmp(&cores(other)));
@@ -79,14 +84,14 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
         return None;
     }
     let shown = format!("{busiest:.2} cores of 1 a thread");
-    let found = Found::new(
-        FindingId::ClientSaturated,
-        Severity::Invalid,
-        "the client",
-        "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
-        "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
-    )
-    .with("client CPU", if parts.len() > 1 { format!("{shown}, at {name}") } else { shown });
+    let found = RULE
+        .found(
+            Severity::Invalid,
+            Subject::Client,
+            "The client was so busy that its own speed limits what was measured: a faster server would look alike.",
+            "Give it more threads (--threads) where there are cores for them, or a machine of its own.",
+        )
+        .with("client CPU", if parts.len() > 1 { format!("{shown}, at {name}") } else { shown });
     Some(with_send_delay(found, late))
 }
 
@@ -110,7 +115,7 @@ mod tests {
         assert_eq!(of_a_load(&late), None);
         late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().send_delay.record(1_600));
         late.samples.iter_mut().for_each(|sample| sample.open.as_mut().unwrap().send_delay.record(1_600));
-        assert_eq!(of_a_load(&late).map(|found| found.finding.severity), Some(Severity::Invalid));
+        assert_eq!(of_a_load(&late).map(|found| found.severity), Some(Severity::Invalid));
     }
 
     #[test]
@@ -120,8 +125,8 @@ mod tests {
         record.arrivals = model::Arrivals::Closed { think: None, steps: vec![step(1), step(10), step(500)] };
         assert_eq!(of_a_load(&record), None);
         record.samples[20..].iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
-        let found = of_a_load(&record).unwrap().finding;
-        assert!(found.facts.iter().any(|fact| fact.value == "0.90 cores of 1 a thread, at 500"), "{found:?}");
+        let found = of_a_load(&record).unwrap();
+        assert!(found.facts.iter().any(|fact| fact.value == "0.90 cores of 1 a thread, at 500".into()), "{found:?}");
     }
 
     #[test]

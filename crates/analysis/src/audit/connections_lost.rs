@@ -1,16 +1,23 @@
 //! A server ended connections while it waited for its turn.
 
-use model::{FindingId, Severity, StudyRecord, TrialRecord, VariantIndex};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
 
-use super::{Assessment, Found};
+use super::{Assessment, Check, Rule};
 use crate::blocks::{self, Trials};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("connections-lost"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/connections-lost.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Part of the measured slices that may begin with connections to be made again.
 const FEW: f64 = 0.05;
 
 /// For each variant of which more than [`FEW`] of the measured slices began with lost connections: a note where all variants lose them
 /// alike, else a warning, since then only some of them are measured with new connections.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let trials = Trials::of(record);
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let share = |variant: VariantIndex| {
@@ -23,16 +30,14 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     let losing = shares.iter().enumerate().filter(|(_, share)| **share > FEW);
     losing
         .map(|(variant, share)| {
-            Found::new(
-                FindingId::ConnectionsLost,
+            RULE.found(
                 severity,
-                record.study.variants[variant].name.clone(),
+                Subject::Variant { variant },
                 "Side by side users keep their connections while another variant is loaded. This server ends them sooner, so that its slices \
                  begin with making new ones, which users of a busy server do not.",
                 "Raise the server's keep-alive time-out above the length of a round, for all variants alike, or write `[design] launches = \
                  \"one-after-another\"`.",
             )
-            .about(variant)
             .with("measured slices that began with new connections", format!("{:.0} %", share * 100.0))
         })
         .collect()

@@ -1,15 +1,22 @@
 //! Those who would have asked during a stall are missing from the latencies.
 
-use model::{FindingId, LoadRecord, Severity};
+use model::{Finding, FindingId, LoadRecord, Severity, Subject};
 
-use super::{Found, percent, stall};
+use super::{Check, Rule, percent, stall};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("coordinated-omission"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/coordinated-omission.md"),
+    checks: &[Check::Load(rule)],
+};
 
 /// Share of all requests that, missing, moves a percentile which people look at.
 const SOME: f64 = 0.001;
 
 /// A warning when, in a closed loop, more than 0.1 % of the requests that the usual rate would have brought are missing
 /// because the users waited while the server stood still.
-pub fn rule(load: &LoadRecord) -> Option<Found> {
+fn rule(load: &LoadRecord) -> Option<Finding> {
     if load.arrivals.is_open() {
         return None;
     }
@@ -18,10 +25,9 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
     let missing = gap.missed - f64::from(load.connections);
     let share = missing / (load.tally().ended() as f64 + missing);
     (missing > 0.0 && share > SOME).then(|| {
-        Found::new(
-            FindingId::CoordinatedOmission,
+        RULE.found(
             Severity::Warning,
-            "the latencies",
+            Subject::Latencies,
             "While the server stood still nobody requested it: those who would have waited longest are missing, and the high \
              percentiles are too good.",
             "Load at a fixed rate (-R) to see what users see: there latency counts from when a request was due.",

@@ -5,14 +5,21 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use model::{
-    CellRecord, Effect, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Tally, TrialRecord, VariantIndex,
-    sample, text,
+    CellRecord, Effect, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally, TrialRecord,
+    VariantIndex, sample, text,
 };
 
-use super::{Assessment, Found, RARER, cell_name, launches, measured, name, percent};
+use super::{Assessment, Check, RARER, Rule, launches, measured, percent, with_last_words};
 use crate::boundaries::Boundaries;
 use crate::compare::{self, BASELINE};
 use crate::sequential;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("errors"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/errors.md"),
+    checks: &[Check::Lasting(always_unmet), Check::Run(rule), Check::Load(of_a_load)],
+};
 
 /// Failed share that is worth a warning.
 const SOME: f64 = 0.01;
@@ -28,7 +35,7 @@ const ALWAYS: usize = 2;
 /// differences excludes zero (launches are the unit, as for every other number). A tenth of the study's α is shared out
 /// over variants and cells for that: a false veto takes a good result away, whatever the numbers say. Invalid for a variant whose answers,
 /// looked at closely, mostly lack what the study expects. What fails in a ramp-up, where all users ask at once, has failed, too.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     // Simulated, so only where there is something to compare.
     let boundaries = LazyCell::new(|| assessment.boundaries.shared_out(RARER * record.plan.cells.len()));
@@ -48,19 +55,18 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
 }
 
 /// Invalid for a variant none of whose answers, of two launches or more, is what the study expects.
-pub fn always_unmet(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn always_unmet(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let variants = 0..record.study.variants.len();
     variants.filter(|variant| is_always_unmet(record, *variant)).filter_map(|variant| unmet(record, variant)).collect()
 }
 
 /// A warning from 1 % failed, invalid from 50 %; a warning as well where good answers are those of an error status.
-pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
-    too_many("the load".to_owned(), &load.tally()).or_else(|| {
+fn of_a_load(load: &LoadRecord) -> Option<Finding> {
+    too_many(Subject::Load, &load.tally()).or_else(|| {
         let status = load.status.filter(|status| *status >= 400)?;
-        let found = Found::new(
-            FindingId::Errors,
+        let found = RULE.found(
             Severity::Warning,
-            "the load",
+            Subject::Load,
             "The first answer was an error already, so that answers of its status count as good: what was loaded is an error page.",
             "Ask for something that the server has: what good answers are is learnt from the first one.",
         );
@@ -68,28 +74,26 @@ pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
     })
 }
 
-fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Found> {
-    let subject = format!("{}, {}", name(record, variant), cell_name(record, cell));
-    let found = too_many(subject, tally)?.about(variant);
+fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Finding> {
+    let found = too_many(Subject::Cell { variant, cell }, tally)?;
     let failed = |trial: &&TrialRecord| {
         let own = trial.cells.iter().filter(|measured| measured.cell == cell);
         trial.outcome == Outcome::Completed && own.flat_map(CellRecord::whole).any(|sample| sample.tally.failed() > 0)
     };
     Some(match launches(record, variant).find(failed) {
-        Some(trial) => found.with_last_words(trial, ""),
+        Some(trial) => with_last_words(found, trial, ""),
         None => found,
     })
 }
 
-fn too_many(subject: String, tally: &Tally) -> Option<Found> {
+fn too_many(subject: Subject, tally: &Tally) -> Option<Finding> {
     let share = tally.failed_share();
     let severity = match share {
         share if share >= MOST => Severity::Invalid,
         share if share >= SOME => Severity::Warning,
         _ => return None,
     };
-    let found = Found::new(
-        FindingId::Errors,
+    let found = RULE.found(
         severity,
         subject,
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
@@ -109,7 +113,7 @@ fn both_sides(
     cell: usize,
     variant: VariantIndex,
     [baseline, other]: [&Tally; 2],
-) -> Option<Found> {
+) -> Option<Finding> {
     if variant == BASELINE || (baseline.failed_share() - other.failed_share()).abs() < ONE_POINT {
         return None;
     }
@@ -122,15 +126,13 @@ fn both_sides(
     let effect = differs(&differences, boundaries)?;
     let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
     Some(
-        Found::new(
-            FindingId::Errors,
+        RULE.found(
             Severity::Invalid,
-            format!("{} against {}, {}", name(record, variant), name(record, BASELINE), cell_name(record, cell)),
+            Subject::Against { variant, cell: Some(cell) },
             "One side fails more often than the other, so the two did not do the same work.",
             "Find out why (the statuses of each side, the logs of the server and of its services) and run again.",
         )
-        .about(variant)
-        .with("failed", format!("{} against {}", percent(other.failed_share()), percent(baseline.failed_share())))
+        .with("failed", [baseline, other].map(|tally| percent(tally.failed_share())))
         .with("difference, percentage points", format!("[{}, {}]", points(effect.low), points(effect.high))),
     )
 }
@@ -147,7 +149,7 @@ fn is_always_unmet(record: &StudyRecord, variant: VariantIndex) -> bool {
 }
 
 /// Answers that were looked at closely and mostly lack what the study expects.
-fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
+fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Finding> {
     let answers = || launches(record, variant).flat_map(|trial| &trial.answers);
     let mut missing: BTreeMap<&str, u64> = BTreeMap::new();
     for lack in answers().flat_map(|answer| &answer.unmet) {
@@ -157,15 +159,14 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
     if bad == 0 || 2 * bad < all {
         return None;
     }
-    let found = Found::new(
-        FindingId::Errors,
-        Severity::Invalid,
-        name(record, variant),
-        "The answers are not what the study expects, so something else than the work asked for was measured.",
-        "Look at the answer; correct the server, or the study's `expect`.",
-    )
-    .about(variant)
-    .with("answers that lack something", format!("{bad} of {all}"));
+    let found = RULE
+        .found(
+            Severity::Invalid,
+            Subject::Variant { variant },
+            "The answers are not what the study expects, so something else than the work asked for was measured.",
+            "Look at the answer; correct the server, or the study's `expect`.",
+        )
+        .with("answers that lack something", format!("{bad} of {all}"));
     Some(
         missing
             .into_iter()

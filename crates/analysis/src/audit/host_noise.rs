@@ -2,12 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use model::{FindingId, HostUse, Severity, StudyRecord, TrialRecord, VariantIndex};
+use model::{Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
 
-use super::{Assessment, Found, name, percent};
+use super::{Assessment, Check, Rule, percent};
 use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::compare::{self, BASELINE};
 use crate::{robust, sequential};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("host-noise"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/host-noise.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Canary times from which on their scatter is reported: those before and after five launches. Of fewer, two that chance put
 /// apart would already make a scatter.
@@ -21,7 +28,7 @@ const FEWEST_LAUNCHES: usize = 5;
 /// spare ones were left; a note when disturbed blocks could be excluded. The facts are what is beyond its floor.
 /// And a warning for each variant from which the hypervisor or other processes took more, or less, than from the baseline, block by
 /// block.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
     let one_sided = others
         .flat_map(|variant| DISTURBERS.iter().filter_map(move |taker| taker.one_sided(record, assessment, variant)));
@@ -58,17 +65,16 @@ const DISTURBERS: [Disturber; 2] = [
 
 impl Disturber {
     /// What is taken and goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
-    fn one_sided(&self, record: &StudyRecord, assessment: &Assessment, variant: VariantIndex) -> Option<Found> {
+    fn one_sided(&self, record: &StudyRecord, assessment: &Assessment, variant: VariantIndex) -> Option<Finding> {
         let pairs = compare::pairs(record, &assessment.blocks, variant, |trial| self.taken(trial));
         let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
         let effect = sequential::interval(&differences, assessment.boundaries)
             .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > self.floor)?;
         let written = |cores: f64| format!("{cores:+.2}").replace('-', "−");
         let [estimate, low, high] = [effect.estimate, effect.low, effect.high].map(written);
-        let found = Found::new(
-            FindingId::HostNoise,
+        let found = RULE.found(
             Severity::Warning,
-            format!("{} against {}", name(record, variant), name(record, BASELINE)),
+            Subject::Against { variant, cell: None },
             &format!(
                 "{} took more from one side than from the other, in the same blocks. Blocks do not cancel that: a part of the \
                  difference may be theirs.",
@@ -76,7 +82,7 @@ impl Disturber {
             ),
             self.remedy,
         );
-        Some(found.about(variant).with(self.what, format!("{estimate} cores [{low}, {high}]")))
+        Some(found.with(self.what, format!("{estimate} cores [{low}, {high}]")))
     }
 
     /// Cores taken while a launch was measured, the mean over its cells.
@@ -88,7 +94,7 @@ impl Disturber {
     }
 }
 
-fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
+fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Finding> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
     let excluded: Vec<_> = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded).collect();
     let kept =
@@ -108,13 +114,7 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
             "The host was disturbed now and then; those blocks were excluded, all variants of each, and repeated.",
         )
     };
-    let found = Found::new(
-        FindingId::HostNoise,
-        severity,
-        "the host",
-        meaning,
-        "Stop what else runs, or use a machine of its own.",
-    );
+    let found = RULE.found(severity, Subject::Host, meaning, "Stop what else runs, or use a machine of its own.");
     let found = beyond.iter().fold(found, |found, figure| found.with(figure.name, figure.reported()));
     let is_others = beyond.iter().any(|figure| figure.name == OTHERS);
     let found = match noisy_neighbour(record).filter(|_| is_others) {
@@ -125,7 +125,7 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Found> {
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let found = counts.fold(found, |found, (what, count)| found.with(what, count.to_string()));
     let reasons = excluded.iter().filter_map(|block| Some((block.index, block.disturbances.first()?)));
-    Some(reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason)))
+    Some(reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason.as_str())))
 }
 
 /// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
@@ -240,7 +240,7 @@ mod tests {
     fn facts(record: &StudyRecord) -> Vec<(String, String)> {
         let boundaries = Boundaries::standard();
         let found = rule(record, &crate::assess(record, &boundaries));
-        found.into_iter().flat_map(|found| found.finding.facts).map(|item| (item.name, item.value)).collect()
+        found.into_iter().flat_map(|found| found.facts).map(|item| (item.name, item.value.to_string())).collect()
     }
 
     fn pair(name: &str, value: &str) -> (String, String) {

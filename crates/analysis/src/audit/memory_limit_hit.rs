@@ -1,19 +1,26 @@
 //! Processes of a server were killed for lack of memory, and it went on without them.
 
-use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
+use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, VariantIndex, text};
 
-use super::{Assessment, Found, RARER, launches, name};
+use super::{Assessment, Check, RARER, Rule, launches};
 use crate::boundaries::{Boundaries, LAST_LOOK};
 use crate::compare::BASELINE;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("memory-limit-hit"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/memory-limit-hit.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// For each variant of which, or of whose baseline, the kernel killed processes in launches that went well: invalid when one
 /// side was hit in more of its launches than chance explains, else a warning. A tenth of the study's α is shared out over variants and
 /// over the looks that a run may take, one a block: it may be looked at, and end, after each of them.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
     let hit = (BASELINE + 1..sides.len()).filter(|variant| sides[BASELINE].hit + sides[*variant].hit > 0);
     let alpha = of_a_look(assessment.boundaries);
-    hit.map(|variant| against_baseline(record, variant, [&sides[BASELINE], &sides[variant]], alpha)).collect()
+    hit.map(|variant| against_baseline(variant, [&sides[BASELINE], &sides[variant]], alpha)).collect()
 }
 
 /// How often one look may find equal sides different, so that all looks at all variants together do so a tenth as often as verdicts may be
@@ -43,7 +50,7 @@ impl Side {
     }
 }
 
-fn against_baseline(record: &StudyRecord, variant: VariantIndex, sides: [&Side; 2], alpha: f64) -> Found {
+fn against_baseline(variant: VariantIndex, sides: [&Side; 2], alpha: f64) -> Finding {
     let differs = chance(sides.map(|side| side.hit), sides.map(|side| side.launches)) <= alpha;
     let (severity, meaning) = if differs {
         (
@@ -58,15 +65,13 @@ fn against_baseline(record: &StudyRecord, variant: VariantIndex, sides: [&Side; 
              so these are the speeds of servers that lose their workers.",
         )
     };
-    let both = |of: &dyn Fn(&Side) -> String| format!("{} | {}", of(sides[0]), of(sides[1]));
-    Found::new(
-        FindingId::MemoryLimitHit,
+    let both = |of: &dyn Fn(&Side) -> String| sides.map(of);
+    RULE.found(
         severity,
-        format!("{} against {}", name(record, variant), name(record, BASELINE)),
+        Subject::Against { variant, cell: None },
         meaning,
         "Raise `limits.memory`, or have the server need less (a smaller heap, fewer workers), and run again.",
     )
-    .about(variant)
     .with("launches with processes killed", both(&|side| format!("{} of {}", side.hit, side.launches)))
     .with("processes killed", both(&|side| text::count(side.kills)))
     .with("limit", both(&|side| side.limit.map_or_else(|| "none".to_owned(), |bytes| text::bytes(bytes as f64))))
@@ -91,7 +96,7 @@ fn choose(of: usize, taken: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::{found, gravest};
+    use crate::audit::testing::{found, gravest, values};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -129,9 +134,8 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
-        let values: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
-        assert_eq!(values, ["0 of 8 | 8 of 8", "0 | 16", "none | 64.0 MiB"]);
-        assert!(only.vetoes(1) && only.finding.subject == "on against off");
+        assert_eq!(values(only), ["0 of 8 | 8 of 8", "0 | 16", "none | 64.0 MiB"]);
+        assert_eq!((only.severity, &only.subject), (Severity::Invalid, &Subject::Against { variant: 1, cell: None }));
     }
 
     #[test]

@@ -1,44 +1,44 @@
-//! What makes a result untrue, or limits it: one rule a file, one page of `docs/findings` a rule.
+//! What makes a result untrue, or limits it: one rule a file, with its page of `docs/findings`. [`RULES`] lists them.
 
-pub mod assertion_failed;
-pub mod burst_credit;
-pub mod busy_while_waiting;
-pub mod client_paused;
-pub mod client_saturated;
+mod assertion_failed;
+mod burst_credit;
+mod busy_while_waiting;
+mod client_paused;
+mod client_saturated;
 pub mod confounded;
-pub mod connections_lost;
-pub mod coordinated_omission;
-pub mod errors;
-pub mod host_noise;
-pub mod memory_limit_hit;
-pub mod no_block_used;
-pub mod not_replicated;
-pub mod not_steady;
-pub mod options_overwritten;
-pub mod out_of_ports;
-pub mod pool_too_small;
-pub mod quick_mode;
-pub mod rate_not_kept;
-pub mod regime_change;
-pub mod responses_differ;
-pub mod setting_inert;
-pub mod setting_is_default;
-pub mod setting_not_effective;
-pub mod setting_refused;
-pub mod setting_unknown;
-pub mod setting_unverified;
-pub mod settings;
-pub mod shared_cores;
-pub mod stall;
-pub mod swapping;
-pub mod tear_down_failed;
-pub mod too_short;
-pub mod trial_failed;
+mod connections_lost;
+mod coordinated_omission;
+mod errors;
+mod host_noise;
+mod memory_limit_hit;
+mod no_block_used;
+mod not_replicated;
+mod not_steady;
+mod options_overwritten;
+mod out_of_ports;
+mod pool_too_small;
+mod quick_mode;
+mod rate_not_kept;
+mod regime_change;
+mod responses_differ;
+mod setting_inert;
+mod setting_is_default;
+mod setting_not_effective;
+mod setting_refused;
+mod setting_unknown;
+mod setting_unverified;
+mod settings;
+mod shared_cores;
+mod stall;
+mod swapping;
+mod tear_down_failed;
+mod too_short;
+mod trial_failed;
 
 use std::cmp::Reverse;
 
 use model::{
-    CellIndex, CellRecord, Fact, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, TrialRecord,
+    CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, TrialRecord,
     VariantIndex, text,
 };
 
@@ -48,174 +48,144 @@ use crate::compare::BASELINE;
 /// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
 const RARER: usize = 10;
 
-/// A finding and the variant whose comparison it concerns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The finding.
-    pub finding: Finding,
-    /// The variant; `None` concerns the whole run.
-    pub variant: Option<VariantIndex>,
-}
-
-impl Found {
-    fn new(id: FindingId, severity: Severity, subject: impl Into<String>, meaning: &str, remedy: &str) -> Self {
-        let (subject, meaning, remedy) = (subject.into(), meaning.to_owned(), remedy.to_owned());
-        Self { finding: Finding { id, severity, subject, facts: Vec::new(), meaning, remedy }, variant: None }
-    }
-
-    fn about(mut self, variant: VariantIndex) -> Self {
-        self.variant = Some(variant);
-        self
-    }
-
-    fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.finding.facts.push(Fact::new(name, value));
-        self
-    }
-
-    /// With the last that the services of a trial wrote, unless it is shown already.
-    fn with_last_words(self, trial: &TrialRecord, reported: &str) -> Self {
-        trial.service_logs.iter().fold(self, |found, (name, log)| match text::last_words(log, |_| true) {
-            Some(last) if !reported.contains(&last) => found.with(format!("service {name}'s last words"), last),
-            _ => found,
-        })
-    }
-
-    /// Whether it takes away the verdict on `variant`: its own and the baseline's findings do, and the run's.
-    pub fn vetoes(&self, variant: VariantIndex) -> bool {
-        let concerns = self.variant.is_none_or(|about| about == variant || about == BASELINE);
-        self.finding.severity == Severity::Invalid && concerns
-    }
-}
-
-/// A rule looks at a record and says what it found, mostly nothing.
-pub type Rule = fn(&StudyRecord, &Assessment) -> Vec<Found>;
-
-/// Rules about what is the same in every launch. Their vetoes stop a run at once: no further block would lift them.
-const LASTING: [Rule; 8] = [
-    responses_differ::rule,
-    errors::always_unmet,
-    setting_not_effective::rule,
-    setting_refused::rule,
-    setting_unknown::rule,
-    setting_is_default::rule,
-    assertion_failed::rule,
-    confounded::rule,
+/// All rules. Findings that are equally grave stand in this order.
+pub const RULES: &[Rule] = &[
+    responses_differ::RULE,
+    out_of_ports::RULE,
+    errors::RULE,
+    trial_failed::RULE,
+    memory_limit_hit::RULE,
+    tear_down_failed::RULE,
+    setting_not_effective::RULE,
+    setting_refused::RULE,
+    setting_unknown::RULE,
+    setting_is_default::RULE,
+    setting_inert::RULE,
+    setting_unverified::RULE,
+    assertion_failed::RULE,
+    options_overwritten::RULE,
+    pool_too_small::RULE,
+    confounded::RULE,
+    client_saturated::RULE,
+    rate_not_kept::RULE,
+    client_paused::RULE,
+    shared_cores::RULE,
+    burst_credit::RULE,
+    busy_while_waiting::RULE,
+    connections_lost::RULE,
+    host_noise::RULE,
+    swapping::RULE,
+    no_block_used::RULE,
+    not_replicated::RULE,
+    not_steady::RULE,
+    regime_change::RULE,
+    quick_mode::RULE,
+    stall::RULE,
+    coordinated_omission::RULE,
+    too_short::RULE,
 ];
 
-const OTHERS: [Rule; 22] = [
-    errors::rule,
-    trial_failed::rule,
-    memory_limit_hit::rule,
-    tear_down_failed::rule,
-    setting_inert::rule,
-    setting_unverified::rule,
-    options_overwritten::rule,
-    pool_too_small::rule,
-    client_saturated::rule,
-    rate_not_kept::rule,
-    client_paused::rule,
-    shared_cores::rule,
-    burst_credit::rule,
-    busy_while_waiting::rule,
-    connections_lost::rule,
-    host_noise::rule,
-    swapping::rule,
-    no_block_used::rule,
-    not_replicated::rule,
-    not_steady::rule,
-    regime_change::rule,
-    quick_mode::rule,
-];
+/// A rule: what it is called, what it may say, and what it looks at.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What its findings are called.
+    pub id: FindingId,
+    /// How grave they are at most.
+    pub gravest: Severity,
+    /// The page on it, Markdown: what it means, an example, how it is decided, what to do.
+    pub page: &'static str,
+    checks: &'static [Check],
+}
 
-/// Everything that all rules find, gravest first.
-pub fn audit(assessment: &Assessment) -> Vec<Found> {
-    let others = OTHERS.iter().flat_map(|rule| rule(assessment.record, assessment));
-    let mut found: Vec<Found> = assessment.lasting().iter().cloned().chain(others).collect();
-    found.sort_by_key(|found| (Reverse(found.finding.severity), found.finding.id));
-    found
+/// What a rule needs to look at, and its judgement on that: mostly nothing.
+#[derive(Debug, Clone)]
+enum Check {
+    /// What is the same in every launch. Its vetoes stop a run at once: no further block would lift them.
+    Lasting(OfRun),
+    /// A run, as far as it has gone.
+    Run(OfRun),
+    /// One load by itself.
+    Load(fn(&LoadRecord) -> Option<Finding>),
+}
+
+type OfRun = fn(&StudyRecord, &Assessment) -> Vec<Finding>;
+
+impl Rule {
+    fn found(&self, severity: Severity, subject: Subject, meaning: &str, remedy: &str) -> Finding {
+        debug_assert!(severity <= self.gravest, "{}", self.id.name());
+        let (meaning, remedy) = (meaning.to_owned(), remedy.to_owned());
+        Finding { id: self.id.clone(), severity, subject, facts: Vec::new(), meaning, remedy }
+    }
+}
+
+/// Everything that all rules find in a run, gravest first.
+pub fn audit(assessment: &Assessment) -> Vec<Finding> {
+    let of_rule = |rule: &Rule| {
+        let lasting = assessment.lasting().iter().filter(|finding| finding.id == rule.id).cloned();
+        let others = rule.checks.iter().flat_map(|check| match check {
+            Check::Run(look) => look(assessment.record, assessment),
+            Check::Lasting(_) | Check::Load(_) => Vec::new(),
+        });
+        lasting.chain(others).collect::<Vec<_>>()
+    };
+    gravest_first(RULES.iter().flat_map(of_rule).collect())
 }
 
 /// The findings that no further block would lift.
-pub fn lasting(assessment: &Assessment) -> Vec<Found> {
-    LASTING.iter().flat_map(|rule| rule(assessment.record, assessment)).collect()
+pub fn lasting(assessment: &Assessment) -> Vec<Finding> {
+    let of_check = |check: &Check| match check {
+        Check::Lasting(look) => look(assessment.record, assessment),
+        Check::Run(_) | Check::Load(_) => Vec::new(),
+    };
+    RULES.iter().flat_map(|rule| rule.checks).flat_map(of_check).collect()
 }
 
-/// Whether these findings take away the verdict on every variant.
-pub fn veto_all(record: &StudyRecord, found: &[Found]) -> bool {
-    (BASELINE + 1..record.study.variants.len()).all(|variant| found.iter().any(|found| found.vetoes(variant)))
-}
-
-/// A rule about one load by itself.
-pub type LoadRule = fn(&LoadRecord) -> Option<Found>;
-
-const OF_A_LOAD: [LoadRule; 7] = [
-    out_of_ports::rule,
-    errors::of_a_load,
-    client_saturated::of_a_load,
-    rate_not_kept::of_a_load,
-    stall::rule,
-    coordinated_omission::rule,
-    too_short::rule,
-];
-
-/// Everything that the rules for a load by itself find, gravest first.
+/// Everything that all rules find in a load by itself, gravest first.
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
-    let mut found: Vec<Finding> = OF_A_LOAD.iter().filter_map(|rule| Some(rule(load)?.finding)).collect();
+    let of_check = |check: &Check| match check {
+        Check::Load(look) => look(load),
+        Check::Lasting(_) | Check::Run(_) => None,
+    };
+    gravest_first(RULES.iter().flat_map(|rule| rule.checks).filter_map(of_check).collect())
+}
+
+fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| Reverse(finding.severity));
     found
 }
 
-/// The page on a rule, Markdown: what it means, how it is decided, what to do.
-pub fn explain(id: FindingId) -> &'static str {
-    macro_rules! page {
-        ($name:literal) => {
-            include_str!(concat!("../../../../docs/findings/", $name, ".md"))
-        };
-    }
-    match id {
-        FindingId::ResponsesDiffer => page!("responses-differ"),
-        FindingId::Errors => page!("errors"),
-        FindingId::TrialFailed => page!("trial-failed"),
-        FindingId::MemoryLimitHit => page!("memory-limit-hit"),
-        FindingId::TearDownFailed => page!("tear-down-failed"),
-        FindingId::SettingNotEffective => page!("setting-not-effective"),
-        FindingId::SettingRefused => page!("setting-refused"),
-        FindingId::SettingInert => page!("setting-inert"),
-        FindingId::SettingUnknown => page!("setting-unknown"),
-        FindingId::SettingIsDefault => page!("setting-is-default"),
-        FindingId::SettingUnverified => page!("setting-unverified"),
-        FindingId::AssertionFailed => page!("assertion-failed"),
-        FindingId::OptionsOverwritten => page!("options-overwritten"),
-        FindingId::PoolTooSmall => page!("pool-too-small"),
-        FindingId::Confounded => page!("confounded"),
-        FindingId::ClientSaturated => page!("client-saturated"),
-        FindingId::RateNotKept => page!("rate-not-kept"),
-        FindingId::ClientPaused => page!("client-paused"),
-        FindingId::SharedCores => page!("shared-cores"),
-        FindingId::BurstCredit => page!("burst-credit"),
-        FindingId::BusyWhileWaiting => page!("busy-while-waiting"),
-        FindingId::ConnectionsLost => page!("connections-lost"),
-        FindingId::HostNoise => page!("host-noise"),
-        FindingId::Swapping => page!("swapping"),
-        FindingId::NoBlockUsed => page!("no-block-used"),
-        FindingId::NotReplicated => page!("not-replicated"),
-        FindingId::NotSteady => page!("not-steady"),
-        FindingId::RegimeChange => page!("regime-change"),
-        FindingId::QuickMode => page!("quick-mode"),
-        FindingId::TooShort => page!("too-short"),
-        FindingId::Stall => page!("stall"),
-        FindingId::CoordinatedOmission => page!("coordinated-omission"),
-        FindingId::OutOfPorts => page!("out-of-ports"),
-    }
+/// Whether a finding takes away the verdict on `variant`: its own and the baseline's do, and those about no single variant.
+pub fn vetoes(finding: &Finding, variant: VariantIndex) -> bool {
+    let concerns = finding.subject.variant().is_none_or(|about| about == variant || about == BASELINE);
+    finding.severity == Severity::Invalid && concerns
 }
 
-/// A variant's name, for subjects.
+/// Whether these findings take away the verdict on every variant.
+pub fn veto_all(record: &StudyRecord, found: &[Finding]) -> bool {
+    (BASELINE + 1..record.study.variants.len()).all(|variant| found.iter().any(|finding| vetoes(finding, variant)))
+}
+
+/// The rules that take verdicts away by these findings, in their order.
+pub fn vetoing<'a>(found: impl IntoIterator<Item = &'a Finding>) -> Vec<FindingId> {
+    let mut rules: Vec<FindingId> = found.into_iter().map(|finding| finding.id.clone()).collect();
+    rules.dedup();
+    rules
+}
+
+/// With the last that the services of a trial wrote, unless it is shown already.
+fn with_last_words(finding: Finding, trial: &TrialRecord, reported: &str) -> Finding {
+    trial.service_logs.iter().fold(finding, |finding, (name, log)| match text::last_words(log, |_| true) {
+        Some(last) if !reported.contains(&last) => finding.with(format!("service {name}'s last words"), last),
+        _ => finding,
+    })
+}
+
+/// A variant's name.
 fn name(record: &StudyRecord, variant: VariantIndex) -> &str {
     record.study.variants.get(variant).map_or("?", |variant| variant.name.as_str())
 }
 
-/// A cell's name, for subjects.
+/// A cell's name.
 fn cell_name(record: &StudyRecord, cell: usize) -> String {
     record.plan.cells.get(cell).map_or_else(|| "?".to_owned(), |cell| cell.name(&record.study.workloads))
 }
@@ -244,11 +214,12 @@ pub(crate) mod testing {
     use super::*;
     use crate::Boundaries;
 
-    /// What a rule finds: severities and subjects.
-    pub fn found(rule: Rule, record: &StudyRecord) -> Vec<(Severity, String)> {
+    /// What a rule finds: severities, and subjects in words.
+    pub fn found(rule: OfRun, record: &StudyRecord) -> Vec<(Severity, String)> {
         let boundaries = Boundaries::standard();
+        let names = record.names();
         let found = rule(record, &crate::assess(record, &boundaries));
-        found.into_iter().map(|found| (found.finding.severity, found.finding.subject)).collect()
+        found.into_iter().map(|finding| (finding.severity, finding.subject.text(&names))).collect()
     }
 
     /// A load of so many seconds in a closed loop of ten, at so many good answers a second, each after 5 ms.
@@ -291,8 +262,13 @@ pub(crate) mod testing {
         }
     }
 
+    /// The values of a finding's facts, as printed.
+    pub fn values(finding: &Finding) -> Vec<String> {
+        finding.facts.iter().map(|fact| fact.value.to_string()).collect()
+    }
+
     /// The gravest severity that a rule finds.
-    pub fn gravest(rule: Rule, record: &StudyRecord) -> Option<Severity> {
+    pub fn gravest(rule: OfRun, record: &StudyRecord) -> Option<Severity> {
         found(rule, record).into_iter().map(|(severity, _)| severity).max()
     }
 }
@@ -316,18 +292,33 @@ mod tests {
         let mut load = testing::load(20, 1_000);
         load.samples.iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         let ids: Vec<FindingId> = audit_load(&load).into_iter().map(|finding| finding.id).collect();
-        assert_eq!(ids, [FindingId::ClientSaturated, FindingId::TooShort]);
+        assert_eq!(ids, [client_saturated::RULE.id, too_short::RULE.id]);
     }
 
     #[test]
-    fn every_rule_has_a_page_that_tells_the_three_things() {
-        for id in FindingId::ALL {
-            let page = explain(id);
+    fn every_rule_has_a_page_that_tells_the_four_things() {
+        for Rule { id, gravest, page, .. } in RULES {
             assert!(page.starts_with(&format!("# {}\n", id.name())), "{}", id.name());
-            for heading in ["## What it means", "## How it is decided", "## What to do"] {
+            for heading in ["## What it means", "## Example", "## How it is decided", "## What to do"] {
                 assert!(page.contains(heading), "{}: {heading}", id.name());
             }
+            let severity = page.split("\n\n").find(|part| part.starts_with("Severity: ")).unwrap();
+            let said = [Severity::Note, Severity::Warning, Severity::Invalid].into_iter();
+            assert_eq!(said.filter(|one| severity.contains(one.name())).max(), Some(*gravest), "{}", id.name());
         }
+    }
+
+    #[test]
+    fn the_book_lists_every_rule_once() {
+        let contents = include_str!("../../../../docs/SUMMARY.md");
+        let listed: Vec<&str> = contents
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("- [")?.strip_suffix(".md)")?.split_once("](findings/"))
+            .map(|(name, page)| if name == page { name } else { panic!("{name} leads to {page}") })
+            .collect();
+        let mut rules: Vec<&str> = RULES.iter().map(|rule| rule.id.name()).collect();
+        rules.sort_unstable();
+        assert_eq!(listed, rules);
     }
 
     #[test]
@@ -341,8 +332,8 @@ mod tests {
             .for_each(|t| t.settings[0].result = model::SettingResult::Overridden);
         let boundaries = Boundaries::standard();
         let found = audit(&crate::assess(&record, &boundaries));
-        assert_eq!(found[0].finding.id, FindingId::SettingNotEffective);
-        assert_eq!(found.last().unwrap().finding.id, FindingId::QuickMode);
-        assert!(found[0].vetoes(1) && !found.last().unwrap().vetoes(1));
+        assert_eq!(found[0].id, setting_not_effective::RULE.id);
+        assert_eq!(found.last().unwrap().id, quick_mode::RULE.id);
+        assert!(vetoes(&found[0], 1) && !vetoes(found.last().unwrap(), 1));
     }
 }

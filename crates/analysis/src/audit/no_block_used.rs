@@ -1,14 +1,21 @@
 //! A run that compared nothing.
 
-use model::{FindingId, Outcome, Severity, StudyRecord, TrialRecord, text};
+use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, text};
 
-use super::{Assessment, Found, trial_failed};
+use super::{Assessment, Check, Rule, trial_failed};
 use crate::blocks::Fate;
 use crate::next::Stop;
 
+pub const RULE: Rule = Rule {
+    id: FindingId::new("no-block-used"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/no-block-used.md"),
+    checks: &[Check::Run(rule)],
+};
+
 /// Invalid where launches were made and no block of them counts: there is nothing to compare. Nothing where other findings veto all
 /// verdicts, or a variant could not be launched: that is the cause, and reported as such.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let is_hopeless = || matches!(assessment.end(), Some(Stop::Hopeless { .. }));
     if record.trials.is_empty() || assessment.used() > 0 || is_hopeless() {
         return Vec::new();
@@ -28,10 +35,9 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
     } else {
         "Give a new run more time (`--budget`), or go on with this one (the command is at the report's end)."
     };
-    let found = Found::new(
-        FindingId::NoBlockUsed,
+    let found = RULE.found(
         Severity::Invalid,
-        "the run",
+        Subject::Run,
         "A block counts where every variant was launched and measured, on a host that nothing disturbed. No block of this run did, so \
          there is nothing to compare.",
         remedy,
@@ -64,8 +70,8 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(record, &assess(record, &boundaries));
         let [found] = &found[..] else { panic!("{found:?}") };
-        let facts = found.finding.facts.iter().map(|item| format!("{}: {}", item.name, item.value));
-        (facts.collect(), found.finding.remedy.clone())
+        let facts = found.facts.iter().map(|item| format!("{}: {}", item.name, item.value));
+        (facts.collect(), found.remedy.clone())
     }
 
     #[test]

@@ -1,13 +1,20 @@
 //! Too few launches for any verdict.
 
-use model::{FindingId, Severity, StudyRecord};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, no_block_used, trial_failed};
+use super::{Assessment, Check, Rule, no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("not-replicated"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/not-replicated.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
 /// are vetoed for good: more launches would not help.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let used = assessment.used();
     // Where no block counts at all, that is the finding.
     if used >= FIRST_LOOK || !no_block_used::rule(record, assessment).is_empty() {
@@ -27,10 +34,9 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
         "Go on with this run (the command is at the report's end)."
     };
     vec![
-        Found::new(
-            FindingId::NotReplicated,
+        RULE.found(
             Severity::Warning,
-            "the run",
+            Subject::Run,
             "Launches of one and the same server differ, by several per cent as a rule: with so few of them nothing can be \
              concluded from that.",
             remedy,
@@ -41,7 +47,7 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Finding, SettingResult};
+    use model::SettingResult;
 
     use super::*;
     use crate::audit::testing::gravest;
@@ -50,7 +56,7 @@ mod tests {
 
     fn find(record: &StudyRecord) -> Vec<Finding> {
         let boundaries = Boundaries::standard();
-        rule(record, &crate::assess(record, &boundaries)).into_iter().map(|found| found.finding).collect()
+        rule(record, &crate::assess(record, &boundaries))
     }
 
     #[test]

@@ -1,11 +1,21 @@
 //! A variant's speed had not settled.
 
 use model::study::WarmUp;
-use model::{Arrivals, CellRecord, FindingId, Mode, Outcome, Sample, Severity, StudyRecord, TrialRecord, sample, text};
+use model::{
+    Arrivals, CellRecord, Finding, FindingId, Mode, Outcome, Sample, Severity, StudyRecord, Subject, TrialRecord,
+    sample, text,
+};
 
-use super::{Assessment, Found, launches, name, percent};
+use super::{Assessment, Check, Rule, launches, percent};
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
 use crate::{metrics, robust};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("not-steady"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/not-steady.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
 const TREND: f64 = 0.05;
@@ -23,7 +33,7 @@ const NEGLIGIBLE: f64 = 0.1;
 /// Also for each whose compilers still took more than a tenth of what the server used, in the median launch of a full run.
 /// Where the time or the requests until warm decide, also for each variant with measured launches that never became warm:
 /// they are left out, and are the slow ones. Invalid from more than a tenth of its launches on.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     (0..record.study.variants.len())
         .flat_map(|variant| {
             let rules = [never_warm, never_steady, trending, compiling];
@@ -32,23 +42,21 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
         .collect()
 }
 
-fn never_warm(record: &StudyRecord, variant: usize) -> Option<Found> {
+fn never_warm(record: &StudyRecord, variant: usize) -> Option<Finding> {
     let primary = Some(record.study.decide.primary).filter(|metric| metric.is_of_warm_up())?;
     let own = || launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
     let never = own().filter(|trial| metrics::value(trial, primary, None).is_none()).count();
     let share = never as f64 / own().count().max(1) as f64;
     (never > 0).then(|| {
-        let found = Found::new(
-            FindingId::NotSteady,
+        let found = RULE.found(
             if share > NEGLIGIBLE { Severity::Invalid } else { Severity::Warning },
-            name(record, variant),
+            Subject::Variant { variant },
             "Launches that never became warm while their warm-up lasted are left out of what decides. They are those that take \
              longest: the rest are a selection.",
             "Decide by another metric, or find out why they do not settle (JIT, heap, caches): until they do, how long they \
              take is unknown.",
         );
         let found = found
-            .about(variant)
             .with("launches never warm", format!("{never} of {} ({})", own().count(), percent(share)));
         match record.warm_up_length {
             Some(length) => found.with("their warm-up lasted", format!("{:.0} s", length.seconds)),
@@ -57,7 +65,7 @@ fn never_warm(record: &StudyRecord, variant: usize) -> Option<Found> {
     })
 }
 
-fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
+fn never_steady(record: &StudyRecord, variant: usize) -> Option<Finding> {
     let length = record.warm_up_length.filter(|length| !length.established)?;
     if !matches!(record.plan.schedule.warm_up, WarmUp::Pilot { .. }) {
         return None;
@@ -68,42 +76,38 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Found> {
         .collect();
     let never = times.iter().filter(|time| time.is_none()).count();
     (never > 0).then(|| {
-        Found::new(
-            FindingId::NotSteady,
+        RULE.found(
             Severity::Warning,
-            name(record, variant),
+            Subject::Variant { variant },
             "It was not steady when its warm-up ended: what was measured is its speed after this long, not its speed in the \
              long run.",
             "Raise the cap of the warm-up; where that does not help, look at what keeps changing (JIT, heap, caches).",
         )
-        .about(variant)
         .with("launches never steady", format!("{never} of {}", times.len()))
         .with("measured after", format!("{:.0} s", length.seconds))
     })
 }
 
-fn trending(record: &StudyRecord, variant: usize) -> Option<Found> {
+fn trending(record: &StudyRecord, variant: usize) -> Option<Finding> {
     let trends: Vec<f64> = launches(record, variant)
         .filter(|trial| trial.outcome == Outcome::Completed)
         .filter_map(|t| trend(record, t))
         .collect();
     let typical = robust::median(&trends)?;
     (trends.len() >= FEWEST_LAUNCHES && typical.abs() > TREND).then(|| {
-        Found::new(
-            FindingId::NotSteady,
+        RULE.found(
             Severity::Warning,
-            name(record, variant),
+            Subject::Variant { variant },
             "Its speed was still changing while it was measured: the result depends on when it was taken.",
             "Warm up for longer; where it keeps falling, look for leaks, growing data or a machine that is being slowed down.",
         )
-        .about(variant)
         .with("change from the first to the second half, median launch", text::change(typical))
         .with("launches", trends.len().to_string())
     })
 }
 
 /// A quick run measures soon after the start, and says so itself.
-fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
+fn compiling(record: &StudyRecord, variant: usize) -> Option<Finding> {
     let measured = launches(record, variant).filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
     let used: Vec<Compiling> = measured.map(compiled).collect();
     let shares: Vec<f64> = used.iter().filter_map(|used| used.share()).collect();
@@ -111,10 +115,9 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
     let typical = robust::median(&shares)?;
     let is_warm = record.plan.mode == Mode::Quick || shares.len() < FEWEST_LAUNCHES || typical <= BUSY_SHARE;
     let compiling = robust::median(&cores).filter(|compiling| !is_warm && *compiling > BUSY_CORES)?;
-    let found = Found::new(
-        FindingId::NotSteady,
+    let found = RULE.found(
         Severity::Warning,
-        name(record, variant),
+        Subject::Variant { variant },
         "Its compilers were still at work while it was measured: what was measured is the speed of a server that is not warm \
          yet, and a part of its CPU time is theirs (less than by the clock where they wait for a processor).",
         "Warm up for longer; where there are few processors with fewer users (`[warmup] concurrency`), so that the compilers get \
@@ -122,7 +125,6 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Found> {
     );
     Some(
         found
-            .about(variant)
             .with("compiling by the clock, of the server's CPU time, median launch", percent(typical))
             .with("compiling in each second", text::seconds(compiling))
             .with("launches", shares.len().to_string()),

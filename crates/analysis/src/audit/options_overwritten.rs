@@ -1,16 +1,23 @@
 //! A start script assigned an option variable again without its old value.
 
 use model::study::SettingKind;
-use model::{ChangedOptions, FindingId, LaunchFacts, Severity, StudyRecord, VariantIndex};
+use model::{ChangedOptions, Finding, FindingId, LaunchFacts, Severity, StudyRecord, Subject, VariantIndex};
 
-use super::{Assessment, Found, launches, name};
+use super::{Assessment, Check, Rule, launches};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("options-overwritten"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/options-overwritten.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning for each variant and option variable of which a process that serves lacks a word, in any launch.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     (0..record.study.variants.len()).flat_map(|variant| of_variant(record, variant)).collect()
 }
 
-fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Found> {
+fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Finding> {
     let launches: Vec<_> = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).collect();
     let mut first: Vec<&ChangedOptions> = Vec::new();
     for changed in launches.iter().flat_map(|launch| overwritten(launch)) {
@@ -21,15 +28,13 @@ fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Found> {
     let found = |changed: &ChangedOptions| {
         let there = |launch: &&&LaunchFacts| overwritten(launch).any(|other| other.variable == changed.variable);
         let there = launches.iter().filter(there).count();
-        let found = Found::new(
-            FindingId::OptionsOverwritten,
+        let found = RULE.found(
             Severity::Warning,
-            format!("{}: {}", name(record, variant), changed.variable),
+            Subject::Setting { variant, name: changed.variable.clone() },
             "A start script assigned this variable again without its old value: the process that serves runs with the \
              script's options, and without those of the study's that are named as lost.",
             "Have the script add to it (JAVA_OPTS=\"$JAVA_OPTS ...\"), or assign in the script all that the server needs.",
         )
-        .about(variant)
         .with("the study's value", changed.requested.as_str())
         .with("the script's value", if changed.live.is_empty() { "(empty)" } else { changed.live.as_str() })
         .with("lost", changed.lost().join(" "))
@@ -84,17 +89,16 @@ mod tests {
         assert_eq!(found(rule, &record), [(Severity::Warning, "on: JAVA_OPTS".to_owned())]);
         let boundaries = Boundaries::standard();
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        let reported = |name| &found.finding.facts.iter().find(|fact| fact.name == name).unwrap().value;
+        let reported = |name| found.facts.iter().find(|fact| fact.name == name).unwrap().value.to_string();
         assert_eq!(reported("the script's value"), "-XX:+UseThreadPriorities -Djava.awt.headless=true");
         assert_eq!(reported("lost"), "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m");
         assert_eq!(reported("launches"), "7 of 7");
-        assert!(!found.vetoes(1));
-        assert!(found.finding.facts.iter().all(|fact| fact.name != "part of the treatment"));
+        assert!(found.facts.iter().all(|fact| fact.name != "part of the treatment"));
         let mut record = record;
         let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
         record.study.variants[1].treatment.push(RequestedSetting { factor: "options".to_owned(), kind, name, value });
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        assert_eq!(found.finding.facts.last().unwrap().value, "factor options");
+        assert_eq!(found.facts.last().unwrap().value, "factor options".into());
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! The client had no port left to connect from.
 
-use model::{Failure, FindingId, LoadRecord, Severity, text};
+use model::{Failure, Finding, FindingId, LoadRecord, Severity, Subject, text};
 
-use super::Found;
+use super::{Check, Rule};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("out-of-ports"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/out-of-ports.md"),
+    checks: &[Check::Load(rule)],
+};
 
 /// Invalid when a connection could not be made for want of a local port.
-pub fn rule(load: &LoadRecord) -> Option<Found> {
+fn rule(load: &LoadRecord) -> Option<Finding> {
     let tally = load.tally();
     let count = *tally.failures.get(&Failure::NoPorts)?;
-    let found = Found::new(
-        FindingId::OutOfPorts,
+    let found = RULE.found(
         Severity::Invalid,
-        "the load",
+        Subject::Load,
         "This machine, not the server, could make no more connections: each port that it may connect from was in use, or was kept back after its \
          last use.",
         "Keep connections open, spread them over several addresses of the server (--address), or allow more ports \
@@ -32,6 +38,6 @@ mod tests {
         refused.samples[3].tally.failures.insert(Failure::Connect, 500);
         assert_eq!(rule(&refused), None);
         refused.samples[5].tally.failures.insert(Failure::NoPorts, 1);
-        assert_eq!(rule(&refused).unwrap().finding.severity, Severity::Invalid);
+        assert_eq!(rule(&refused).unwrap().severity, Severity::Invalid);
     }
 }

@@ -1,13 +1,20 @@
 //! A pool is smaller than the users at once, so some of them only wait for their turn.
 
 use model::study::SettingKind;
-use model::{Arrivals, FindingId, Severity, StudyRecord, VariantIndex, text};
+use model::{Arrivals, Finding, FindingId, Severity, SharedSettings, StudyRecord, Subject, VariantIndex, text};
 
-use super::{Assessment, Found, cell_name, launches, name};
+use super::{Assessment, Check, Rule, cell_name, launches};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("pool-too-small"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/pool-too-small.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning for each pool (an assertion marked `pool`) that is smaller than the users of a closed loop who ask at once, one for all
 /// variants with that size. The size is the smallest that any launch had.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut small: Vec<Small> = Vec::new();
     for variant in 0..record.study.variants.len() {
         for (pool, size) in sizes(record, variant) {
@@ -38,7 +45,7 @@ fn sizes(record: &StudyRecord, variant: VariantIndex) -> Vec<(&str, f64)> {
     pools.filter_map(|assertion| Some((assertion.name.as_str(), size(&assertion.name)?))).collect()
 }
 
-fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
+fn found(record: &StudyRecord, small: &Small) -> Option<Finding> {
     let Small { pool, size, variants } = small;
     // Users who think ask one after the other, and an open loop's connections are no users.
     let users = |cell: &model::Cell| {
@@ -50,11 +57,7 @@ fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
     beyond.retain(|(users, _)| f64::from(*users) > *size);
     beyond.sort_unstable();
     let (fewest, most) = (beyond.first()?.0, beyond.last()?.0);
-    let whose = if variants.len() == record.study.variants.len() {
-        "all variants".to_owned()
-    } else {
-        variants.iter().map(|variant| name(record, *variant)).collect::<Vec<_>>().join(", ")
-    };
+    let of = vec![SharedSettings { variants: variants.clone(), names: vec![(*pool).to_owned()] }];
     let at = |users: u32| text::count(users.into());
     let meaning = format!(
         "The pool of {size} is smaller than {} concurrent requests: the figures at {} users and more are of waiting for the \
@@ -69,7 +72,7 @@ fn found(record: &StudyRecord, small: &Small) -> Option<Found> {
     );
     let cells: Vec<String> = beyond.iter().map(|(_, cell)| cell_name(record, *cell)).collect();
     Some(
-        Found::new(FindingId::PoolTooSmall, Severity::Warning, format!("{whose}: {pool}"), &meaning, &remedy)
+        RULE.found(Severity::Warning, Subject::Settings { of }, &meaning, &remedy)
             .with("size", size.to_string())
             .with("most users at once", at(most))
             .with("cells beyond it", cells.join(", ")),
@@ -119,13 +122,12 @@ mod tests {
     fn one_that_is_smaller_than_the_users_is_reported() {
         let small = record(["10", "20"], true);
         let boundaries = Boundaries::standard();
-        let [found] = &rule(&small, &crate::assess(&small, &boundaries))[..] else { panic!("one of two is too small") };
-        let finding = &found.finding;
-        assert_eq!((finding.severity, finding.subject.as_str()), (Severity::Warning, "off: connections"));
+        let [finding] = &rule(&small, &crate::assess(&small, &boundaries))[..] else {
+            panic!("one of two is too small")
+        };
+        assert_eq!(testing::found(rule, &small), [(Severity::Warning, "off: connections".to_owned())]);
         assert!(finding.meaning.starts_with("The pool of 10 is smaller than 20 concurrent requests:"), "{finding:#?}");
-        let facts: Vec<&str> = finding.facts.iter().map(|it| it.value.as_str()).collect();
-        assert_eq!(facts, ["10", "20", "pages@20"]);
-        assert!(!found.vetoes(1));
+        assert_eq!(testing::values(finding), ["10", "20", "pages@20"]);
         let both = record(["10", "10"], true);
         assert_eq!(testing::found(rule, &both), [(Severity::Warning, "all variants: connections".to_owned())]);
         let each = record(["10", "19.5"], true);

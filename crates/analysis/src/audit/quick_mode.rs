@@ -1,20 +1,26 @@
 //! The run was short on purpose.
 
-use model::{FindingId, Mode, Severity, StudyRecord};
+use model::{Finding, FindingId, Mode, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found};
+use super::{Assessment, Check, Rule};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("quick-mode"),
+    gravest: Severity::Note,
+    page: include_str!("../../../../docs/findings/quick-mode.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A note on every quick run.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     if record.plan.mode == Mode::Full {
         return Vec::new();
     }
     let schedule = &record.plan.schedule;
     vec![
-        Found::new(
-            FindingId::QuickMode,
+        RULE.found(
             Severity::Note,
-            "the run",
+            Subject::Run,
             "A quick run sees large effects only, and the speed soon after the start rather than in the long run.",
             "Run without --quick before relying on the result.",
         )

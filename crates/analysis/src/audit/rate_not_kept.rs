@@ -1,8 +1,15 @@
 //! Requests of an open loop were due faster than they were answered.
 
-use model::{FindingId, LoadRecord, Sample, Severity, StudyRecord, sample, text};
+use model::{Finding, FindingId, LoadRecord, Sample, Severity, StudyRecord, Subject, sample, text};
 
-use super::{Assessment, Found, cell_name, measured, name, percent};
+use super::{Assessment, Check, Rule, measured, percent};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("rate-not-kept"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/rate-not-kept.md"),
+    checks: &[Check::Run(rule), Check::Load(of_a_load)],
+};
 
 /// Part of what is due in the second half by which the unanswered may grow in it.
 const SHARE: f64 = 0.05;
@@ -10,7 +17,7 @@ const SHARE: f64 = 0.05;
 const FEW: u64 = 30;
 
 /// For each variant and open-loop cell: a warning when half of the launches or more did not keep up with the rate.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         for cell in 0..record.plan.cells.len() {
@@ -20,11 +27,9 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             if 2 * behind.len() < measured.len() {
                 continue;
             }
-            let subject = format!("{}, {}", name(record, variant), cell_name(record, cell));
             all.push(
                 worst
-                    .found(subject)
-                    .about(variant)
+                    .found(Subject::Cell { variant, cell })
                     .with("launches that fell behind", format!("{} of {}", behind.len(), measured.len())),
             );
         }
@@ -33,8 +38,8 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
 }
 
 /// A warning when the server did not keep up with the rate.
-pub fn of_a_load(load: &LoadRecord) -> Option<Found> {
-    Some(Behind::of(&load.samples)?.found("the server".to_owned()))
+fn of_a_load(load: &LoadRecord) -> Option<Finding> {
+    Some(Behind::of(&load.samples)?.found(Subject::Server))
 }
 
 /// A load that was not kept up with.
@@ -64,9 +69,8 @@ impl Behind {
         })
     }
 
-    fn found(&self, subject: String) -> Found {
-        Found::new(
-            FindingId::RateNotKept,
+    fn found(&self, subject: Subject) -> Finding {
+        RULE.found(
             Severity::Warning,
             subject,
             "Requests were due faster than they were answered, so each waited longer than the one before: how long depends on the \

@@ -3,12 +3,20 @@
 use std::collections::BTreeSet;
 
 use model::{
-    ChangedSeries, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, TrialKey, VariantIndex, text,
+    ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject, TrialKey,
+    VariantIndex, text,
 };
 
-use super::{Assessment, Found, cell_name, launches, name};
+use super::{Assessment, Check, Rule, cell_name, launches};
 use crate::compare::{self, BASELINE, Primary};
 use crate::{metrics, regimes, robust};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("regime-change"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/regime-change.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Part of the launches by which the two sides have to differ for a veto.
 const HALF: f64 = 0.5;
@@ -24,7 +32,7 @@ const FEWEST_WARMING: usize = 2;
 /// one side than on the other change in the same direction, and by as much as the two differ in all: which of the two is ahead
 /// is then a matter of how long was measured. A change of both sides alike, or far smaller than the difference, leaves the
 /// verdict what it is. A note where launches change after they were found steady and before they are measured.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let (inside, warming): (Vec<&ChangedSeries>, Vec<&ChangedSeries>) =
         assessment.changed().iter().partition(|series| series.cell.is_some());
     let variants = 0..record.study.variants.len();
@@ -33,7 +41,7 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
 }
 
 /// Of what was measured.
-fn within(record: &StudyRecord, assessment: &Assessment, inside: &[&ChangedSeries]) -> Vec<Found> {
+fn within(record: &StudyRecord, assessment: &Assessment, inside: &[&ChangedSeries]) -> Vec<Finding> {
     if inside.is_empty() {
         return Vec::new();
     }
@@ -45,17 +53,15 @@ fn within(record: &StudyRecord, assessment: &Assessment, inside: &[&ChangedSerie
 
 /// Of what is left of the warm-up after a launch was found steady: it counts for nothing, and a later one may do so while it is measured.
 /// Of one launch it may be chance.
-fn while_warming(record: &StudyRecord, warming: &[&ChangedSeries], variant: VariantIndex) -> Option<Found> {
+fn while_warming(record: &StudyRecord, warming: &[&ChangedSeries], variant: VariantIndex) -> Option<Finding> {
     let own: Vec<&ChangedSeries> = warming.iter().filter(|series| series.variant == variant).copied().collect();
     let looked_at = launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed).count();
-    let found = Found::new(
-        FindingId::RegimeChange,
+    let found = RULE.found(
         Severity::Note,
-        name(record, variant),
+        Subject::Variant { variant },
         "Launches changed their speed for good after they were found steady, before they were measured: others may do so while they are.",
         "Look for what changed at that time. Where it comes in most launches, warm up until it is over.",
     )
-    .about(variant)
     .with("launches with a change while they warmed up", format!("{} of {looked_at}", own.len()));
     let reported =
         own.iter().take(LISTED).fold(found, |found, series| found.with(series.key.to_string(), story(series)));
@@ -114,7 +120,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn reported(&self, record: &StudyRecord) -> Option<Found> {
+    fn reported(&self, record: &StudyRecord) -> Option<Finding> {
         let (severity, meaning) = if self.decides {
             (
                 Severity::Warning,
@@ -128,15 +134,13 @@ impl<'a> Side<'a> {
                  two levels.",
             )
         };
-        let found = Found::new(
-            FindingId::RegimeChange,
+        let found = RULE.found(
             severity,
-            name(record, self.variant),
+            Subject::Variant { variant: self.variant },
             meaning,
             "Look for what changed at that time. Where it comes in most launches, warm up until it is over, or measure for long \
              enough to see what stays.",
         )
-        .about(self.variant)
         .with("launches with a change", format!("{} of {}", self.changed(), self.launches));
         let found = self.series.iter().take(LISTED).fold(found, |found, series| {
             let place =
@@ -200,7 +204,7 @@ fn value(metric: Metric, value: f64) -> String {
 }
 
 /// A veto where the changes could be all the difference that there is.
-fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], variant: VariantIndex) -> Option<Found> {
+fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], variant: VariantIndex) -> Option<Finding> {
     let primary = Primary::of(record);
     let deciding = |trial: &model::TrialRecord| metrics::quantity(trial, primary.metric, primary.cell);
     let differences = compare::logs(&compare::differences(record, &assessment.blocks, variant, deciding));
@@ -211,19 +215,17 @@ fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], varian
         let size = if here.share > there.share { here.size } else { there.size };
         (is_unequal && size >= difference.abs()).then(|| {
             let counted = |changed: usize, side: usize| format!("{changed} of {}", sides[side].launches);
-            Found::new(
-                FindingId::RegimeChange,
+            RULE.found(
                 Severity::Invalid,
-                format!("{} against {}", name(record, variant), name(record, BASELINE)),
+                Subject::Against { variant, cell: None },
                 "One side changes its speed within the measurements and the other does not, by as much as the two differ: which \
                  of them is ahead depends on how long was measured.",
                 "Warm up until the change is over (a higher cap, a longer fixed warm-up), or measure for long enough that it \
                  no longer matters.",
             )
-            .about(variant)
             .with(
                 if up { "launches that rise" } else { "launches that fall" },
-                format!("{} | {}", counted(there.launches, BASELINE), counted(here.launches, variant)),
+                [counted(there.launches, BASELINE), counted(here.launches, variant)],
             )
             .with("change, median launch", text::change(if up { size } else { -size }))
             .with("difference of the variants, median block", text::change(difference))
@@ -238,7 +240,8 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::audit::testing::found;
+    use crate::audit::testing::{found, values};
+    use crate::audit::vetoes;
     use crate::boundaries::normal;
     use crate::fixture;
 
@@ -284,7 +287,7 @@ mod tests {
             let boundaries = crate::Boundaries::standard();
             let found = rule(&record, &crate::assess(&record, &boundaries));
             assert!(severities(&record).contains(&veto), "{changing:?} {factor}");
-            assert!(found.last().unwrap().vetoes(1), "{found:?}");
+            assert!(vetoes(found.last().unwrap(), 1), "{found:?}");
         }
         for (changing, ahead) in [([0, 3], 1.0), ([0, 8], 2.0), ([0, 8], 1.2), ([5, 8], 1.0)] {
             assert!(!severities(&study(changing, 0.8, ahead)).contains(&veto), "{changing:?} {ahead}");
@@ -325,13 +328,12 @@ mod tests {
         let warming: Vec<ChangedSeries> = record.trials.iter().filter(|trial| trial.variant == 1).map(series).collect();
         let of = |launches: usize, variant| {
             while_warming(&record, &warming.iter().take(launches).collect::<Vec<_>>(), variant)
-                .map(|found| found.finding)
         };
         assert_eq!((of(1, 1), of(2, 0)), (None, None));
         let finding = of(2, 1).unwrap();
         assert_eq!(finding.severity, Severity::Note);
         assert_eq!(finding.facts.len(), 3);
-        assert!(finding.facts[1].value.contains("(−20.0 %) after 31 s"), "{:?}", finding.facts);
+        assert!(finding.facts[1].value.to_string().contains("(−20.0 %) after 31 s"), "{:?}", finding.facts);
     }
 
     #[test]
@@ -357,12 +359,9 @@ mod tests {
         }
         let boundaries = crate::Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
-        let facts = &found[0].finding.facts;
-        assert_eq!(facts[0].value, "1 of 8");
-        assert_eq!(
-            facts[1].value,
-            "throughput from 1,000/s to 800/s (−20.0 %) after 12 s; steal 0.00 cores → 0.50 cores"
-        );
+        let values = values(&found[0]);
+        assert_eq!(values[0], "1 of 8");
+        assert_eq!(values[1], "throughput from 1,000/s to 800/s (−20.0 %) after 12 s; steal 0.00 cores → 0.50 cores");
     }
 
     /// Studies of steady launches with noise that wanders and dips: never a veto.

@@ -6,11 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::{
-    AnswerSample, BodyLength, CellRecord, Fact, FindingId, Sample, Severity, StudyRecord, Tally, VariantIndex, text,
+    AnswerSample, BodyLength, CellRecord, Fact, Finding, FindingId, Sample, Severity, StudyRecord, Subject, Tally,
+    VariantIndex, text,
 };
 
-use super::{Assessment, Found, cell_name, launches, measured, name, percent};
+use super::{Assessment, Check, Rule, cell_name, launches, measured, name, percent};
 use crate::compare::BASELINE;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("responses-differ"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/responses-differ.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Launches of each side that teach the natural variation of lengths.
 const LAUNCHES_FOR_LENGTHS: usize = 2;
@@ -29,7 +37,7 @@ const QUOTED: usize = 60;
 
 /// One finding for each variant and workload that differs from the baseline: invalid, or a warning where the difference
 /// is real but too small to change the work.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     for variant in BASELINE + 1..record.study.variants.len() {
         let workloads = record.study.workloads.iter().enumerate();
@@ -44,15 +52,13 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let is_of_load_alone = of_samples.is_empty();
             differences.extend(of_samples);
             let Some(gravest) = differences.iter().map(|(severity, _)| *severity).max() else { continue };
-            let mut found = Found::new(
-                FindingId::ResponsesDiffer,
+            let mut found = RULE.found(
                 gravest,
-                format!("{} against {}, {}{}", name(record, variant), name(record, BASELINE), workload.name, part.suffix()),
+                Subject::Request { variant, workload: workload.name.clone(), step: step.map(str::to_owned) },
                 "The variants answer the same request differently, so they do not do the same work.",
                 "Look at both answers. Where the difference is meant, compare each variant with itself; else correct the server.",
-            )
-            .about(variant);
-            found.finding.facts = differences.into_iter().map(|(_, fact)| fact).collect();
+            );
+            found.facts = differences.into_iter().map(|(_, fact)| fact).collect();
             // Those seen by themselves are alike where they differ under load alone, and would say the contrary.
             for (side, variant) in sides.iter().zip([BASELINE, variant]).filter(|_| !is_of_load_alone) {
                 if let Some(answer) = side.answers.first() {
@@ -95,8 +101,8 @@ fn quoted(excerpt: &str) -> String {
 
 type Difference = (Severity, Fact);
 
-fn difference(severity: Severity, what: &str, [baseline, variant]: [String; 2]) -> Difference {
-    (severity, Fact::new(what, format!("{baseline} | {variant}")))
+fn difference(severity: Severity, what: &str, sides: [String; 2]) -> Difference {
+    (severity, Fact::new(what, sides))
 }
 
 /// The answers of one variant to one workload's request.
@@ -306,7 +312,7 @@ mod tests {
         let quotes = |record: &StudyRecord| {
             let found = rule(record, &crate::assess(record, &Boundaries::standard()));
             assert_eq!(found.len(), 1);
-            found.iter().flat_map(|found| &found.finding.facts).filter(|it| it.name.ends_with(" begins")).count()
+            found.iter().flat_map(|found| &found.facts).filter(|it| it.name.ends_with(" begins")).count()
         };
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == 1);
         for sample in trials.flat_map(|trial| &mut trial.cells).flat_map(|cell| &mut cell.samples) {

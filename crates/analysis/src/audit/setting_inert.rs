@@ -1,12 +1,19 @@
 //! A setting is accepted and does nothing in this configuration.
 
-use model::{FindingId, SettingResult, Severity, StudyRecord};
+use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, name, settings};
+use super::{Assessment, Check, Rule, settings};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-inert"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/setting-inert.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning for each setting that something else of the same process keeps from having any effect; a note where all
 /// variants share it.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Inert { .. }))
         .into_iter()
         .map(|shown| {
@@ -15,15 +22,13 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 _ => ("", ""),
             };
             let shared = shown.setting.shared;
-            Found::new(
-                FindingId::SettingInert,
+            RULE.found(
                 if shared { Severity::Note } else { Severity::Warning },
-                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                Subject::Setting { variant: shown.variant, name: shown.setting.name.clone() },
                 "The process has the value and does nothing with it: whatever differs between the variants, this setting did \
                  not do it.",
                 "Change what it needs as well, or choose another setting.",
             )
-            .about(shown.variant)
             .with("reason", reason)
             .with("source", source)
         })

@@ -5,12 +5,19 @@
 //! of its own, and options may bring others along.
 
 use model::options::{self, without_probe};
-use model::report::EnvironmentDifference;
+use model::report::{Aspect, EnvironmentDifference};
 use model::study::{RequestedSetting, Runtime, SettingKind};
-use model::{FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, VariantIndex};
+use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex};
 
-use super::{Assessment, Found, confounded, launches, name, settings};
+use super::{Assessment, Check, Rule, confounded, launches, name, settings};
 use crate::compare::BASELINE;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-is-default"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/setting-is-default.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// For each two variants that differ in one factor: their processes have the same of everything that the factor sets, and nothing
 /// else is seen that differs.
@@ -18,7 +25,7 @@ use crate::compare::BASELINE;
 /// Invalid against the baseline, else a warning; a warning as well when both levels ask for the same in so many words,
 /// for then the study is an A/A test and knows it. A warning, too, where the levels name files that are equal, or a JDK, and
 /// all that is seen of the processes is the same.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let differences = confounded::differences(record);
     let variants = record.study.variants.len();
     let pairs = (0..variants).flat_map(|first| (first + 1..variants).map(move |second| [first, second]));
@@ -64,7 +71,7 @@ impl<'a> Pair<'a> {
         Some(Self { record, variants, factor, requested, differences })
     }
 
-    fn same_treatment(&self) -> Option<Found> {
+    fn same_treatment(&self) -> Option<Finding> {
         // Two processes that differ in what no setting names may be two treatments, whatever they have of the settings.
         if self.differences.iter().any(|difference| difference.factor.is_none()) {
             return None;
@@ -88,16 +95,16 @@ impl<'a> Pair<'a> {
     }
 
     /// Files in each other's place that are equal. What they load from beside them may still differ.
-    fn same_files(&self) -> Option<Found> {
+    fn same_files(&self) -> Option<Finding> {
         let is_file = |requested: &&RequestedSetting| {
             requested.kind == SettingKind::Runtime && FILES.contains(&requested.name.as_str())
         };
-        let is_loaded = |subject: &str| ["version ", "gem ", "loaded "].iter().any(|begin| subject.starts_with(begin));
+        let is_loaded = |aspect: &Aspect| matches!(aspect, Aspect::Version(_) | Aspect::Gem(_) | Aspect::Opened(_));
         let [first, second] = [0, 1].map(|side| self.checksums(side));
         let are_equal = self.requested.iter().flatten().all(is_file)
             && self.requested[0] != self.requested[1]
             && first.is_some_and(|first| !first.is_empty() && Some(first) == second)
-            && self.differences.iter().all(|difference| !is_loaded(&difference.subject));
+            && self.differences.iter().all(|difference| !is_loaded(&difference.aspect));
         let files = [0, 1].map(|side: usize| {
             self.requested[side].iter().map(|requested| requested.value.as_str()).collect::<Vec<_>>()
         });
@@ -108,7 +115,7 @@ impl<'a> Pair<'a> {
                 self.names()
             );
             let remedy = "Look whether these are the files that were meant.";
-            self.found(Severity::Warning, &meaning, remedy).with("the same", files.map(|names| names.join(" ")).join(" | "))
+            self.found(Severity::Warning, &meaning, remedy).with("the same", files.map(|names| names.join(" ")))
         })
     }
 
@@ -126,11 +133,11 @@ impl<'a> Pair<'a> {
     }
 
     /// Another JDK is asked for by the variable that start scripts read, and the same serves.
-    fn same_jdk(&self) -> Option<Found> {
-        let variable = format!("environment {JAVA_HOME}");
+    fn same_jdk(&self) -> Option<Finding> {
         let [difference] = self.differences[..] else { return None };
         let is_it = |requested: &&&RequestedSetting| requested.kind == SettingKind::Env && requested.name == JAVA_HOME;
-        self.requested.iter().flatten().find(is_it).filter(|_| difference.subject == variable)?;
+        let is_variable = matches!(&difference.aspect, Aspect::Environment(name) if name == JAVA_HOME);
+        self.requested.iter().flatten().find(is_it).filter(|_| is_variable)?;
         let [first, second] = self.variants.map(|variant| self.launches(variant).next()?.versions.get("jdk"));
         let version = first.filter(|_| first == second)?;
         let meaning = format!(
@@ -139,14 +146,15 @@ impl<'a> Pair<'a> {
             self.names()
         );
         let remedy = "Have the script start `$JAVA_HOME/bin/java`, or name the JDK by `jdk`.";
-        let values = self.variants.map(|variant| difference.values[variant].as_deref().unwrap_or("(none)")).join(" | ");
+        let values =
+            self.variants.map(|variant| difference.values[variant].clone().unwrap_or_else(|| "(none)".to_owned()));
         let found = self.found(Severity::Warning, &meaning, remedy);
         Some(found.with(JAVA_HOME, values).with("in both processes", format!("jdk {version}")))
     }
 
-    fn found(&self, severity: Severity, meaning: &str, remedy: &str) -> Found {
-        let subject = format!("{}: {}", self.names(), self.factor);
-        Found::new(FindingId::SettingIsDefault, severity, subject, meaning, remedy).about(self.variants[1])
+    fn found(&self, severity: Severity, meaning: &str, remedy: &str) -> Finding {
+        let subject = Subject::Factor { variants: self.variants, factor: self.factor.to_owned() };
+        RULE.found(severity, subject, meaning, remedy)
     }
 
     fn names(&self) -> String {
@@ -543,6 +551,6 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let meaning = "off and on are the same treatment: whatever differs between them is chance.";
-        assert_eq!(found[0].finding.meaning, meaning);
+        assert_eq!(found[0].meaning, meaning);
     }
 }

@@ -1,12 +1,19 @@
 //! A setting is not what the running process has.
 
 use model::study::SettingKind;
-use model::{FindingId, LaunchFacts, Setting, SettingResult, StudyRecord, options};
+use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, options};
 
-use super::{Assessment, Found, launches, name, settings};
+use super::{Assessment, Check, Rule, launches, settings};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-not-effective"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/setting-not-effective.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Invalid for each setting whose live value is another than asked for, in any launch; a warning where all variants share it.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_it =
         |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Assertion;
@@ -16,15 +23,12 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let [there, read] = shown.launches;
             let launch = launches(record, shown.variant).find_map(|trial| trial.launch.as_ref());
             let others = launch.map(|launch| others(launch, shown.setting)).unwrap_or_default();
-            let found = Found::new(
-                FindingId::SettingNotEffective,
-                settings::severity(shown.setting),
-                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+            let found = RULE.found(settings::severity(shown.setting),
+                Subject::Setting { variant: shown.variant, name: shown.setting.name.clone() },
                 "The running process does not have the value that the study asks for: the treatment did not happen, so \
                  no difference can be credited to it.",
                 "Look at what else sets it (JAVA_OPTS, .jrubyrc, a start script), and whether the runtime accepts the value.",
             )
-            .about(shown.variant)
             .with("requested", settings::display(&shown.setting.name, &shown.setting.requested))
             .with("in the process", settings::live(shown.setting))
             .with("launches", format!("{there} of {read}"));

@@ -1,11 +1,18 @@
 //! The runtime does not start with a setting.
 
-use model::{FindingId, SettingResult, Severity, StudyRecord};
+use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, name, settings};
+use super::{Assessment, Check, Rule, settings};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-refused"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/setting-refused.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Invalid for each setting that kept the runtime from starting, in its own words.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Refused { .. }))
         .into_iter()
         .map(|shown| {
@@ -13,14 +20,12 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 SettingResult::Refused { reason } => reason.as_str(),
                 _ => "",
             };
-            Found::new(
-                FindingId::SettingRefused,
+            RULE.found(
                 Severity::Invalid,
-                format!("{}: {}", name(record, shown.variant), shown.setting.name),
+                Subject::Setting { variant: shown.variant, name: shown.setting.name.clone() },
                 "The runtime does not start with this setting, so there is nothing to measure.",
                 "Correct its name or value, remove it, or use a version of the runtime that supports it.",
             )
-            .about(shown.variant)
             .with("requested", settings::display(&shown.setting.name, &shown.setting.requested))
             .with("the runtime says", reason)
         })

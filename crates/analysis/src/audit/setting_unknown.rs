@@ -1,30 +1,36 @@
 //! A factor's setting has a name that the runtime does not know.
 
-use model::{FindingId, SettingResult, StudyRecord};
+use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, name, settings};
+use super::{Assessment, Check, Rule, settings};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-unknown"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/setting-unknown.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Invalid for each unknown name, with the nearest known one; a warning where all variants share it.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     settings::shown(record, |setting| matches!(setting.result, SettingResult::Unknown { .. }))
         .into_iter()
         .map(|shown| {
-            let found = Found::new(
-                FindingId::SettingUnknown,
-                settings::severity(shown.setting),
-                format!("{}: {}", name(record, shown.variant), shown.setting.name),
-                "This version of the runtime has no such setting, so it changed nothing.",
-                "Correct the name, or use a version of the runtime that has it.",
-            )
-            .about(shown.variant)
-            .with("requested", settings::display(&shown.setting.name, &shown.setting.requested));
+            let found = RULE
+                .found(
+                    settings::severity(shown.setting),
+                    Subject::Setting { variant: shown.variant, name: shown.setting.name.clone() },
+                    "This version of the runtime has no such setting, so it changed nothing.",
+                    "Correct the name, or use a version of the runtime that has it.",
+                )
+                .with("requested", settings::display(&shown.setting.name, &shown.setting.requested));
             // Of options in one text: which it is.
             let found = match &shown.setting.live {
-                Some(live) if *live != shown.setting.requested => found.with("in the process", live),
+                Some(live) if *live != shown.setting.requested => found.with("in the process", live.as_str()),
                 _ => found,
             };
             match &shown.setting.result {
-                SettingResult::Unknown { nearest: Some(nearest) } => found.with("nearest known name", nearest),
+                SettingResult::Unknown { nearest: Some(nearest) } => found.with("nearest known name", nearest.as_str()),
                 _ => found,
             }
         })
@@ -36,7 +42,6 @@ mod tests {
     use model::Severity;
 
     use super::*;
-    use crate::audit::Found;
     use crate::audit::testing::found;
     use crate::{Boundaries, fixture};
 
@@ -51,7 +56,7 @@ mod tests {
         }
         assert_eq!(found(rule, &record), [(Severity::Invalid, "on: jit.treshold".to_owned())]);
         let boundaries = Boundaries::standard();
-        let found: Vec<Found> = rule(&record, &crate::assess(&record, &boundaries));
-        assert!(found[0].finding.facts.iter().any(|fact| fact.value == "jit.threshold"));
+        let found = rule(&record, &crate::assess(&record, &boundaries));
+        assert!(found[0].facts.iter().any(|fact| fact.value == "jit.threshold".into()));
     }
 }

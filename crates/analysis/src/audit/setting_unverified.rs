@@ -1,9 +1,18 @@
 //! Settings could not be read back.
 
 use model::study::SettingKind;
-use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
+use model::{
+    Finding, FindingId, Setting, SettingResult, Severity, SharedSettings, StudyRecord, Subject, VariantIndex, text,
+};
 
-use super::{Assessment, Found, launches, name, settings};
+use super::{Assessment, Check, Rule, launches, settings};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("setting-unverified"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/setting-unverified.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Characters of a reason that are shown: a process may show a title of any length.
 const LONGEST: usize = 160;
@@ -14,7 +23,7 @@ type Unread<'a> = (VariantIndex, &'a str);
 /// A warning for each reason why settings were not read back in any launch of their variant, or why nothing tried to.
 ///
 /// What runs (kind `runtime`) is exempt from the latter: the versions found in the process speak for it.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_unread = |setting: &Setting| {
         matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Assertion
@@ -42,9 +51,8 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     by_reason.into_iter().map(|(reason, settings)| unverified(record, reason, &settings)).collect()
 }
 
-fn unverified(record: &StudyRecord, reason: &str, unread: &[Unread]) -> Found {
-    let found = Found::new(
-        FindingId::SettingUnverified,
+fn unverified(record: &StudyRecord, reason: &str, unread: &[Unread]) -> Finding {
+    RULE.found(
         Severity::Warning,
         subject(record, unread),
         match unread {
@@ -53,24 +61,22 @@ fn unverified(record: &StudyRecord, reason: &str, unread: &[Unread]) -> Found {
         },
         "Check by other means that they are in effect before crediting one with the result.",
     )
-    .with("reason", text::shortened(reason, LONGEST));
-    let (variant, _) = unread[0];
-    if unread.iter().all(|(other, _)| *other == variant) { found.about(variant) } else { found }
+    .with("reason", text::shortened(reason, LONGEST))
 }
 
-/// `off: compile.mode, jit.threshold; on: compile.mode`; variants that share the same settings are named together.
-fn subject(record: &StudyRecord, unread: &[Unread]) -> String {
-    let mut all: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+/// Variants that share the same settings are named together.
+fn subject(record: &StudyRecord, unread: &[Unread]) -> Subject {
+    let mut of: Vec<SharedSettings> = Vec::new();
     for variant in 0..record.study.variants.len() {
-        let own: Vec<&str> = unread.iter().filter(|(of, _)| *of == variant).map(|(_, setting)| *setting).collect();
-        match all.iter_mut().find(|(_, settings)| *settings == own) {
-            _ if own.is_empty() => {}
-            Some((variants, _)) => variants.push(name(record, variant)),
-            None => all.push((vec![name(record, variant)], own)),
+        let own = unread.iter().filter(|(of, _)| *of == variant);
+        let names: Vec<String> = own.map(|(_, setting)| (*setting).to_owned()).collect();
+        match of.iter_mut().find(|shared| shared.names == names) {
+            _ if names.is_empty() => {}
+            Some(shared) => shared.variants.push(variant),
+            None => of.push(SharedSettings { variants: vec![variant], names }),
         }
     }
-    let reported = all.iter().map(|(variants, settings)| format!("{}: {}", variants.join(", "), settings.join(", ")));
-    reported.collect::<Vec<_>>().join("; ")
+    Subject::Settings { of }
 }
 
 #[cfg(test)]
@@ -97,7 +103,7 @@ mod tests {
     fn a_setting_that_nothing_read() {
         let mut record = fixture::record(5, 0.0);
         record.trials.iter_mut().for_each(|trial| trial.settings.clear());
-        assert_eq!(found(rule, &record), [(Severity::Warning, "off, on: compile.invokedynamic".to_owned())]);
+        assert_eq!(found(rule, &record), [(Severity::Warning, "all variants: compile.invokedynamic".to_owned())]);
     }
 
     /// Such as a process that has written a title over its command line.
@@ -113,8 +119,8 @@ mod tests {
         }
         let boundaries = crate::boundaries::Boundaries::standard();
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-        assert_eq!(found.finding.subject, "off: compile.invokedynamic, -W0; on: compile.invokedynamic, -W1");
-        assert_eq!(found.finding.facts[0].value.chars().count(), LONGEST);
-        assert_eq!(found.variant, None);
+        let text = found.subject.text(&record.names());
+        assert_eq!(text, "off: compile.invokedynamic, -W0; on: compile.invokedynamic, -W1");
+        assert_eq!(found.facts[0].value.to_string().chars().count(), LONGEST);
     }
 }

@@ -1,17 +1,24 @@
 //! Client and server took each other's cores.
 
 use model::study::Isolation;
-use model::{FindingId, Sample, Severity, StudyRecord};
+use model::{Finding, FindingId, Sample, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Found, cell_name, measured, name, percent};
+use super::{Assessment, Check, Rule, measured, percent};
 use crate::{metrics, robust};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("shared-cores"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/shared-cores.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Part of the shared cores that the client may use.
 const CLIENT_SHARE: f64 = 0.1;
 
 /// A warning for each variant and cell whose median launch saw the client use more than a tenth of the cores that both
 /// sides may run on.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
         let shared = super::launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();
@@ -25,15 +32,13 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             if cores / f64::from(shared) <= CLIENT_SHARE {
                 continue;
             }
-            let found = Found::new(
-                FindingId::SharedCores,
+            let found = RULE.found(
                 Severity::Warning,
-                format!("{}, {}", name(record, variant), cell_name(record, cell)),
+                Subject::Cell { variant, cell },
                 "The client took time of the cores that the server runs on: with cores of its own the server would be faster, \
                  and variants that are asked more are slowed more.",
                 "Keep them apart by `server_cpus` and `client_cpus` in `[host]`, or use a machine with more cores.",
             )
-            .about(variant)
             .with("cores that both may use", shared.to_string())
             .with("client CPU, median launch", format!("{cores:.2} cores, {} of them", percent(cores / f64::from(shared))));
             let waited = measured.iter().flat_map(|cell| &cell.samples).filter_map(pressure).collect::<Vec<_>>();

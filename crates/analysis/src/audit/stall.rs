@@ -1,10 +1,17 @@
 //! No request ended for a while.
 
 use model::sample::BIN_S;
-use model::{FindingId, LoadRecord, Sample, Severity};
+use model::{Finding, FindingId, LoadRecord, Sample, Severity, Subject};
 
-use super::Found;
+use super::{Check, Rule};
 use crate::robust;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("stall"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/stall.md"),
+    checks: &[Check::Load(rule)],
+};
 
 /// Answers that would have come during a gap, from which on it is no chance.
 const MISSED: f64 = 30.0;
@@ -28,7 +35,7 @@ pub struct Gap {
 
 /// A warning when at the usual rate 30 answers or more would have come in the longest gap, or when the longest
 /// service time is ten times the 99th percentile and a tenth of a second or more.
-pub fn rule(load: &LoadRecord) -> Option<Found> {
+fn rule(load: &LoadRecord) -> Option<Finding> {
     let service = load.service();
     let gap = longest_gap(load).filter(|gap| gap.missed >= MISSED);
     let (max, p99) = (service.max(), service.supported_quantile(0.99));
@@ -36,10 +43,9 @@ pub fn rule(load: &LoadRecord) -> Option<Found> {
     if gap.is_none() && !is_outage {
         return None;
     }
-    let found = Found::new(
-        FindingId::Stall,
+    let found = RULE.found(
         Severity::Warning,
-        "the load",
+        Subject::Load,
         "The server, or the machine, stood still for a moment: the slowest answers show that moment, not the usual speed.",
         "Look for a collection, a time-out, a lock or a disk at that time; load longer to see whether it comes back.",
     )

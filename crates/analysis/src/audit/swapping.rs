@@ -1,25 +1,31 @@
 //! The host ran short of memory.
 
-use model::{FindingId, Severity, StudyRecord, TrialRecord, text};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, text};
 
-use super::{Assessment, Found, name};
+use super::{Assessment, Check, Rule, name};
 use crate::blocks;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("swapping"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/swapping.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Memory swapped during a launch, or side by side during its block, that is more than a few forgotten pages, bytes.
 const SWAPPED: u64 = 16 << 20;
 
 /// A warning when the host swapped more than 16 MiB in or out during launches that count; a note where the blocks of all of these were excluded.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let swapped = |trial: &TrialRecord| trial.host.swapped_bytes.filter(|bytes| *bytes > SWAPPED);
     let launches = record.trials.iter().filter(|trial| !trial.key.pilot);
     let swapping: Vec<_> = launches.filter_map(|trial| Some((trial, swapped(trial)?))).collect();
     let Some((worst, most)) = swapping.iter().max_by_key(|(_, bytes)| *bytes) else { return Vec::new() };
     let counts = swapping.iter().any(|(trial, _)| used.contains(&trial.key.block));
-    let found = Found::new(
-        FindingId::Swapping,
+    let found = RULE.found(
         if counts { Severity::Warning } else { Severity::Note },
-        "the host",
+        Subject::Host,
         "The host had too little memory and moved some of it to disk and back. What waits for the disk is slow, whatever the setting.",
         "Give the servers less memory or the host more. Side by side all variants need theirs at once: write `[design] launches = \
          \"one-after-another\"` where that is too much.",

@@ -1,29 +1,34 @@
 //! Users of scenarios left things behind.
 
-use model::{FindingId, Outcome, Severity, StudyRecord, VariantIndex, text};
+use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, VariantIndex, text};
 
-use super::{Assessment, Found, launches, name};
+use super::{Assessment, Check, Rule, launches};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("tear-down-failed"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/tear-down-failed.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// A warning for each variant in whose launches users could not go through their tear-down.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     (0..record.study.variants.len()).filter_map(|variant| of_variant(record, variant)).collect()
 }
 
-fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Option<Found> {
+fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Option<Finding> {
     let completed = || launches(record, variant).filter(|trial| trial.outcome == Outcome::Completed);
     let failed = || completed().filter_map(|trial| trial.failed_tear_downs.as_ref());
     let first = failed().next()?;
     let users: u64 = failed().map(|failed| failed.users).sum();
     Some(
-        Found::new(
-            FindingId::TearDownFailed,
+        RULE.found(
             Severity::Warning,
-            name(record, variant),
+            Subject::Variant { variant },
             "Users did not get through their tear-down. What they leave behind in the server, and in what it uses, may burden what \
              is measured after.",
             "Mend the step, or the server's answer to it; let the `prepare` hook restore data that outlive a trial.",
         )
-        .about(variant)
         .with(
             "users",
             format!("{} in {} of {}", text::count(users), failed().count(), text::launches(completed().count())),
@@ -37,7 +42,7 @@ mod tests {
     use model::FailedTearDowns;
 
     use super::*;
-    use crate::audit::testing::gravest;
+    use crate::audit::testing::{gravest, values};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -52,8 +57,8 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [only] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((only.finding.subject.as_str(), only.finding.severity), ("on", Severity::Warning));
-        let reported: Vec<&str> = only.finding.facts.iter().map(|fact| fact.value.as_str()).collect();
+        assert_eq!((&only.subject, only.severity), (&Subject::Variant { variant: 1 }, Severity::Warning));
+        let reported = values(only);
         assert_eq!(reported, ["40 in 2 of 6 launches", "step `log out` failed"]);
     }
 }

@@ -1,8 +1,15 @@
 //! A load is too short to say much.
 
-use model::{FindingId, LoadRecord, Severity};
+use model::{Finding, FindingId, LoadRecord, Severity, Subject};
 
-use super::Found;
+use super::{Check, Rule};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("too-short"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/too-short.md"),
+    checks: &[Check::Load(rule)],
+};
 
 /// Shortest load that says something, seconds.
 const LEAST_S: f64 = 30.0;
@@ -10,13 +17,12 @@ const LEAST_S: f64 = 30.0;
 const LEAST_REQUESTS: u64 = 1_000;
 
 /// A warning when the load took less than 30 s or made fewer than 1,000 requests.
-pub fn rule(load: &LoadRecord) -> Option<Found> {
+fn rule(load: &LoadRecord) -> Option<Finding> {
     let (seconds, requests) = (load.seconds(), load.tally().ended());
     (seconds < LEAST_S || requests < LEAST_REQUESTS).then(|| {
-        Found::new(
-            FindingId::TooShort,
+        RULE.found(
             Severity::Warning,
-            "the load",
+            Subject::Load,
             "What it shows is the beginning: caches and compilers may be cold, and a rare slow answer may not have come yet.",
             "Load for 30 s at least, and until the rate no longer moves.",
         )

@@ -1,9 +1,16 @@
 //! A variant could not be launched or measured.
 
-use model::{Failed, FindingId, Outcome, Severity, StudyRecord, TrialRecord, VariantIndex, text};
+use model::{Failed, Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text};
 
-use super::{Assessment, Found, launches, name, percent};
+use super::{Assessment, Check, Rule, launches, name, percent, with_last_words};
 use crate::compare::BASELINE;
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("trial-failed"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../docs/findings/trial-failed.md"),
+    checks: &[Check::Run(rule)],
+};
 
 /// Failed share of a variant's launches from which on the others are a selection, not a sample.
 const MANY: f64 = 0.2;
@@ -13,14 +20,14 @@ const MANY: f64 = 0.2;
 /// all: what they share is broken then, and no variant is to be charged with it.
 ///
 /// Blocks with a failed trial are not compared, and the next planned ones take their places; leaving out many would compare only the launches that went well.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let failing: Vec<Failing> =
         (0..record.study.variants.len()).filter_map(|variant| Failing::of(record, variant)).collect();
     let is_all = failing.len() > 1 && record.trials.iter().all(|trial| trial.outcome != Outcome::Completed);
     if is_all && failing.iter().any(Failing::is_many) {
         return vec![all_variants(record, &failing)];
     }
-    failing.iter().map(|failing| one_variant(record, failing)).collect()
+    failing.iter().map(|failing| one_variant(failing)).collect()
 }
 
 /// A variant of which launches failed.
@@ -50,38 +57,35 @@ impl<'a> Failing<'a> {
     }
 }
 
-fn one_variant(record: &StudyRecord, failing: &Failing) -> Found {
-    let own = name(record, failing.variant);
-    let (subject, concerns) = if failing.variant == BASELINE {
-        (format!("{own}, the baseline"), " Every other variant is compared with the baseline.")
+fn one_variant(failing: &Failing) -> Finding {
+    let concerns = if failing.variant == BASELINE {
+        " It is the baseline, with which every other variant is compared."
     } else {
-        (own.to_owned(), "")
+        ""
     };
     let meaning = format!(
         "A failure is this variant's result, not bad luck to be repeated: the speed of the launches that went well says \
          nothing about the others.{concerns}"
     );
     let severity = if failing.is_many() { Severity::Invalid } else { Severity::Warning };
-    let found = Found::new(
-        FindingId::TrialFailed,
-        severity,
-        subject,
-        &meaning,
-        "Read the log of what failed (`bakeoff show` has its last lines) and find out why; then run again.",
-    )
-    .about(failing.variant)
-    .with(
-        "failed",
-        format!("{} of {}, {}", failing.failed.len(), text::launches(failing.launches), percent(failing.share())),
-    );
+    let found = RULE
+        .found(
+            severity,
+            Subject::Variant { variant: failing.variant },
+            &meaning,
+            "Read the log of what failed (`bakeoff show` has its last lines) and find out why; then run again.",
+        )
+        .with(
+            "failed",
+            format!("{} of {}, {}", failing.failed.len(), text::launches(failing.launches), percent(failing.share())),
+        );
     with_first(found, failing)
 }
 
-fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Found {
-    let found = Found::new(
-        FindingId::TrialFailed,
+fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Finding {
+    let found = RULE.found(
         Severity::Invalid,
-        "all variants",
+        Subject::AllVariants,
         "No launch of any variant went well, so the fault is most likely in what they share: the program, a service, a hook, \
          the machine.",
         "Read the log of what failed (`bakeoff show` has its last lines) and find out why; then run again.",
@@ -93,10 +97,10 @@ fn all_variants(record: &StudyRecord, failing: &[Failing]) -> Found {
 }
 
 /// With the first failure, its reason, and what services wrote last.
-fn with_first(found: Found, failing: &Failing) -> Found {
+fn with_first(found: Finding, failing: &Failing) -> Finding {
     match failing.failed.first() {
         Some((trial, failed)) => {
-            found.with(trial.key.to_string(), failed.reason.clone()).with_last_words(trial, &failed.reason)
+            with_last_words(found.with(trial.key.to_string(), failed.reason.clone()), trial, &failed.reason)
         }
         None => found,
     }
@@ -106,6 +110,7 @@ fn with_first(found: Found, failing: &Failing) -> Found {
 mod tests {
     use super::*;
     use crate::audit::testing::{found, gravest};
+    use crate::audit::vetoes;
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -128,9 +133,9 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let [baselines] = &found[..] else { panic!("one side failed: {found:?}") };
-        assert_eq!((baselines.variant, baselines.finding.subject.as_str()), (Some(BASELINE), "off, the baseline"));
-        assert_eq!(baselines.finding.facts[0].value, "2 of 2 launches, 100.0 %");
-        assert!(baselines.vetoes(1));
+        assert_eq!(baselines.subject, Subject::Variant { variant: BASELINE });
+        assert_eq!(baselines.facts[0].value, "2 of 2 launches, 100.0 %".into());
+        assert!(vetoes(baselines, 1));
     }
 
     #[test]
@@ -141,7 +146,7 @@ mod tests {
         record.trials[5].service_logs = written.map(|(name, log)| (name.to_owned(), log.to_owned())).into();
         let facts = |record: &StudyRecord| {
             let found = rule(record, &crate::assess(record, &Boundaries::standard()));
-            found[0].finding.facts[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
+            found[0].facts[2..].iter().map(|it| format!("{}: {}", it.name, it.value)).collect::<Vec<_>>()
         };
         assert_eq!(facts(&record), ["service database's last words: FATAL: too many clients"]);
         let Outcome::Failed(failed) = &mut record.trials[5].outcome else { panic!("it failed") };
@@ -158,7 +163,7 @@ mod tests {
         assert_eq!(found(rule, &record), [(Severity::Invalid, "all variants".to_owned())]);
         // One launch each says nothing yet.
         record.trials.truncate(2);
-        let warned = ["off, the baseline", "on"].map(|subject| (Severity::Warning, subject.to_owned()));
+        let warned = ["off", "on"].map(|subject| (Severity::Warning, subject.to_owned()));
         assert_eq!(found(rule, &record), warned);
     }
 }

@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use analysis::Boundaries;
+use analysis::{Boundaries, RULES, Rule};
 use miette::IntoDiagnostic as _;
-use model::FindingId;
 use store::Store;
 
 use crate::cli::{self, Cli};
@@ -37,16 +36,18 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<Exit
 
 pub fn explain(typed: &cli::Explain) -> miette::Result<ExitCode> {
     let text = match typed.finding {
-        None => FindingId::ALL.map(|id| format!("{:<24} {}\n", id.name(), title(id))).concat(),
-        Some(id) => analysis::explain(id).to_owned(),
+        None => {
+            RULES.iter().map(|rule| format!("{:<24} {}\n", rule.id.name(), title(rule))).collect::<Vec<_>>().concat()
+        }
+        Some(rule) => rule.page.to_owned(),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The first sentence of what a finding means.
-fn title(id: FindingId) -> String {
-    let (_, meaning) = analysis::explain(id).split_once("## What it means").unwrap_or_default();
+fn title(rule: &Rule) -> String {
+    let (_, meaning) = rule.page.split_once("## What it means").unwrap_or_default();
     let paragraph = meaning.trim_start().split("\n\n").next().unwrap_or_default();
     let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     words.split_once(". ").map_or(words.trim_end_matches('.'), |(sentence, _)| sentence).to_owned()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::{Finding, FindingId, Report};
+use model::{Finding, Report};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -331,12 +331,17 @@ fn unwrapped(text: &str) -> String {
 }
 
 /// The findings of a rule.
-pub fn findings(report: &Report, id: FindingId) -> Vec<&Finding> {
-    report.findings.iter().filter(|finding| finding.id == id).collect()
+pub fn findings<'a>(report: &'a Report, rule: &str) -> Vec<&'a Finding> {
+    assert!(analysis::RULES.iter().any(|known| known.id.name() == rule), "there is no rule {rule}");
+    report.findings.iter().filter(|finding| finding.id.name() == rule).collect()
 }
 
-/// All that a finding says.
+/// What the findings of a rule are about.
+pub fn subjects(report: &Report, rule: &str) -> Vec<String> {
+    findings(report, rule).iter().map(|finding| finding.subject.text(&report.names())).collect()
+}
+
+/// All facts of a finding, a line each.
 pub fn text_of(finding: &Finding) -> String {
-    let facts = finding.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
-    std::iter::once(finding.subject.clone()).chain(facts).collect::<Vec<_>>().join("\n")
+    finding.facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value)).collect::<Vec<_>>().concat()
 }

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::thread;
 
 use crate::common::{Place, findings, page, script, text_of};
-use model::{FindingId, Verdict};
+use model::Verdict;
 use serde_json::Value;
 
 /// How a server is broken.
@@ -12,7 +12,7 @@ struct Fault {
     keys: &'static str,
     page: &'static str,
     /// The rule that finds it.
-    found: FindingId,
+    found: &'static str,
     /// What the finding says.
     text: &'static str,
     /// The last line of the server's log.
@@ -21,7 +21,7 @@ struct Fault {
 
 impl Fault {
     const fn new(keys: &'static str, page: &'static str, text: &'static str) -> Self {
-        Self { keys, page, found: FindingId::TrialFailed, text, log: "listening on" }
+        Self { keys, page, found: "trial-failed", text, log: "listening on" }
     }
 
     fn happens(&self) {
@@ -29,13 +29,13 @@ impl Fault {
         place.change("\"30s\"", "\"3s\"");
         let ran = place.run(&["run", "study.toml"]).ends_with(5);
         place.assert_nothing_is_left();
-        ran.says("✗ INVALID bad against good is no valid comparison").says(self.found.name());
+        ran.says("✗ INVALID bad against good is no valid comparison").says(self.found);
         let report = place.report();
         let found = findings(&report, self.found);
         assert!(found.iter().any(|finding| text_of(finding).contains(self.text)), "no `{}` in {found:#?}", self.text);
         // The good side's launches went well.
         assert_eq!(report.variants[0].failed, [], "{:?}", self.text);
-        if self.found == FindingId::TrialFailed {
+        if self.found == "trial-failed" {
             ran.complains("FAILED: ").complains("the first 2 launches of bad failed");
             let show = place.run(&["show"]).ends_with(0);
             assert!(self.log.is_empty() || show.stdout.contains(&format!("| {}", self.log)), "{}", show.stdout);
@@ -85,14 +85,11 @@ fn servers_that_answer_badly() {
         bad("fault = { wrong-content-length = 10 }", "before the body had its Content-Length"),
         bad("fault = { wrong-content-length = -5 }", "bytes after the end of the answer"),
         Fault {
-            found: FindingId::Errors,
+            found: "errors",
             ..Fault::new("[[error]]\nshare = 0.6\npath = \"/page\"\nstatus = 503\n", SIZE, "status 503: ")
         },
         // Many times as fast as the other, since it lets nobody in.
-        Fault {
-            found: FindingId::Errors,
-            ..bad("status = 401\nbody = { size = 40 }", "status 401 instead of 2xx or 3xx")
-        },
+        Fault { found: "errors", ..bad("status = 401\nbody = { size = 40 }", "status 401 instead of 2xx or 3xx") },
     ]);
 }
 
@@ -158,7 +155,7 @@ fn a_server_that_never_answers_does_not_hold_a_run_for_ever() {
     ran.says("✗ INVALID").says("no-block-used").complains("the budget of 30 s does not allow another block");
     let report = place.report();
     assert!(matches!(report.judgements[0].verdict, Verdict::Invalid { .. }), "{:#?}", report.judgements);
-    let failed = findings(&report, FindingId::TrialFailed);
+    let failed = findings(&report, "trial-failed");
     assert_eq!(failed.len(), 1, "{failed:#?}");
     assert!(text_of(failed[0]).contains("page: no complete answer within 30 s: 0 bytes came"), "{failed:#?}");
 }

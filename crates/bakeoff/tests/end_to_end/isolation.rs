@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use model::Severity;
 use model::fitness::{Examination, Fitness};
-use model::{FindingId, Severity};
 use needs::Need;
 
 use crate::common::{Place, eventually, findings, knownserver, page, processors, script, text_of};
@@ -35,7 +35,7 @@ fn a_port_that_is_taken_outside_is_free_in_a_network_of_its_own() {
     place.change("[decide]", "[host]\nnetwork = \"own\"\n\n[decide]");
     place.run(&RUN).ends_with(0);
     let report = place.report();
-    assert!(findings(&report, FindingId::TrialFailed).is_empty(), "{:?}", report.findings);
+    assert!(findings(&report, "trial-failed").is_empty(), "{:?}", report.findings);
     assert_eq!(report.judgements.len(), 1);
     place.assert_nothing_is_left();
 }
@@ -93,7 +93,7 @@ fn a_server_that_loses_workers_to_its_memory_limit_is_shown() {
         assert_eq!(killed(&trial).is_some_and(|kills| kills > 0), trial["variant"] == 1, "{trial}");
     }
     let report = place.report();
-    let [found] = &findings(&report, FindingId::MemoryLimitHit)[..] else { panic!("{:#?}", report.findings) };
+    let [found] = &findings(&report, "memory-limit-hit")[..] else { panic!("{:#?}", report.findings) };
     // Five launches a side are too few to be sure that it is one side's.
     assert_eq!(found.severity, Severity::Warning);
     assert!(text_of(found).contains("limit: none | 48.0 MiB"), "{found:#?}");

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::common::{Place, findings, knownserver, page, text_of};
-use model::{FindingId, Report, Severity};
+use crate::common::{Place, findings, knownserver, page, subjects, text_of};
+use model::{Report, Severity};
 
 /// Starts the server in each of the ways that start scripts have; all serve the same page.
 fn scripts() -> Place {
@@ -32,8 +32,8 @@ fn scripts() -> Place {
     place
 }
 
-fn subjects(report: &Report, id: FindingId) -> Vec<&str> {
-    let mut subjects: Vec<&str> = findings(report, id).iter().map(|finding| finding.subject.as_str()).collect();
+fn sorted_subjects(report: &Report, rule: &str) -> Vec<String> {
+    let mut subjects = subjects(report, rule);
     subjects.sort_unstable();
     subjects
 }
@@ -48,10 +48,10 @@ fn a_script_that_assigns_an_option_variable_again_is_shown_with_what_was_lost() 
     place.assert_nothing_is_left();
     let report = place.report();
     let replaced = ["replaced-below: JAVA_OPTS", "replaced: JAVA_OPTS"];
-    assert_eq!(subjects(&report, FindingId::OptionsOverwritten), replaced, "{:#?}", report.findings);
+    assert_eq!(sorted_subjects(&report, "options-overwritten"), replaced, "{:#?}", report.findings);
     // What is there beside the study's options is no other value; what serves counts, not the script that was launched.
-    assert_eq!(subjects(&report, FindingId::SettingNotEffective), replaced, "{:#?}", report.findings);
-    for found in findings(&report, FindingId::OptionsOverwritten) {
+    assert_eq!(sorted_subjects(&report, "setting-not-effective"), replaced, "{:#?}", report.findings);
+    for found in findings(&report, "options-overwritten") {
         assert_eq!(found.severity, Severity::Warning);
         let text = text_of(found);
         assert!(text.contains("the script's value: -XX:+UseThreadPriorities\n"), "{text}");

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::common::{Finished, Place, findings, page, script, text_of};
+use crate::common::{Finished, Place, findings, page, script, subjects, text_of};
 use model::warm_up::Overtaking;
-use model::{FindingId, Interpretation, Metric, Report, Role, Severity, Verdict};
+use model::{Interpretation, Metric, Report, Role, Severity, Subject, Verdict};
 use serde_json::Value;
 
 #[test]
@@ -134,7 +134,7 @@ fn the_same_twice_is_equivalent() {
         assert!(effect.lies_within(1.5_f64.ln()), "{effect:?}");
         assert!(judgement.sentence.starts_with("one and two are equivalent within ±50 %"), "{}", judgement.sentence);
         // It knows that it compares a thing with itself.
-        assert_eq!(findings(&report, FindingId::SettingIsDefault).len(), 1, "{:#?}", report.findings);
+        assert_eq!(findings(&report, "setting-is-default").len(), 1, "{:#?}", report.findings);
     }
     place.assert_nothing_is_left();
 }
@@ -152,7 +152,7 @@ fn an_error_page_is_no_improvement() {
         let ran = place.run(&["run", "study.toml"]).ends_with(5);
         ran.says("✗ INVALID wrong against right is no valid comparison").says("responses-differ");
         let report = place.report();
-        let differ = findings(&report, FindingId::ResponsesDiffer);
+        let differ = findings(&report, "responses-differ");
         assert!(differ.iter().any(|finding| text_of(finding).contains(fact)), "{what}: {differ:#?}");
         // No further block would change that.
         assert!(place.trials().len() <= 2, "{what}: it went on");
@@ -259,14 +259,13 @@ post = "/nobody-is-here"
     ran.complains("2 tear-downs failed, the first: step `log out` failed: ");
     slower.assert_nothing_is_left();
     let report = slower.report();
-    let failed = findings(&report, FindingId::TearDownFailed);
+    let failed = findings(&report, "tear-down-failed");
     assert_eq!(failed.len(), 2, "{failed:#?}");
     let launches = slower.trials().iter().filter(|trial| trial["variant"] == 1).count();
     // Two users, in the warm-up and in the load on the walk.
-    let expected = format!(
-        "two\nusers: {} in {launches} of {launches} launches\nthe first: step `log out` failed: ",
-        4 * launches
-    );
+    let expected =
+        format!("users: {} in {launches} of {launches} launches\nthe first: step `log out` failed: ", 4 * launches);
+    assert_eq!(failed[1].subject, Subject::Variant { variant: 1 });
     assert!(text_of(failed[1]).starts_with(&expected), "{failed:#?}");
     let trial = &slower.trials()[0];
     assert_eq!(trial["failed_tear_downs"]["users"], 4);
@@ -283,8 +282,10 @@ post = "/nobody-is-here"
 
     let different = place("", "status = 201");
     run(&different).ends_with(5).says("walk, step other");
-    let differ = findings(&different.report(), FindingId::ResponsesDiffer).into_iter().map(text_of).collect::<String>();
-    assert!(differ.contains("200 | 201") && !differ.contains("step front"), "{differ}");
+    let report = different.report();
+    assert_eq!(subjects(&report, "responses-differ"), ["two against one, walk, step other"]);
+    let differ = findings(&report, "responses-differ");
+    assert!(text_of(differ[0]).contains("200 | 201"), "{differ:#?}");
 
     let closed = place("", "");
     closed.change("$.token", "$.tokn");

@@ -1,7 +1,6 @@
 //! What servers need beside them, and what becomes of a run when that is missing, does not start, dies or refuses.
 
 use crate::common::{Place, findings, knownserver, page, script, text_of};
-use model::FindingId;
 
 /// A study whose servers need a service that is this shell script: `$1` is its port, `$2` the trial's folder, `LISTEN`
 /// listens there.
@@ -31,7 +30,7 @@ fn one_that_does_not_start_is_named_with_its_last_words() {
     place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID");
     place.assert_nothing_is_left();
     let report = place.report();
-    let [failed] = &findings(&report, FindingId::TrialFailed)[..] else { panic!("{:#?}", report.findings) };
+    let [failed] = &findings(&report, "trial-failed")[..] else { panic!("{:#?}", report.findings) };
     let text = text_of(failed);
     assert!(text.contains("service-database ended with exit code 1 before it was ready"), "{text}");
     assert!(text.contains("FATAL: the data directory has wrong ownership"), "{text}");
@@ -66,7 +65,7 @@ fn what_one_says_is_shown_where_nobody_can_log_in() {
     place.change("get = \"/page\"\nconcurrency = 2", &format!("concurrency = 2\n\n{walk}"));
     place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID");
     let report = place.report();
-    let [failed] = &findings(&report, FindingId::TrialFailed)[..] else { panic!("{:#?}", report.findings) };
+    let [failed] = &findings(&report, "trial-failed")[..] else { panic!("{:#?}", report.findings) };
     let text = text_of(failed);
     assert!(text.contains("service database's last words: FATAL: sorry, too many clients already"), "{text}");
 }
@@ -85,7 +84,7 @@ fn what_one_says_and_uses_is_shown_beside_the_servers() {
     place.assert_nothing_is_left();
     let report = place.report();
     assert!(report.variants.iter().all(|variant| variant.failed.is_empty()), "{:#?}", report.variants);
-    let errors = findings(&report, FindingId::Errors);
+    let errors = findings(&report, "errors");
     let is_shown = |found: &&model::Finding| {
         text_of(found).contains("service database's last words: FATAL: sorry, too many clients already")
     };

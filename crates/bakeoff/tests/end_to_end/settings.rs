@@ -1,8 +1,8 @@
 //! Settings of real virtual machines: whether a treatment happened is found out, not believed.
 
-use crate::common::{Place, findings, text_of};
+use crate::common::{Place, findings, subjects, text_of};
 use model::study::SettingKind;
-use model::{FindingId, Report, Setting, SettingResult, SettingSource, Severity};
+use model::{Report, Setting, SettingResult, SettingSource, Severity};
 
 const JAVA: &str = r#"name = "a Java program"
 
@@ -152,7 +152,7 @@ fn a_flag_of_the_jvm_is_read_back() {
     let jdk = &report.variants[1].versions["jdk"];
     assert!(jdk.starts_with("17.") || jdk.starts_with("21."), "{jdk}");
     // The factor explains all that differs.
-    assert_eq!(findings(&report, FindingId::Confounded).len(), 0, "{:#?}", report.findings);
+    assert_eq!(findings(&report, "confounded").len(), 0, "{:#?}", report.findings);
 }
 
 /// The same behind a start script: its child is asked, and what it adds by itself is in both variants.
@@ -176,8 +176,8 @@ fn a_flag_behind_a_start_script_is_read_back() {
         assert_eq!((setting.requested.as_str(), setting.live.as_deref()), (options, Some(options)));
         assert!(report.variants[variant].versions.contains_key("jdk"), "{:?}", report.variants[variant].versions);
     }
-    let absent = [FindingId::Confounded, FindingId::SettingUnverified, FindingId::OptionsOverwritten];
-    for id in absent.into_iter().chain([FindingId::SettingIsDefault]) {
+    let absent = ["confounded", "setting-unverified", "options-overwritten"];
+    for id in absent.into_iter().chain(["setting-is-default"]) {
         assert_eq!(findings(&report, id).len(), 0, "{:#?}", report.findings);
     }
 }
@@ -196,7 +196,7 @@ fn an_option_that_a_start_script_adds_for_one_level_is_named() {
     started.signal("INT");
     started.end().ends_with(130).says("confounded");
     let report = place.report();
-    let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
+    let [found] = &findings(&report, "confounded")[..] else { panic!("{:#?}", report.findings) };
     assert!(text_of(found).contains("command line: (none) | -XX:MaxMetaspaceSize=100m"), "{found:#?}");
     assert!(!text_of(found).contains("Xmn"), "{found:#?}");
 }
@@ -211,7 +211,7 @@ fn a_library_that_slips_into_one_level_vetoes() {
     place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("confounded");
     assert_eq!(place.trials().len(), 4, "two launches of each show it");
     let report = place.report();
-    let [found] = &findings(&report, FindingId::Confounded)[..] else { panic!("{:#?}", report.findings) };
+    let [found] = &findings(&report, "confounded")[..] else { panic!("{:#?}", report.findings) };
     assert!(
         found.severity == Severity::Invalid && text_of(found).contains("loaded extra.jar: (none) | "),
         "{found:#?}"
@@ -224,7 +224,7 @@ fn a_level_that_changes_nothing_is_no_treatment() {
     place.run(&["run", "study.toml"]).ends_with(5).says("✗ INVALID").says("setting-is-default");
     assert_eq!(place.trials().len(), 2);
     let report = place.report();
-    let same = findings(&report, FindingId::SettingIsDefault);
+    let same = findings(&report, "setting-is-default");
     assert!(same.iter().any(|finding| text_of(finding).contains("UseThreadPriorities")), "{same:#?}");
     assert_eq!(setting(&report, 1).result, SettingResult::AlreadyDefault);
 }
@@ -238,7 +238,7 @@ fn flags_that_bring_each_other_along_are_a_treatment() {
     started.signal("INT");
     started.end().ends_with(130);
     let report = place.report();
-    assert_eq!(findings(&report, FindingId::SettingIsDefault).len(), 0, "{:#?}", report.findings);
+    assert_eq!(findings(&report, "setting-is-default").len(), 0, "{:#?}", report.findings);
 }
 
 /// What the study wants to see with its own eyes, before the load and after it.
@@ -259,10 +259,11 @@ fn an_assertion_that_fails_vetoes() {
     ran.says("read from threads named /^HTTP-Dispatcher$/")
         .says("Then mend what sets it, or what the assertion expects");
     let report = place.report();
-    let failed = findings(&report, FindingId::AssertionFailed);
+    let failed = findings(&report, "assertion-failed");
     assert_eq!(failed.len(), 2, "{failed:#?}");
-    assert!(failed.iter().all(|finding| text_of(finding).contains("seven dispatchers")), "{failed:#?}");
-    assert_eq!(findings(&report, FindingId::SettingNotEffective).len(), 0, "{report:#?}");
+    let named = ["serial: seven dispatchers", "parallel: seven dispatchers"];
+    assert_eq!(subjects(&report, "assertion-failed"), named, "{failed:#?}");
+    assert_eq!(findings(&report, "setting-not-effective").len(), 0, "{report:#?}");
     let assertions: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Assertion).collect();
     let results = [SettingResult::Overridden, SettingResult::InEffect];
     assert_eq!(
@@ -284,12 +285,12 @@ fn a_flag_that_the_jvm_does_not_know_is_named() {
     let place = java("stock = {}\nparallel = { jvm = [\"-XX:+UseParalelGC\"] }");
     place.run(&["run", "study.toml"]).ends_with(5).says("trial-failed").says("setting-refused");
     let report = place.report();
-    let failed = findings(&report, FindingId::TrialFailed);
+    let failed = findings(&report, "trial-failed");
     assert!(
         failed.iter().any(|finding| text_of(finding).contains("the nearest it knows is UseParallelGC")),
         "{failed:#?}"
     );
-    let refused = findings(&report, FindingId::SettingRefused);
+    let refused = findings(&report, "setting-refused");
     assert!(text_of(refused[0]).contains("Unrecognized VM option 'UseParalelGC'"), "{refused:#?}");
     assert!(text_of(refused[0]).contains("knows is UseParallelGC"), "{refused:#?}");
 }
@@ -323,7 +324,7 @@ fn a_misspelt_jruby_option_vetoes() {
         );
     }
     let report = place.report();
-    let unknown = findings(&report, FindingId::SettingUnknown);
+    let unknown = findings(&report, "setting-unknown");
     assert_eq!(unknown.len(), 1, "{unknown:#?}");
     assert!(text_of(unknown[0]).contains("nearest known name: jit.threshold"), "{unknown:#?}");
     assert_eq!(setting(&report, 0).result, SettingResult::InEffect);
@@ -341,7 +342,7 @@ fn invokedynamic_on_and_off_is_one_difference() {
     place.run(&["run", "study.toml", "--budget", "25s"]).ends_with(0);
     let report = place.report();
     assert_eq!([0, 1].map(|variant| report.variants[variant].completed > 0), [true; 2]);
-    assert!(findings(&report, FindingId::Confounded).is_empty(), "{:#?}", report.findings);
+    assert!(findings(&report, "confounded").is_empty(), "{:#?}", report.findings);
     let named: Vec<&str> = report.differences.iter().filter_map(|one| one.factor.as_deref()).collect();
     assert_eq!(named.len(), report.differences.len(), "{:#?}", report.differences);
 }

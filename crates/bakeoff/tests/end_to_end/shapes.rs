@@ -1,11 +1,11 @@
 //! Loads of every shape: in studies, and on the command line.
 
 use knownserver::{Delay, KnownServer, Route, Script};
-use model::{FindingId, Interpretation, Metric, Role, Verdict};
+use model::{Interpretation, Metric, Role, Verdict};
 use serde_json::Value;
 use std::time::Duration;
 
-use crate::common::{Place, findings, page};
+use crate::common::{Place, findings, page, subjects};
 
 /// An open loop at 200/s, decided by its median.
 const OPEN: &str = "rate = 200\npoisson = true";
@@ -28,7 +28,7 @@ fn at_a_rate_a_known_difference_is_found_in_response_time() {
     // What the client and the kernel take comes on top of both: nothing, or some milliseconds.
     let truth = [(65.0_f64 / 55.0).ln(), (60.0_f64 / 50.0).ln()];
     assert!(effect.low > 0.0 && effect.low <= truth[1] && effect.high >= truth[0], "{effect:?} of {truth:?}");
-    assert_eq!(findings(&report, FindingId::RateNotKept), Vec::<&model::Finding>::new());
+    assert_eq!(findings(&report, "rate-not-kept"), Vec::<&model::Finding>::new());
     let throughput = report.comparisons.iter().find(|comparison| comparison.metric == Metric::Throughput).unwrap();
     assert_ne!(throughput.role, Role::Primary);
     // Each cell made its requests in an open loop, the same for both variants of a block.
@@ -61,8 +61,7 @@ fn a_variant_that_cannot_keep_up_is_named() {
     place.change(OPEN, "rate = 200\nconnections = 2");
     place.run(&["run", "study.toml"]).ends_with(0).says("rate-not-kept");
     let report = place.report();
-    let behind: Vec<&str> = findings(&report, FindingId::RateNotKept).iter().map(|found| &*found.subject).collect();
-    assert_eq!(behind, ["slow, page@200/s"]);
+    assert_eq!(subjects(&report, "rate-not-kept"), ["slow, page@200/s"]);
 }
 
 #[test]

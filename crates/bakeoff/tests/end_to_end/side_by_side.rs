@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use model::{FindingId, Severity, Verdict};
+use model::{Severity, Subject, Verdict};
 use serde_json::Value;
 
-use crate::common::{Place, eventually, findings, knownserver, page, text_of};
+use crate::common::{Place, eventually, findings, knownserver, page};
 
 /// The slices of a trial's only cell.
 fn slices(trial: &Value) -> &Vec<Value> {
@@ -54,7 +54,7 @@ fn who_would_be_busy_while_waiting_is_stopped() {
         .change("still = { args", "spinning = { command = \"sh {dir}/spin.sh --port {port}\", args = [\"--script={dir}/still.toml\"] }\nstill = { args")
         .change("min = 5, max = 5", "min = 3, max = 3");
     place.run(&["run", "study.toml"]).ends_with(0);
-    assert_eq!(findings(&place.report(), FindingId::BusyWhileWaiting), Vec::<&model::Finding>::new());
+    assert_eq!(findings(&place.report(), "busy-while-waiting"), Vec::<&model::Finding>::new());
     // It spins while it is loaded, and not while it waits.
     let trials = place.trials();
     let spinning = || trials.iter().filter(|trial| trial["variant"] == 0).map(|trial| &trial["cells"][0]);
@@ -93,7 +93,7 @@ fn both_designs_find_the_same_difference() {
         place.change("min = 5, max = 5", "min = 3, max = 3");
         place.run(&["run", "study.toml"]).ends_with(0).says("▼ WORSE");
         let report = place.report();
-        assert_eq!(findings(&report, FindingId::BusyWhileWaiting), Vec::<&model::Finding>::new());
+        assert_eq!(findings(&report, "busy-while-waiting"), Vec::<&model::Finding>::new());
         report.comparisons[0].effect.unwrap()
     };
     let (beside, apart) = (effect("side-by-side"), effect("one-after-another"));
@@ -129,7 +129,7 @@ PATH=$PATH:/usr/sbin exec nginx -c "$1/nginx.conf"
         .change("min = 5, max = 5", "min = 3, max = 3");
     place.run(&["run", "study.toml"]);
     let report = place.report();
-    let [found] = &findings(&report, FindingId::ConnectionsLost)[..] else { panic!("{:#?}", report.findings) };
-    assert_eq!((found.severity, &*found.subject), (Severity::Warning, "ending"), "{}", text_of(found));
+    let [found] = &findings(&report, "connections-lost")[..] else { panic!("{:#?}", report.findings) };
+    assert_eq!((found.severity, &found.subject), (Severity::Warning, &Subject::Variant { variant: 1 }), "{found:#?}");
     place.assert_nothing_is_left();
 }

@@ -1,7 +1,7 @@
 //! The parts of the page, in the order in which a reader wants them.
 
 use model::report::VariantSummary;
-use model::{Finding, Report, Severity, Verdict};
+use model::{Finding, Names, Report, Severity, Verdict};
 
 use crate::charts::{self, Chart};
 use crate::doctor::floor_in_words;
@@ -332,23 +332,24 @@ fn findings(page: &mut Markup, report: &Report) {
         if report.findings.is_empty() {
             section.leaf("p", &[], "Nothing was found that limits this result.");
         }
+        let names = report.names();
         for item in words::findings(report) {
-            finding(section, item);
+            finding(section, item, &names);
         }
     });
 }
 
-fn finding(section: &mut Markup, finding: &Finding) {
+fn finding(section: &mut Markup, finding: &Finding, names: &Names) {
     let tone = tone_class(Tone::of_severity(finding.severity));
     section.element("article", &[("class", format!("finding {tone}").trim_end())], |article| {
         article.element("h3", &[], |heading| {
             let word = format!("{} {}", severity_sign(finding.severity), finding.severity.name());
             heading.leaf("span", &[("class", "word")], &word).text(" ").leaf("span", &[], finding.id.name());
-            heading.text(" ").leaf("span", &[("class", "subject")], &finding.subject);
+            heading.text(" ").leaf("span", &[("class", "subject")], &finding.subject.text(names));
         });
         article.leaf("p", &[], &finding.meaning);
         if !finding.facts.is_empty() {
-            definitions(article, finding.facts.iter().map(|item| (item.name.as_str(), item.value.clone())));
+            definitions(article, finding.facts.iter().map(|item| (item.name.as_str(), item.value.to_string())));
         }
         let advice = if finding.severity == Severity::Note { "" } else { "To do: " };
         article.element("p", &[], |p| {

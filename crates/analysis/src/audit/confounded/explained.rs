@@ -1,19 +1,20 @@
 //! Which factor accounts for what differs.
 
+use model::report::Aspect;
 use model::study::{RequestedSetting, SettingKind};
 use model::{StudyRecord, VariantIndex, options};
 
-use super::sides::{Subject, name_numbers};
+use super::sides::name_numbers;
 
 /// What stands where a secret was.
 const MASK: &str = "***";
 
 /// The factor that accounts for a word of a variant. Where the words are there because of another variant's treatment
 /// (this one lacks the override), any variant's treatment may name them.
-pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &Subject, word: &str) -> Option<String> {
+pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, aspect: &Aspect, word: &str) -> Option<String> {
     let own = record.study.variants[variant].treatment.iter();
     let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
-    let by_own = own.clone().find(|requested| names(requested, subject, word));
+    let by_own = own.clone().find(|requested| names(requested, aspect, word));
     // A level may write out again what all levels have.
     let varies = |requested: &&RequestedSetting| {
         let asks = |other: &RequestedSetting| {
@@ -21,16 +22,16 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &
         };
         !record.study.variants.iter().all(|variant| variant.treatment.iter().any(asks))
     };
-    let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, subject, word));
-    let by_value = || others.clone().find(|requested| names_subject(requested, subject));
+    let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, aspect, word));
+    let by_value = || others.clone().find(|requested| names_aspect(requested, aspect));
     by_own.or_else(by_value).or_else(runtime).map(|requested| requested.factor.clone())
 }
 
 /// Whether a setting is what put this word there.
-fn names(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
+fn names(requested: &RequestedSetting, aspect: &Aspect, word: &str) -> bool {
     let [name, value] = [&requested.name, &requested.value].map(|text| as_launched(text));
-    if name.is_empty() || names_subject(requested, subject) {
-        return names_subject(requested, subject);
+    if name.is_empty() || names_aspect(requested, aspect) {
+        return names_aspect(requested, aspect);
     }
     let has_value = value.is_empty() || word.contains(&value);
     let stands_for = |part: &str| part == word || options::handed_to_jvm(part).is_some_and(|option| option == word);
@@ -40,22 +41,22 @@ fn names(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
     is_words || is_below || mentions(word, &name) && has_value
 }
 
-/// Whether a setting is about the subject as such: this variable, this library.
-fn names_subject(requested: &RequestedSetting, subject: &Subject) -> bool {
-    match subject {
-        Subject::Environment(variable) => requested.kind == SettingKind::Env && requested.name == *variable,
-        Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
+/// Whether a setting is about the aspect as such: this variable, this library.
+fn names_aspect(requested: &RequestedSetting, aspect: &Aspect) -> bool {
+    match aspect {
+        Aspect::Environment(variable) => requested.kind == SettingKind::Env && requested.name == *variable,
+        Aspect::Library(library) | Aspect::Gem(library) | Aspect::Opened(library) => {
             mentions(&requested.name, library) || mentions(&requested.value, library)
         }
-        Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
+        Aspect::Build(_) | Aspect::Version(_) | Aspect::Command => false,
     }
 }
 
 /// Whether a change of what runs naturally brings this word along.
-fn is_runtimes(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
+fn is_runtimes(requested: &RequestedSetting, aspect: &Aspect, word: &str) -> bool {
     requested.kind == SettingKind::Runtime
-        && match subject {
-            Subject::Environment(_) => word.contains('/'),
+        && match aspect {
+            Aspect::Environment(_) => word.contains('/'),
             _ => true,
         }
 }

@@ -1,6 +1,6 @@
 //! What the treatment may bring along, by itself or by a start script.
 
-use model::report::EnvironmentDifference;
+use model::report::{Aspect, EnvironmentDifference};
 use model::study::{RequestedSetting, Runtime, SettingKind};
 use model::{StudyRecord, VariantIndex};
 
@@ -29,22 +29,24 @@ const VERSIONS: [&str; 5] = ["VERSION", "RELEASE", "REVISION", "BUILD", "TAG"];
 /// make anything of it, another runtime, too. The same gem in two versions follows only from where the gems are, or from a version.
 pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &EnvironmentDifference) -> bool {
     let sides = [BASELINE, variant];
-    let begins = |subjects: &[&str]| subjects.iter().any(|subject| difference.subject.starts_with(subject));
+    let aspect = &difference.aspect;
     let is_one_sided = sides.iter().any(|side| difference.values[*side].is_none());
     let runs_command =
         |side: &VariantIndex| matches!(record.study.variants[*side].server.runtime, Runtime::Command { .. });
-    let is_handed_on =
-        sides.iter().all(runs_command) && begins(&["version ", "Ruby's build ", "command line", "environment "]);
-    let archive = difference.subject.strip_prefix("loaded ");
+    let is_of_runtime =
+        matches!(aspect, Aspect::Version(_) | Aspect::Build(_) | Aspect::Command | Aspect::Environment(_));
+    let is_handed_on = sides.iter().all(runs_command) && is_of_runtime;
+    let is_gem = matches!(aspect, Aspect::Gem(_));
+    let archive = if let Aspect::Opened(archive) = aspect { Some(archive) } else { None };
     let treatment =
         |side: VariantIndex| record.study.variants[side].treatment.iter().map(move |requested| (side, requested));
     let mut reported = sides.into_iter().flat_map(treatment).filter(|(_, requested)| tells(requested));
     reported.any(|(side, requested)| {
         is_handed_on
-            || begins(&["gem ", "loaded "]) && (is_one_sided || names_version(requested))
+            || (is_gem || archive.is_some()) && (is_one_sided || names_version(requested))
             || archive
                 .is_some_and(|archive| names_folder(requested) || is_below(record, side, archive, &requested.value))
-            || begins(&["gem "]) && requested.kind == SettingKind::Env && OF_GEMS.contains(&requested.name.as_str())
+            || is_gem && requested.kind == SettingKind::Env && OF_GEMS.contains(&requested.name.as_str())
     })
 }
 

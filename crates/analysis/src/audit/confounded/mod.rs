@@ -10,14 +10,21 @@ mod sides;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::report::EnvironmentDifference;
-use model::{FindingId, Severity, StudyRecord, VariantIndex};
+use model::report::{Aspect, EnvironmentDifference};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex};
 
-use super::{Assessment, Found, name};
+use super::{Assessment, Check, Rule};
 use crate::compare::BASELINE;
 use explained::explaining_factor;
 use follows::may_follow;
-use sides::{Side, Subject, facts, inspected};
+use sides::{Side, facts, inspected, may_vary};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("confounded"),
+    gravest: Severity::Invalid,
+    page: include_str!("../../../../../docs/findings/confounded.md"),
+    checks: &[Check::Lasting(rule)],
+};
 
 /// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).
 const FEWEST: usize = 2;
@@ -34,7 +41,7 @@ const KEPT: &str = "Keep what runs as it is during a run: build it before, as by
 
 /// Invalid for each variant that differs from the baseline in something no factor explains, and where what both run changes during
 /// the run so that a block compares one with another; a warning while there are too few launches to know what varies by itself.
-pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
+fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let sides = sides(record);
     let all = compared(record, &sides);
     let seen = |variant| inspected(record, variant).count();
@@ -43,10 +50,11 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
         .filter(|variant| seen(*variant) > 0 && seen(BASELINE) > 0)
         .filter_map(|variant| {
             let pair = [BASELINE, variant];
-            let changes = |subject: &Subject| pair.iter().any(|side| sides[*side].changes(subject));
-            let is_own = |(subject, difference): &&(&Subject, EnvironmentDifference)| {
-                let are_shown = pair.iter().all(|side| sides[*side].shows(subject));
-                let differ = difference.values[variant] != difference.values[BASELINE] || changes(subject);
+            let changes = |aspect: &Aspect| pair.iter().any(|side| sides[*side].changes(aspect));
+            let is_own = |difference: &&EnvironmentDifference| {
+                let aspect = &difference.aspect;
+                let are_shown = pair.iter().all(|side| sides[*side].shows(aspect));
+                let differ = difference.values[variant] != difference.values[BASELINE] || changes(aspect);
                 difference.factor.is_none() && are_shown && differ
             };
             let own: Vec<_> = all.iter().filter(is_own).collect();
@@ -54,9 +62,9 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
                 return None;
             }
             let is_known = has_enough(BASELINE) && has_enough(variant);
-            let is_sure = |(subject, difference): &&(&Subject, EnvironmentDifference)| {
-                if changes(subject) {
-                    return !is_equal_in_blocks(record, pair, subject);
+            let is_sure = |difference: &&EnvironmentDifference| {
+                if changes(&difference.aspect) {
+                    return !is_equal_in_blocks(record, pair, &difference.aspect);
                 }
                 !may_follow(record, variant, difference)
             };
@@ -64,29 +72,28 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
             let severity = if is_known && are_sure { Severity::Invalid } else { Severity::Warning };
             let (meaning, remedy) = if are_sure {
                 (UNDECLARED, EQUAL)
-            } else if own.iter().all(|(subject, _)| changes(subject)) {
+            } else if own.iter().all(|difference| changes(&difference.aspect)) {
                 (CHANGED, KEPT)
             } else {
                 (BROUGHT_ALONG, MEANT)
             };
-            let subject = format!("{} against {}", name(record, variant), name(record, BASELINE));
-            let found = Found::new(FindingId::Confounded, severity, subject, meaning, remedy).about(variant);
+            let found = RULE.found(severity, Subject::Against { variant, cell: None }, meaning, remedy);
             let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "(none)".to_owned());
-            let reported = own.iter().map(|(subject, difference)| {
-                let when = if changes(subject) { ", which changed during the run" } else { "" };
-                (format!("{}{when}", difference.subject), pair.map(|side| show(&difference.values[side])).join(" | "))
-            });
-            Some(reported.fold(found, |found, (what, values)| found.with(what, values)))
+            Some(own.iter().fold(found, |found, difference| {
+                let when = if changes(&difference.aspect) { ", which changed during the run" } else { "" };
+                let sides = pair.map(|side| show(&difference.values[side]));
+                found.with(format!("{}{when}", difference.aspect), sides)
+            }))
         })
         .collect()
 }
 
-/// Whether in every block the variants had the same of a subject.
-fn is_equal_in_blocks(record: &StudyRecord, pair: [VariantIndex; 2], subject: &Subject) -> bool {
+/// Whether in every block the variants had the same of an aspect.
+fn is_equal_in_blocks(record: &StudyRecord, pair: [VariantIndex; 2], aspect: &Aspect) -> bool {
     let [first, second] = pair.map(|variant| {
         let measured = inspected(record, variant).filter(|(key, _)| !key.pilot);
         let words = measured.filter_map(|(key, launch)| {
-            let (_, words) = facts(&record.study.dir, launch).into_iter().find(|(other, _)| other == subject)?;
+            let (_, words) = facts(&record.study.dir, launch).into_iter().find(|(other, _)| other == aspect)?;
             Some((key.block, words))
         });
         words.collect::<BTreeMap<_, _>>()
@@ -96,48 +103,46 @@ fn is_equal_in_blocks(record: &StudyRecord, pair: [VariantIndex; 2], subject: &S
 
 /// How the variants' processes differ, as far as any was looked into; differences that no factor explains first.
 pub fn differences(record: &StudyRecord) -> Vec<EnvironmentDifference> {
-    compared(record, &sides(record)).into_iter().map(|(_, difference)| difference).collect()
+    compared(record, &sides(record))
 }
 
 fn sides(record: &StudyRecord) -> Vec<Side> {
     let mut sides: Vec<Side> = (0..record.study.variants.len()).map(|variant| Side::of(record, variant)).collect();
     // What comes late in one variant may not have come yet in any launch of another.
-    let late: BTreeSet<Subject> = sides.iter().flat_map(|side| side.late.clone()).collect();
+    let late: BTreeSet<Aspect> = sides.iter().flat_map(|side| side.late.clone()).collect();
     for side in &mut sides {
-        side.late = late.iter().filter(|subject| !side.values.contains_key(*subject)).cloned().collect();
+        side.late = late.iter().filter(|aspect| !side.values.contains_key(*aspect)).cloned().collect();
     }
     sides
 }
 
-fn compared<'a>(record: &StudyRecord, sides: &'a [Side]) -> Vec<(&'a Subject, EnvironmentDifference)> {
-    let subjects: BTreeSet<&Subject> = sides.iter().flat_map(|side| side.values.keys()).collect();
-    let differences =
-        |subject| compare(record, subject, sides).into_iter().map(move |difference| (subject, difference));
-    let mut all: Vec<_> = subjects.into_iter().flat_map(differences).collect();
-    all.sort_by_key(|(_, difference)| difference.factor.is_some());
+fn compared(record: &StudyRecord, sides: &[Side]) -> Vec<EnvironmentDifference> {
+    let aspects: BTreeSet<&Aspect> = sides.iter().flat_map(|side| side.values.keys()).collect();
+    let mut all: Vec<_> = aspects.into_iter().flat_map(|aspect| compare(record, aspect, sides)).collect();
+    all.sort_by_key(|difference| difference.factor.is_some());
     all
 }
 
-/// The differences of one subject, one for each factor that explains some of it and one for what none does.
-fn compare(record: &StudyRecord, subject: &Subject, sides: &[Side]) -> Vec<EnvironmentDifference> {
-    let own: Vec<BTreeSet<&str>> = sides.iter().map(|side| side.words(subject)).collect();
-    let varying: BTreeSet<&str> = sides.iter().flat_map(|side| side.varying_words(subject)).collect();
-    let varying = if subject.may_vary() { varying } else { BTreeSet::new() };
-    let changed = !subject.may_vary() && sides.iter().any(|side| side.values.get(subject).is_some_and(|v| v.len() > 1));
-    let known = own.iter().zip(sides).filter(|(_, side)| side.shows(subject)).map(|(words, _)| words.clone());
+/// The differences of one aspect, one for each factor that explains some of it and one for what none does.
+fn compare(record: &StudyRecord, aspect: &Aspect, sides: &[Side]) -> Vec<EnvironmentDifference> {
+    let own: Vec<BTreeSet<&str>> = sides.iter().map(|side| side.words(aspect)).collect();
+    let varying: BTreeSet<&str> = sides.iter().flat_map(|side| side.varying_words(aspect)).collect();
+    let varying = if may_vary(aspect) { varying } else { BTreeSet::new() };
+    let changed = !may_vary(aspect) && sides.iter().any(|side| side.values.get(aspect).is_some_and(|v| v.len() > 1));
+    let known = own.iter().zip(sides).filter(|(_, side)| side.shows(aspect)).map(|(words, _)| words.clone());
     let common = known.reduce(|common, words| &common & &words).unwrap_or_default();
     let mut by_factor: BTreeMap<Option<String>, Vec<Vec<&str>>> = BTreeMap::new();
     for (variant, words) in own.iter().enumerate() {
         for word in words.iter().filter(|word| (changed || !common.contains(*word)) && !varying.contains(*word)) {
-            let factor = if changed { None } else { explaining_factor(record, variant, subject, word) };
+            let factor = if changed { None } else { explaining_factor(record, variant, aspect, word) };
             by_factor.entry(factor).or_insert_with(|| vec![Vec::new(); own.len()])[variant].push(word);
         }
     }
     by_factor
         .into_iter()
         .map(|(factor, words)| EnvironmentDifference {
-            subject: subject.title(),
-            values: words.into_iter().zip(sides).map(|(words, side)| side.reported(subject, &words)).collect(),
+            aspect: aspect.clone(),
+            values: words.into_iter().zip(sides).map(|(words, side)| side.reported(aspect, &words)).collect(),
             factor,
         })
         .collect()
@@ -163,7 +168,7 @@ mod tests {
         assert_eq!(
             differences(&record),
             [EnvironmentDifference {
-                subject: "command line".to_owned(),
+                aspect: Aspect::Command,
                 values: vec![
                     Some("-Djruby.compile.invokedynamic=false".to_owned()),
                     Some("-Djruby.compile.invokedynamic=true".to_owned())
@@ -221,7 +226,7 @@ mod tests {
         change(&mut record, 1, |launch| drop(launch.gems.insert("json".to_owned(), "2.9.1".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
         let other = differences(&record).into_iter().find(|difference| difference.factor.is_none()).unwrap();
-        assert_eq!(other.subject, "gem json");
+        assert_eq!(other.aspect, Aspect::Gem("json".to_owned()));
         assert_eq!(other.values, [Some("2.7.1".to_owned()), Some("2.9.1".to_owned())]);
     }
 
@@ -235,7 +240,7 @@ mod tests {
         assert_eq!(gravest(rule, &record), None);
         change(&mut record, 1, |launch| launch.gems.clear());
         assert_eq!(gravest(rule, &record), None);
-        assert!(!differences(&record).iter().any(|difference| difference.subject.starts_with("gem ")));
+        assert!(!differences(&record).iter().any(|difference| matches!(difference.aspect, Aspect::Gem(_))));
         // Where no Ruby reports on itself there are none.
         for variant in [0, 1] {
             change(&mut record, variant, |launch| launch.build.clear());
@@ -255,7 +260,7 @@ mod tests {
         let (own, others) = (of(1), of(0));
         late(&mut record, own, "1.0");
         assert_eq!(gravest(rule, &record), None);
-        assert!(!differences(&record).iter().any(|difference| difference.subject.starts_with("gem ")));
+        assert!(!differences(&record).iter().any(|difference| matches!(difference.aspect, Aspect::Gem(_))));
         late(&mut record, others, "1.0");
         assert_eq!(gravest(rule, &record), None);
         late(&mut record, others, "2.0");
@@ -406,7 +411,7 @@ mod tests {
             });
             let boundaries = crate::boundaries::Boundaries::standard();
             let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
-            (found.finding.severity, found.finding.meaning.clone())
+            (found.severity, found.meaning.clone())
         };
         assert_eq!(with("-Dfeature=new"), (Severity::Warning, BROUGHT_ALONG.to_owned()));
         assert_eq!(with("-javaagent:agent.jar"), (Severity::Warning, BROUGHT_ALONG.to_owned()));
