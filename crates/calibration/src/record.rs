@@ -35,7 +35,7 @@ pub fn study(variants: usize, cells: usize) -> Study {
                 "runtime": { "kind": "command", "command": "serve" }, "args": [], "env": { "SPEED": name }, "dir": "/study",
                 "ready": { "sign": { "get": "/" }, "within": seconds(60) }, "stop_within": seconds(10),
             },
-            "treatment": [{ "factor": "speed", "kind": "env", "name": "SPEED", "value": name }],
+            "treatment": [{ "factor": "speed", "kind": "env", "key": "SPEED", "name": "SPEED", "value": name }],
         })
     };
     let names: Vec<String> = (1..=variants).map(|number| format!("v{number}")).collect();

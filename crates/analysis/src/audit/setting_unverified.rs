@@ -1,7 +1,7 @@
 //! Settings could not be read back.
 
-use model::study::SettingKind;
 use model::{FindingId, Setting, SettingResult, Severity, StudyRecord, VariantIndex, text};
+use runtimes::Key;
 
 use super::{Assessment, Found, launches, name, settings};
 
@@ -17,7 +17,7 @@ type Unread<'a> = (VariantIndex, &'a str);
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_unread = |setting: &Setting| {
-        matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Assertion
+        matches!(setting.result, SettingResult::Unverified { .. }) && !matches!(setting.key, Key::Assertion(_))
     };
     let unread = settings::shown(record, is_unread).into_iter().filter(|shown| shown.launches[0] == shown.launches[1]);
     let unread = unread.filter_map(|shown| match &shown.setting.result {
@@ -28,7 +28,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Found> {
         let was_launched = launches(record, index).any(|trial| trial.launch.is_some() && !trial.cells.is_empty());
         let requested = variant.treatment.iter().filter(move |_| was_launched);
         requested
-            .filter(|requested| requested.kind != SettingKind::Runtime)
+            .filter(|requested| !matches!(requested.key, Key::Runtime(_)))
             .filter(move |requested| settings::read_back_of(record, index, requested).is_none())
             .map(move |requested| ("nothing reads this kind of setting back", index, requested.name.as_str()))
     });

@@ -1,7 +1,8 @@
 //! Which factor accounts for what differs.
 
-use model::study::{RequestedSetting, SettingKind};
-use model::{StudyRecord, VariantIndex, options};
+use model::study::RequestedSetting;
+use model::{StudyRecord, VariantIndex};
+use runtimes::{Key, jruby};
 
 use super::sides::{Subject, name_numbers};
 
@@ -16,9 +17,7 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &
     let by_own = own.clone().find(|requested| names(requested, subject, word));
     // A level may write out again what all levels have.
     let varies = |requested: &&RequestedSetting| {
-        let asks = |other: &RequestedSetting| {
-            (other.kind, &other.name, &other.value) == (requested.kind, &requested.name, &requested.value)
-        };
+        let asks = |other: &RequestedSetting| other.is_same(requested);
         !record.study.variants.iter().all(|variant| variant.treatment.iter().any(asks))
     };
     let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, subject, word));
@@ -28,12 +27,12 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, subject: &
 
 /// Whether a setting is what put this word there.
 fn names(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
-    let [name, value] = [&requested.name, &requested.value].map(|text| as_launched(text));
+    let [name, value] = [requested.name.as_str(), requested.written_value()].map(as_launched);
     if name.is_empty() || names_subject(requested, subject) {
         return names_subject(requested, subject);
     }
     let has_value = value.is_empty() || word.contains(&value);
-    let stands_for = |part: &str| part == word || options::handed_to_jvm(part).is_some_and(|option| option == word);
+    let stands_for = |part: &str| part == word || jruby::handed_to_jvm(part).is_some_and(|option| option == word);
     let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
     // As a program below a folder that a variable names.
     let is_below = value.contains('/') && word.starts_with(&value);
@@ -43,9 +42,9 @@ fn names(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
 /// Whether a setting is about the subject as such: this variable, this library.
 fn names_subject(requested: &RequestedSetting, subject: &Subject) -> bool {
     match subject {
-        Subject::Environment(variable) => requested.kind == SettingKind::Env && requested.name == *variable,
+        Subject::Environment(variable) => matches!(&requested.key, Key::Env(name) if name == variable),
         Subject::Library(library) | Subject::Gem(library) | Subject::Opened(library) => {
-            mentions(&requested.name, library) || mentions(&requested.value, library)
+            mentions(&requested.name, library) || mentions(requested.written_value(), library)
         }
         Subject::Build(_) | Subject::Version(_) | Subject::Command => false,
     }
@@ -53,7 +52,7 @@ fn names_subject(requested: &RequestedSetting, subject: &Subject) -> bool {
 
 /// Whether a change of what runs naturally brings this word along.
 fn is_runtimes(requested: &RequestedSetting, subject: &Subject, word: &str) -> bool {
-    requested.kind == SettingKind::Runtime
+    matches!(requested.key, Key::Runtime(_))
         && match subject {
             Subject::Environment(_) => word.contains('/'),
             _ => true,
