@@ -8,7 +8,7 @@ use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{
     Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, RequestedSetting, Runtime, ServerSpec,
-    SettingKind, Timing, Variant, WarmUp, Workload, WorkloadKind,
+    Timing, Variant, WarmUp, Workload, WorkloadKind,
 };
 use model::{
     AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric, Mode, Outcome,
@@ -17,6 +17,7 @@ use model::{
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use runtimes::{Given, Key};
 
 use crate::boundaries::normal;
 use crate::design;
@@ -90,12 +91,7 @@ pub fn variant(name: &str, value: &str) -> Variant {
             stop_within: Duration::from_secs(10),
             limits: Limits::default(),
         },
-        treatment: vec![RequestedSetting {
-            factor: "invokedynamic".to_owned(),
-            kind: SettingKind::Jruby,
-            name: "compile.invokedynamic".to_owned(),
-            value: value.to_owned(),
-        }],
+        treatment: vec![RequestedSetting::new("invokedynamic", Given::jruby("compile.invokedynamic", value))],
         shared: Vec::new(),
         assertions: Vec::new(),
     }
@@ -235,7 +231,7 @@ pub fn trial(variant: usize, number: usize) -> TrialRecord {
 /// The factor's setting, in effect.
 pub fn setting(value: &str) -> Setting {
     Setting {
-        kind: SettingKind::Jruby,
+        key: Key::Jruby("compile.invokedynamic".to_owned()),
         name: "compile.invokedynamic".to_owned(),
         requested: value.to_owned(),
         live: Some(value.to_owned()),

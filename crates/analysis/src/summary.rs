@@ -7,12 +7,12 @@ use model::report::{
     BlockSummary, CellName, FailedTrial, LaunchNumbers, Measurement, Percentile, Reproduce, ServerTime, VariantSummary,
     WarmUpSeries,
 };
-use model::study::SettingKind;
 use model::warm_up::Spread;
 use model::{
     Histogram, Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, Tally, TrialRecord, VariantIndex,
     text,
 };
+use runtimes::Key;
 
 use crate::blocks::{self, BlockState, Fate, Trials};
 use crate::compare::Primary;
@@ -57,9 +57,9 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
 /// Each setting as the first launch that has it read it. Where that is as it should be and a number, and launches differ, what they had:
 /// the median, and from where to where.
 fn settings<'a>(launches: impl Iterator<Item = &'a TrialRecord>) -> Vec<Setting> {
-    let mut all: IndexMap<(SettingKind, &str, &str), Vec<&Setting>> = IndexMap::new();
+    let mut all: IndexMap<(&Key, &str, &str), Vec<&Setting>> = IndexMap::new();
     for setting in launches.flat_map(|trial| &trial.settings) {
-        all.entry((setting.kind, &setting.name, &setting.requested)).or_default().push(setting);
+        all.entry((&setting.key, &setting.name, &setting.requested)).or_default().push(setting);
     }
     let shown = |readings: Vec<&Setting>| {
         let numbers: Option<Vec<f64>> = readings.iter().map(|read| read.live.as_deref()?.trim().parse().ok()).collect();
@@ -248,7 +248,7 @@ mod tests {
     fn what_an_assertion_read_in_all_launches_is_reported_in_one() {
         let mut record = fixture::record(5, 0.0);
         let read = |live: &str, result| Setting {
-            kind: SettingKind::Assertion,
+            key: Key::Assertion("database's time".to_owned()),
             name: "database's time".to_owned(),
             requested: ">= 0".to_owned(),
             live: Some(live.to_owned()),

@@ -21,26 +21,31 @@ fn names() -> Vec<String> {
 }
 
 #[test]
-fn siblings_meet_only_in_model() {
+fn siblings_meet_only_in_model_and_runtimes() {
     let own = names();
     assert!(own.len() >= 8, "the crates are found: {own:?}");
     // The calibration simulates what analysis decides, and nothing imports it.
-    let may_import =
-        |name: &str, dependency: &str| dependency == "model" || (name, dependency) == ("calibration", "analysis");
+    let may_import = |name: &str, dependency: &str| {
+        ["model", "runtimes"].contains(&dependency) || (name, dependency) == ("calibration", "analysis")
+    };
     for name in own.iter().filter(|name| *name != "bakeoff") {
         for dependency in table(name, "dependencies").iter().filter(|dependency| own.contains(dependency)) {
             assert!(may_import(name, dependency), "crate {name} imports its sibling {dependency}");
         }
         for dependency in table(name, "dev-dependencies").iter().filter(|dependency| own.contains(dependency)) {
             assert!(
-                ["model", "knownserver", "needs"].contains(&dependency.as_str()),
+                ["model", "runtimes", "knownserver", "needs"].contains(&dependency.as_str()),
                 "the tests of crate {name} import its sibling {dependency}"
             );
         }
     }
-    assert!(!table("model", "dependencies").iter().any(|dependency| own.contains(dependency)));
-    for apart in ["knownserver", "needs"] {
-        assert!(!table(apart, "dependencies").iter().any(|dependency| own.contains(dependency)));
+    let of_ours = |name: &str| {
+        let all = table(name, "dependencies").into_iter().filter(|dependency| own.contains(dependency));
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(of_ours("model"), ["runtimes"]);
+    for name in ["runtimes", "knownserver", "needs"] {
+        assert_eq!(of_ours(name), [""; 0], "{name}");
     }
 }
 
@@ -56,7 +61,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn analysis_is_pure() {
+fn analysis_and_runtimes_are_pure() {
     const IMPURE: [&str; 13] = [
         "std::fs",
         "std::io",
@@ -72,13 +77,15 @@ fn analysis_is_pure() {
         "from_os_rng",
         "println!",
     ];
-    let mut files = Vec::new();
-    sources(&crates().join("analysis/src"), &mut files);
-    assert!(files.len() > 5, "the sources are found: {files:?}");
-    for file in files {
-        let text = fs::read_to_string(&file).expect("readable source");
-        for word in IMPURE {
-            assert!(!text.contains(word), "{} uses {word}", file.display());
+    for name in ["analysis", "runtimes"] {
+        let mut files = Vec::new();
+        sources(&crates().join(name).join("src"), &mut files);
+        assert!(files.len() > 5, "the sources are found: {files:?}");
+        for file in files {
+            let text = fs::read_to_string(&file).expect("readable source");
+            for word in IMPURE {
+                assert!(!text.contains(word), "{} uses {word}", file.display());
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn study(variants: usize, cells: usize) -> Study {
                 "runtime": { "kind": "command", "command": "serve" }, "args": [], "env": { "SPEED": name }, "dir": "/study",
                 "ready": { "sign": { "get": "/" }, "within": seconds(60) }, "stop_within": seconds(10),
             },
-            "treatment": [{ "factor": "speed", "kind": "env", "name": "SPEED", "value": name }],
+            "treatment": [{ "factor": "speed", "kind": "env", "key": "SPEED", "name": "SPEED", "value": name }],
         })
     };
     let names: Vec<String> = (1..=variants).map(|number| format!("v{number}")).collect();
@@ -49,7 +49,8 @@ pub fn study(variants: usize, cells: usize) -> Study {
             "request": { "method": "GET", "path": "/", "headers": [], "body": null },
             "expect": { "status": 200, "json": null, "contains": null },
         }],
-        "hooks": { "setup": null, "prepare": null, "cleanup": null }, "launches": "one-after-another", "timing": timing(30), "quick": timing(6),
+        "hooks": { "setup": null, "prepare": null, "cleanup": null }, "launches": "one-after-another",
+        "warm_up_users": 20, "timing": timing(30), "quick": timing(6),
         "decide": { "primary": "throughput", "cell": null, "rope": crate::ROPE },
     }))
 }
@@ -91,7 +92,7 @@ pub fn record(study: &Study, blocks: usize, seed: u64) -> StudyRecord {
             json!({
                 "key": trial.key, "variant": trial.variant, "started": "2026-01-31T10:00:00Z",
                 "outcome": { "kind": "completed" }, "launch": facts(launch, variant),
-                "settings": [{ "kind": "env", "name": "SPEED", "requested": variant, "live": variant, "default": null,
+                "settings": [{ "kind": "env", "key": "SPEED", "name": "SPEED", "requested": variant, "live": variant, "default": null,
                     "source": "proc", "result": { "kind": "in-effect" } }],
                 "answers": [answer(launch, 1), answer(launch, 2)],
                 "warm_up": { "samples": samples(speed, 60), "steady_at_s": 40.0 }, "cells": measured,

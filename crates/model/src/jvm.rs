@@ -3,16 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The option by which a JVM writes its collections into `file`, the same for every variant and never part of a treatment.
-///
-/// Not rotated: whoever reads along would lose the place. `tn` is the kernel's monotonic clock.
-pub fn gc_log_option(file: &str) -> String {
-    format!("-Xlog:gc*:file={file}:tn,tags:filecount=0")
-}
-
-/// Name of that file in the trial's folder.
-pub const GC_LOG: &str = "gc.log";
-
 /// Read from outside the process: its counters and its garbage collection log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmUse {

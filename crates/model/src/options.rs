@@ -1,38 +1,14 @@
-//! Options of a server's runtime: the variables that runtimes read them from, what JRuby's launcher makes of them, and what became of them.
+//! Options of a server's runtime: what became of them.
 
+use runtimes::Key;
 use serde::{Deserialize, Serialize};
-
-use crate::study::SettingKind;
-
-/// Variables of options of the JVM: read by itself, and by the `java` program.
-pub const OF_JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
-
-/// The variable of options of Ruby: read by itself.
-pub const OF_RUBY: &str = "RUBYOPT";
-
-/// Whether a runtime reads a variable of options by itself, whoever starts it.
-pub fn is_read_by_runtime(variable: &str) -> bool {
-    OF_JAVA.contains(&variable) || variable == OF_RUBY
-}
-
-/// Name and value of `-Xname=value`, an option of JRuby's own.
-pub fn of_jruby(word: &str) -> Option<(&str, &str)> {
-    word.strip_prefix("-X")?.split_once('=').filter(|(name, _)| !name.contains(':'))
-}
-
-/// What JRuby's launcher makes of a word for the JVM, if it makes something: `-J-Xmx1g`, `-Xcompile.mode=OFF` and `-Xjit.logging` become
-/// `-Xmx1g`, `-Djruby.compile.mode=OFF` and `-Djruby.jit.logging` (`-X` and a name with a dot in it: jruby.sh of 9.4 and 10.1).
-pub fn handed_to_jvm(word: &str) -> Option<String> {
-    let is_own = |name: &&str| name.split('=').next().is_some_and(|name| name.contains('.') && !name.contains(':'));
-    let own = || word.strip_prefix("-X").filter(is_own).map(|own| format!("-Djruby.{own}"));
-    word.strip_prefix("-J").map(str::to_owned).or_else(own)
-}
 
 /// What a process has of a setting that some variant's treatment asks for, whether its own does or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveOptions {
-    /// Where it lives.
-    pub kind: SettingKind,
+    /// What it sets.
+    #[serde(flatten)]
+    pub key: Key,
     /// Its name in the study.
     pub name: String,
     /// Its value in the study.
@@ -81,20 +57,6 @@ pub fn without_probe(rubyopt: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn jrubys_launcher_hands_on_its_own_options_and_the_jvms() {
-        let handed = |word: &str| handed_to_jvm(word).unwrap_or_else(|| "-".to_owned());
-        assert_eq!(handed("-J-Xmx1g"), "-Xmx1g");
-        assert_eq!(handed("-Xcompile.mode=OFF"), "-Djruby.compile.mode=OFF");
-        assert_eq!(handed("-Xmx1g"), "-", "neither JRuby's option nor the JVM's");
-        assert_eq!(handed("-Xjit.logging"), "-Djruby.jit.logging");
-        assert_eq!(handed("-XX:HeapDumpPath=/a.b"), "-");
-        assert_eq!(handed("-Xlog:gc=debug:file=a.log"), "-");
-        assert_eq!(handed("--dev"), "-");
-        assert_eq!(of_jruby("-Xcompile.mode=OFF"), Some(("compile.mode", "OFF")));
-        assert_eq!((of_jruby("-XX:MaxGCPauseMillis=50"), of_jruby("-Xlog:gc=debug")), (None, None));
-    }
 
     #[test]
     fn what_is_neither_in_the_variable_nor_in_the_command_is_lost() {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use runtimes::Key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::study::SettingKind;
 use crate::{
     CellIndex, ChangedOptions, HostFacts, HostUse, JrubyCounts, LiveOptions, Metric, Names, Plan, ProfilingRun,
     ProfilingSkipped, RubyGc, Sample, Slice, Study, TrialKey, VariantIndex, WarmUpLength,
@@ -230,9 +230,10 @@ pub struct LaunchFacts {
 /// A setting as asked for and as found in the running process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
-    /// Where it lives.
-    pub kind: SettingKind,
-    /// Its name.
+    /// What it sets.
+    #[serde(flatten)]
+    pub key: Key,
+    /// As the study writes it.
     pub name: String,
     /// The value asked for.
     pub requested: String,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use runtimes::{Given, Key, jvm};
 use serde::{Deserialize, Serialize};
 
 use crate::assertion::Assertion;
@@ -97,80 +98,55 @@ pub struct Variant {
     pub assertions: Vec<Assertion>,
 }
 
-/// Where a setting lives in the running process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SettingKind {
-    /// A JRuby option, named without its `jruby.` prefix.
-    Jruby,
-    /// A JVM option as on the command line, such as `-XX:+UseParallelGC`.
-    JvmFlag,
-    /// A Java system property.
-    Property,
-    /// An environment variable.
-    Env,
-    /// An argument of the server or an option of its runtime.
-    Argument,
-    /// The runtime, its version, its JDK, or the program it runs.
-    Runtime,
-    /// What the study wants to see with its own eyes: an `[[assertion]]`.
-    Assertion,
-    /// What its control group allows.
-    Limit,
-}
-
 /// A setting that the study asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedSetting {
     /// The factor that asks; empty where all variants share it.
     pub factor: String,
-    /// Where it lives.
-    pub kind: SettingKind,
-    /// Its name; for flags and arguments the text itself.
+    /// What it sets.
+    #[serde(flatten)]
+    pub key: Key,
+    /// As the study writes it: a name, or of options and arguments the whole of it.
     pub name: String,
-    /// The value asked for; empty where the name says all.
+    /// The value that it sets the key to; empty where the name says all.
     pub value: String,
 }
 
-impl SettingKind {
-    /// What a setting is called whatever it is set to: `-XX:+UseG1GC` and `-XX:-UseG1GC` are `UseG1GC`, `-Xmx1g` is `-Xmx`. An option of
-    /// the JVM that adds to those given before it, such as `--add-opens=…`, is called by its whole text.
-    pub fn key(self, name: &str) -> &str {
-        const SIZES: [&str; 4] = ["-Xmx", "-Xms", "-Xmn", "-Xss"];
-        /// Flags of `HotSpot`'s type `ccstrlist`, JDK 17 to 25.
-        const LISTS: [&str; 8] = [
-            "CompileCommand",
-            "CompileOnly",
-            "ControlIntrinsic",
-            "DisableIntrinsic",
-            "OnError",
-            "OnOutOfMemoryError",
-            "VerifyGCType",
-            "VerifySubSet",
-        ];
-        if self != Self::JvmFlag {
-            return name;
-        }
-        if let Some(size) = SIZES.into_iter().find(|size| name.starts_with(size)) {
-            return size;
-        }
-        let until_value = |text| str::split(text, '=').next().unwrap_or(text);
-        match name.strip_prefix("-XX:").map(|flag| until_value(flag.strip_prefix(['+', '-']).unwrap_or(flag))) {
-            Some(flag) if !LISTS.contains(&flag) => flag,
-            None if name.starts_with("-D") || !name.starts_with('-') => until_value(name),
-            _ => name,
-        }
-    }
-}
-
 impl RequestedSetting {
+    /// What `factor` asks for.
+    pub fn new(factor: &str, given: Given) -> Self {
+        let Given { key, name, value } = given;
+        Self { factor: factor.to_owned(), key, name, value }
+    }
+
     /// Whether it takes the place of `other` where both are asked for, this one later.
     pub fn replaces(&self, other: &Self) -> bool {
-        // Each word of a list of arguments is another argument, as far as anybody but the program knows.
-        self.kind == other.kind
-            && self.kind != SettingKind::Argument
-            && self.kind.key(&self.name) == other.kind.key(&other.name)
-            && (self.kind != SettingKind::Runtime || self.name != "jars")
+        self.key == other.key && (!self.key.adds() || self.is_same(other))
+    }
+
+    /// Whether both ask for the same, whichever factor asks.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.key, &self.name, &self.value) == (&other.key, &other.name, &other.value)
+    }
+
+    /// What a launch is given of it, its placeholders replaced by `complete`.
+    pub fn completed<E>(&self, complete: impl Fn(&str) -> Result<String, E>) -> Result<Given, E> {
+        let is_option = match &self.key {
+            Key::JvmFlag(_) | Key::JvmOption(_) => true,
+            Key::Property(name) => self.name != *name,
+            _ => false,
+        };
+        match &self.key {
+            // What a placeholder hid of an option is known by now.
+            _ if is_option && self.name.contains('{') => Ok(jvm::given(&complete(&self.name)?)),
+            Key::Argument(text) => Ok(Given::argument(complete(text)?)),
+            key => Ok(Given { key: key.clone(), name: self.name.clone(), value: complete(&self.value)? }),
+        }
+    }
+
+    /// The value as the study writes it beside the name; empty where the name says all, as `-Xmx1g` does.
+    pub fn written_value(&self) -> &str {
+        if self.name == self.key.name() { &self.value } else { "" }
     }
 }
 
@@ -490,40 +466,42 @@ impl Decide {
 
 #[cfg(test)]
 mod tests {
+    use runtimes::RuntimePart;
+
     use super::*;
 
     #[test]
-    fn flags_have_one_name() {
-        for text in ["-XX:+UseG1GC", "-XX:-UseG1GC", "UseG1GC"] {
-            assert_eq!(SettingKind::JvmFlag.key(text), "UseG1GC");
-        }
-        assert_eq!(SettingKind::JvmFlag.key("-XX:MaxGCPauseMillis=50"), "MaxGCPauseMillis");
-        assert_eq!(SettingKind::JvmFlag.key("-Xmx64m"), SettingKind::JvmFlag.key("-Xmx1g"));
-        assert_eq!(SettingKind::JvmFlag.key("-Dname=a"), "-Dname");
-        assert_eq!(SettingKind::Jruby.key("compile.mode"), "compile.mode");
+    fn what_a_level_asks_for_takes_the_place_of_what_all_share() {
+        let replaces = |later: Given, earlier: Given| {
+            let [later, earlier] = [later, earlier].map(|given| RequestedSetting::new("", given));
+            later.replaces(&earlier)
+        };
+        let [quiet, inline] = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=inline,A::b"].map(jvm::given);
+        assert!(replaces(quiet.clone(), quiet.clone()) && !replaces(quiet, inline), "a list");
+        assert!(replaces(jvm::given("-Xmx1g"), jvm::given("-XX:MaxHeapSize=2g")));
+        assert!(replaces(Given::property("a", "1"), jvm::given("-Da=2")));
+        let [one, other] = ["a.jar", "b.jar"].map(|jar| Given::runtime(RuntimePart::Jars, jar));
+        assert!(!replaces(one, other));
     }
 
     #[test]
-    fn options_that_add_to_others_take_no_ones_place() {
-        let replaces = |later: &str, earlier: &str| {
-            let requested = |name: &str| RequestedSetting {
-                factor: String::new(),
-                kind: SettingKind::JvmFlag,
-                name: name.to_owned(),
-                value: String::new(),
-            };
-            requested(later).replaces(&requested(earlier))
+    fn what_a_placeholder_hid_is_known_at_launch() {
+        let completed = |given: Given| {
+            let complete = |text: &str| Ok::<_, ()>(text.replace("{env.X}", "512k").replace("{env.O}", "-Xmx1g"));
+            RequestedSetting::new("", given).completed(complete).unwrap()
         };
-        for [one, other] in [
-            ["--add-opens=java.base/java.io=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED"],
-            ["-XX:CompileCommand=quiet", "-XX:CompileCommand=inline,A::b"],
-            ["-javaagent:a.jar=1", "-javaagent:a.jar=2"],
-            ["-Xlog:gc=info", "-Xlog:gc=debug"],
-        ] {
-            assert!(!replaces(one, other) && replaces(one, one), "{one}");
-        }
-        for [one, other] in [["-XX:MaxHeapSize=1g", "-XX:MaxHeapSize=2g"], ["-Xmx1g", "-Xmx2g"], ["-Da=1", "-Da=2"]] {
-            assert!(replaces(one, other), "{one}");
+        assert_eq!(completed(jvm::given("-Xss{env.X}")), jvm::given("-Xss512k"));
+        assert_eq!(completed(jvm::given("{env.O}")), jvm::given("-Xmx1g"));
+        assert_eq!(completed(Given::property("a", "{env.X}")), Given::property("a", "512k"));
+        assert_eq!(completed(Given::argument("{env.X}")), Given::argument("512k"));
+    }
+
+    #[test]
+    fn an_option_says_all_by_its_name() {
+        let written = |given: Given| RequestedSetting::new("", given).written_value().to_owned();
+        assert_eq!(written(Given::property("a", "b")), "b");
+        for whole in [jvm::given("-Xmx1g"), jvm::given("-Da=b"), Given::argument("--fast")] {
+            assert_eq!(written(whole.clone()), "", "{whole:?}");
         }
     }
 }

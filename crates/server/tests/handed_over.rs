@@ -9,7 +9,8 @@ use std::fs;
 use common::{RUBY_SERVER, command, launcher, requested, ruby, spec, study, toolbox};
 use model::Setting;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Inert, Overridden, Unknown, Unverified};
-use model::study::{RequestedSetting, Runtime, ServerSpec, SettingKind};
+use model::study::{RequestedSetting, Runtime, ServerSpec};
+use runtimes::{Given, RuntimePart};
 use server::{Running, install};
 
 const SERVER: &str = include_str!("common/Server.java");
@@ -29,7 +30,7 @@ fn scripted(start: &str, env: &[(&str, &str)], dir: &tempfile::TempDir) -> Runni
 }
 
 fn variable(name: &str, value: &str) -> RequestedSetting {
-    requested(SettingKind::Env, name, value)
+    requested(Given::variable(name, value))
 }
 
 fn is_unverified(setting: &Setting, part: &str) -> bool {
@@ -92,7 +93,7 @@ fn a_folder_among_a_commands_words_is_no_program() {
     let judge = |start: &str, options: &str| {
         fs::write(dir.path().join("start.sh"), start).unwrap();
         let started = format!("sh start.sh {options} --home jdk/java {{port}}");
-        let requested = |text: &str| requested(SettingKind::Runtime, "command", text);
+        let requested = |text: &str| requested(Given::runtime(RuntimePart::Command, text));
         let running = launch(&spec(command(&started), &[], dir.path()), &dir);
         running.read_back(&[requested(&started)], &[vec![requested("sh start.sh --home jdk/java {port}")]]).remove(0)
     };
@@ -115,18 +116,18 @@ fn a_command_may_hand_over_to_its_like() {
         [("sh start.sh {port}", "sh other.sh {port}"), ("ruby boot.rb {port} --fast", "ruby boot.rb {port}")]
     {
         let running = launch(&spec(command(started), &[], dir.path()), &dir);
-        let requested = |text: &str| requested(SettingKind::Runtime, "command", text);
+        let requested = |text: &str| requested(Given::runtime(RuntimePart::Command, text));
         let settings = running.read_back(&[requested(started)], &[vec![requested(other)]]);
         assert_eq!(results(&settings), [("command", InEffect)], "{settings:#?}");
         assert_eq!(settings[0].live.as_deref(), Some(started), "it is the same in each launch");
     }
     // And its arguments may be for the launcher alone.
     let running = launch(&spec(command("ruby boot.rb"), &["{port}", "--fast"], dir.path()), &dir);
-    let settings = running.read_back(&[requested(SettingKind::Argument, "--fast", "")], &[]);
+    let settings = running.read_back(&[requested(Given::argument("--fast"))], &[]);
     assert!(is_unverified(&settings[0], "another command line"), "{settings:#?}");
     fs::write(dir.path().join("start.sh"), "ruby server.rb $1\nexit\n").unwrap();
     let running = launch(&spec(command("sh start.sh"), &["{port}", "--fast"], dir.path()), &dir);
-    let settings = running.read_back(&[requested(SettingKind::Argument, "--fast", "")], &[]);
+    let settings = running.read_back(&[requested(Given::argument("--fast"))], &[]);
     assert!(is_unverified(&settings[0], "another than was launched"), "{settings:#?}");
 }
 
@@ -139,7 +140,7 @@ fn a_ruby_that_becomes_itself_anew_has_reported_nothing() {
     let Runtime::Ruby { version, script, .. } = ruby("boot.rb") else { panic!("no Ruby") };
     let runtime = Runtime::Ruby { version, options: vec!["--yjit".into()], script };
     let running = launch(&spec(runtime, &["{port}"], dir.path()), &dir);
-    let settings = running.read_back(&[requested(SettingKind::Argument, "--yjit", "")], &[]);
+    let settings = running.read_back(&[requested(Given::argument("--yjit"))], &[]);
     assert!(is_unverified(&settings[0], "another command line"), "{settings:#?}");
 }
 
@@ -164,7 +165,7 @@ fn a_ruby_is_reported_not_to_read_its_options_by_its_own_words_only() {
 fn commands_that_come_to_the_same_are_the_default() {
     let dir = study("Server.java", SERVER);
     let (plain, other) = ("java Server.java {port}", "java -XX:+UseThreadPriorities Server.java {port}");
-    let requested = |text: &str| requested(SettingKind::Runtime, "command", text);
+    let requested = |text: &str| requested(Given::runtime(RuntimePart::Command, text));
     for (started, other, expected) in [
         (plain, other, AlreadyDefault),
         (other, plain, AlreadyDefault),
@@ -186,7 +187,7 @@ fn properties_that_the_program_takes_or_changes_were_given() {
     let running = scripted(start, &[], &dir);
     let wanted =
         [("pool.size", "10"), ("app.dir", "."), ("late", "1"), ("late", "2"), ("never", "1"), ("pool.size", "1")];
-    let settings = running.read_back(&wanted.map(|(name, value)| requested(SettingKind::Property, name, value)), &[]);
+    let settings = running.read_back(&wanted.map(|(name, value)| requested(Given::property(name, value))), &[]);
     assert!(is_unverified(&settings[0], "taken it away"), "{settings:#?}");
     assert!(is_unverified(&settings[1], "made it `/srv`"), "{settings:#?}");
     let rest: Vec<_> = settings[2..].iter().map(|setting| setting.result.clone()).collect();

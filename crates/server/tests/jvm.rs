@@ -11,8 +11,9 @@ use std::time::Duration;
 use common::{RUBY_SERVER, launcher, on_jdk, requested, spec, study, toolbox};
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
-use model::study::{JavaProgram, JrubyProgram, Ready, ReadySign, Runtime, ServerSpec, SettingKind};
+use model::study::{JavaProgram, JrubyProgram, Ready, ReadySign, Runtime, ServerSpec};
 use model::{Setting, SettingSource};
+use runtimes::{Given, RuntimePart, jvm};
 use server::{LaunchError, MavenError, Running, RuntimeError, install};
 
 const SERVER: &str = include_str!("common/Server.java");
@@ -60,16 +61,16 @@ fn a_java_program_is_compiled_launched_and_asked() {
     java.properties = IndexMap::from([("known.place".into(), "a b:{port}".into())]);
     let running = launch(&spec, dir.path()).unwrap();
 
-    let mut wanted: Vec<_> = flags.iter().map(|flag| requested(SettingKind::JvmFlag, flag, "")).collect();
+    let mut wanted: Vec<_> = flags.iter().map(|flag| requested(jvm::given(flag))).collect();
     wanted.extend([
-        requested(SettingKind::JvmFlag, "-XX:+UseParalelGC", ""),
-        requested(SettingKind::JvmFlag, "-javaagent:x.jar", ""),
-        requested(SettingKind::Property, "known.place", "a b:{port}"),
-        requested(SettingKind::Property, "known.plaice", "x"),
-        requested(SettingKind::Runtime, "jdk", "17 or 21"),
-        requested(SettingKind::Runtime, "jdk", "25"),
-        requested(SettingKind::Runtime, "main", "Server.java"),
-        requested(SettingKind::Runtime, "main", "Other.java"),
+        requested(jvm::given("-XX:+UseParalelGC")),
+        requested(jvm::given("-javaagent:x.jar")),
+        requested(Given::property("known.place", "a b:{port}")),
+        requested(Given::property("known.plaice", "x")),
+        requested(Given::runtime(RuntimePart::Jdk, "17 or 21")),
+        requested(Given::runtime(RuntimePart::Jdk, "25")),
+        requested(Given::runtime(RuntimePart::Main, "Server.java")),
+        requested(Given::runtime(RuntimePart::Main, "Other.java")),
     ]);
     let settings = running.read_back(&wanted, &[]);
     // UseNUMA is switched off without a word where there is one node; and UseThreadPriorities is no change at all.
@@ -134,10 +135,10 @@ fn jruby_tells_what_took_effect() {
     let spec = jruby(JRUBY, &options, program, &["{port}"], dir.path());
     let running = launch(&spec, dir.path()).unwrap();
 
-    let mut wanted: Vec<_> = options.iter().map(|(name, value)| requested(SettingKind::Jruby, name, value)).collect();
-    wanted.push(requested(SettingKind::Jruby, "jit.max", "77"));
-    wanted.push(requested(SettingKind::JvmFlag, "-XX:TieredStopAtLevel=1", ""));
-    wanted.push(requested(SettingKind::Runtime, "version", JRUBY));
+    let mut wanted: Vec<_> = options.iter().map(|(name, value)| requested(Given::jruby(name, value))).collect();
+    wanted.push(requested(Given::jruby("jit.max", "77")));
+    wanted.push(requested(jvm::given("-XX:TieredStopAtLevel=1")));
+    wanted.push(requested(Given::runtime(RuntimePart::Version, JRUBY)));
     let settings = running.read_back(&wanted, &[]);
     let expected = [InEffect, unknown("jit.threshold"), AlreadyDefault, Overridden, InEffect, InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");
@@ -145,10 +146,10 @@ fn jruby_tells_what_took_effect() {
     assert_eq!(settings[0].default.as_deref(), Some("false"));
     // Another variant's, however they are asked for.
     let others = [
-        requested(SettingKind::Jruby, "jit.max", "77"),
-        requested(SettingKind::Property, "jruby.jit.threshold", "30"),
-        requested(SettingKind::Env, "JRUBY_OPTS", "-Xcompile.invokedynamic=false -J-Xmx1g"),
-        requested(SettingKind::Env, "JRUBY_OPTS", "--dev"),
+        requested(Given::jruby("jit.max", "77")),
+        requested(Given::property("jruby.jit.threshold", "30")),
+        requested(Given::variable("JRUBY_OPTS", "-Xcompile.invokedynamic=false -J-Xmx1g")),
+        requested(Given::variable("JRUBY_OPTS", "--dev")),
     ];
     let live: Vec<String> = running.varied(&others).into_iter().map(|live| live.live).collect();
     assert!(live[0].starts_with("jit.max = "), "{live:?}");
@@ -182,7 +183,7 @@ fn jruby_in_a_servlet_container_tells_what_took_effect() {
     let site = launcher.site(&shipped, &dir.path().join("trial"), &[]).unwrap();
     let running = launcher.server(&installed, &site).unwrap();
 
-    let wanted = options.map(|(name, value)| requested(SettingKind::Jruby, name, value));
+    let wanted = options.map(|(name, value)| requested(Given::jruby(name, value)));
     let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings), [InEffect, unknown("jit.threshold"), AlreadyDefault], "{settings:#?}");
     assert!(settings.iter().all(|setting| setting.source == SettingSource::InProcess), "{settings:#?}");
@@ -197,7 +198,7 @@ fn jruby_that_does_not_tell_is_asked_from_outside() {
     let spec = jruby(JRUBY, &options, program, &["{dir}/server.rb", "{port}"], dir.path());
     let running = launch(&spec, dir.path()).unwrap();
 
-    let wanted = options.map(|(name, value)| requested(SettingKind::Jruby, name, value));
+    let wanted = options.map(|(name, value)| requested(Given::jruby(name, value)));
     let settings = running.read_back(&wanted, &[]);
     let expected = [AlreadyDefault, unknown("jit.threshold"), InEffect];
     assert_eq!(results(&settings), expected, "{settings:#?}");

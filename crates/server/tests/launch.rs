@@ -16,8 +16,9 @@ use common::{
 use indexmap::IndexMap;
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::SettingSource;
-use model::study::{JavaProgram, Limits, Runtime, ServerSpec, Service, SettingKind};
+use model::study::{JavaProgram, Limits, Runtime, ServerSpec, Service};
 use needs::Need;
+use runtimes::{Given, RuntimePart, jvm};
 use server::{Blame, Exit, LaunchError, Running, canary_ns, install};
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Result<Running, LaunchError> {
@@ -51,17 +52,17 @@ fn a_server_is_launched_known_and_ended() {
 
     let settings = running.read_back(
         &[
-            requested(SettingKind::Env, "TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}"),
-            requested(SettingKind::Env, "LANG", "C.UTF-8"),
-            requested(SettingKind::Env, "RUBYOPT", "-W0"),
-            requested(SettingKind::Env, "NOWHERE", "1"),
-            requested(SettingKind::Argument, "--threads", "5"),
-            requested(SettingKind::Argument, "--threads", "6"),
-            requested(SettingKind::Runtime, "version", &facts.versions["ruby"]),
-            requested(SettingKind::Runtime, "version", "1.8"),
-            requested(SettingKind::Runtime, "script", "server.rb"),
-            requested(SettingKind::Runtime, "runtime", "ruby"),
-            requested(SettingKind::Property, "a", "b"),
+            requested(Given::variable("TOKEN", "Bearer {env.CARGO_MANIFEST_DIR}")),
+            requested(Given::variable("LANG", "C.UTF-8")),
+            requested(Given::variable("RUBYOPT", "-W0")),
+            requested(Given::variable("NOWHERE", "1")),
+            requested(Given::argument("--threads 5")),
+            requested(Given::argument("--threads 6")),
+            requested(Given::runtime(RuntimePart::Version, &facts.versions["ruby"])),
+            requested(Given::runtime(RuntimePart::Version, "1.8")),
+            requested(Given::runtime(RuntimePart::Script, "server.rb")),
+            requested(Given::runtime(RuntimePart::Runtime, "ruby")),
+            requested(Given::property("a", "b")),
         ],
         &[],
     );
@@ -104,9 +105,9 @@ fn a_ruby_with_a_title_of_its_own_tells_what_it_runs() {
     let running = launch(&spec, &dir).unwrap();
     let settings = running.read_back(
         &[
-            requested(SettingKind::Runtime, "script", "server.rb"),
-            requested(SettingKind::Runtime, "script", "other.rb"),
-            requested(SettingKind::Argument, "--threads", "5"),
+            requested(Given::runtime(RuntimePart::Script, "server.rb")),
+            requested(Given::runtime(RuntimePart::Script, "other.rb")),
+            requested(Given::argument("--threads 5")),
         ],
         &[],
     );
@@ -180,8 +181,7 @@ fn a_kill_for_lack_of_memory_is_reported() {
 #[test]
 fn defaults_are_those_of_the_processors_and_the_memory_that_the_server_has() {
     let dir = study("Server.java", include_str!("common/Server.java"));
-    let flags =
-        [requested(SettingKind::JvmFlag, "-XX:+UseSerialGC", ""), requested(SettingKind::JvmFlag, "-Xmx128m", "")];
+    let flags = [requested(jvm::given("-XX:+UseSerialGC")), requested(jvm::given("-Xmx128m"))];
     let java = on_jdk(&["-XX:+UseSerialGC", "-Xmx128m"]);
     let runtime = Runtime::Java { java, program: JavaProgram::Main("Server.java".into()) };
     let mut spec = spec(runtime, &["{port}"], dir.path());
@@ -235,12 +235,12 @@ fn a_command_is_known_by_its_words() {
     let running = launch(&spec, &dir).unwrap();
     let settings = running.read_back(
         &[
-            requested(SettingKind::Runtime, "command", "ruby -W0 ../server.rb {port}"),
-            requested(SettingKind::Runtime, "command", "ruby -W1 ../server.rb {port}"),
-            requested(SettingKind::Runtime, "command", "ruby"),
-            requested(SettingKind::Runtime, "dir", "below"),
-            requested(SettingKind::Runtime, "dir", "."),
-            requested(SettingKind::Runtime, "runtime", "command"),
+            requested(Given::runtime(RuntimePart::Command, "ruby -W0 ../server.rb {port}")),
+            requested(Given::runtime(RuntimePart::Command, "ruby -W1 ../server.rb {port}")),
+            requested(Given::runtime(RuntimePart::Command, "ruby")),
+            requested(Given::runtime(RuntimePart::Dir, "below")),
+            requested(Given::runtime(RuntimePart::Dir, ".")),
+            requested(Given::runtime(RuntimePart::Runtime, "command")),
         ],
         &[],
     );
@@ -255,7 +255,8 @@ fn a_server_that_goes_elsewhere_was_started_in_its_folder() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     std::fs::write(dir.path().join("start.sh"), "cd /\nexec ruby \"$OLDPWD/server.rb\" \"$1\"\n").unwrap();
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir).unwrap();
-    let settings = running.read_back(&[".", "below"].map(|folder| requested(SettingKind::Runtime, "dir", folder)), &[]);
+    let settings =
+        running.read_back(&[".", "below"].map(|folder| requested(Given::runtime(RuntimePart::Dir, folder))), &[]);
     let results: Vec<&SettingResult> = settings.iter().map(|setting| &setting.result).collect();
     assert_eq!(results, [&InEffect, &Overridden], "{settings:#?}");
 }

@@ -13,9 +13,10 @@ use common::{RUBY_SERVER, command, eventually, launcher, requested, spec, study,
 use model::SettingResult::{self, AlreadyDefault, InEffect, Overridden};
 use model::assertion::{Assertion, AssertionSource, Expected};
 use model::profiling::Recording;
-use model::study::{ServerSpec, SettingKind};
+use model::study::ServerSpec;
 use model::{JvmUse, LaunchFacts, Setting};
 use needs::Need;
+use runtimes::{Given, RuntimePart, jvm};
 use server::{Running, install};
 
 const SERVER: &str = include_str!("common/Server.java");
@@ -82,9 +83,9 @@ fn a_java_program_behind_a_script() {
     assert_eq!(facts.env["BY_SCRIPT"], "1");
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["jdk"]);
 
-    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(SettingKind::Env, name, value)).collect();
-    wanted.push(requested(SettingKind::Runtime, "runtime", "command"));
-    wanted.push(requested(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(Given::variable(name, value))).collect();
+    wanted.push(requested(Given::runtime(RuntimePart::Runtime, "command")));
+    wanted.push(requested(Given::runtime(RuntimePart::Command, "sh start.sh {port}")));
     let settings = running.read_back(&wanted, &[]);
     assert_eq!(results(&settings)[..3], [InEffect, AlreadyDefault, Overridden], "{settings:#?}");
     // Each is itself, and not one of its options; of what is not as it should be the test shows which.
@@ -101,11 +102,11 @@ fn a_java_program_behind_a_script() {
     // What it has of options that others are launched with.
     let opens = "--add-opens=java.base/java.io=ALL-UNNAMED";
     let others = [
-        requested(SettingKind::Env, "JAVA_OPTS", "-Xmx64m -XX:+UseThreadPriorities -Dknown.place=there"),
-        requested(SettingKind::JvmFlag, "-Xmn20m", ""),
-        requested(SettingKind::Env, "RUBYOPT", "-W0"),
-        requested(SettingKind::JvmFlag, opens, ""),
-        requested(SettingKind::Property, "maven.home", "/opt"),
+        requested(Given::variable("JAVA_OPTS", "-Xmx64m -XX:+UseThreadPriorities -Dknown.place=there")),
+        requested(jvm::given("-Xmn20m")),
+        requested(Given::variable("RUBYOPT", "-W0")),
+        requested(jvm::given(opens)),
+        requested(Given::property("maven.home", "/opt")),
     ];
     let reported = running.varied(&others);
     let live: Vec<&str> = reported.iter().map(|live| live.live.as_str()).collect();
@@ -170,9 +171,9 @@ fn a_ruby_behind_a_script() {
     assert_eq!(facts.pid, running.pid());
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.gems.contains_key("json") && facts.build["description"].starts_with("ruby "), "{facts:?}");
-    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(SettingKind::Env, name, value)).collect();
-    wanted.push(requested(SettingKind::Runtime, "runtime", "command"));
-    wanted.push(requested(SettingKind::Runtime, "command", "sh start.sh {port}"));
+    let mut wanted: Vec<_> = env.iter().map(|(name, value)| requested(Given::variable(name, value))).collect();
+    wanted.push(requested(Given::runtime(RuntimePart::Runtime, "command")));
+    wanted.push(requested(Given::runtime(RuntimePart::Command, "sh start.sh {port}")));
     let settings = running.read_back(&wanted, &[]);
     let unknown = SettingResult::Unknown { nearest: Some("RUBY_GC_HEAP_INIT_SLOTS".into()) };
     assert_eq!(results(&settings)[..4], [InEffect, Overridden, unknown, InEffect], "{settings:#?}");
@@ -204,7 +205,7 @@ fn a_ruby_that_needs_the_linkers_path_is_asked_with_it() {
     let judge = |path: &str| {
         let start = format!("LD_LIBRARY_PATH={path} exec ./ruby server.rb $1\n");
         let running = launch(&start, &[variable], &dir);
-        running.read_back(&[requested(SettingKind::Env, variable.0, variable.1)], &[]).remove(0).result
+        running.read_back(&[requested(Given::variable(variable.0, variable.1))], &[]).remove(0).result
     };
     assert_eq!(judge("$PWD/lib"), InEffect);
     // Of the server's folder, and not of where it is asked.
@@ -222,7 +223,7 @@ fn a_library_that_is_preloaded_is_mapped() {
     let env = [("LD_PRELOAD", libc), ("KNOWN_OPTS", "-Xmn20m")];
     let running = launch("exec ruby server.rb $1\n", &env, &dir);
     let missing = format!("{libc} /nonexistent/a.so");
-    let requested = |name: &str, value: &str| requested(SettingKind::Env, name, value);
+    let requested = |name: &str, value: &str| requested(Given::variable(name, value));
     let settings = running.read_back(
         &[requested("LD_PRELOAD", libc), requested("KNOWN_OPTS", "-Xmn20m"), requested("LD_PRELOAD", &missing)],
         &[],
@@ -239,7 +240,7 @@ fn a_ruby_that_has_reported_nothing_is_not_said_to_be_without_yjit() {
     ] {
         let dir = study("server.rb", RUBY_SERVER);
         let running = launch_into(trial, start, &[("RUBYOPT", "--yjit")], &dir);
-        let settings = running.read_back(&[requested(SettingKind::Env, "RUBYOPT", "--yjit")], &[]);
+        let settings = running.read_back(&[requested(Given::variable("RUBYOPT", "--yjit"))], &[]);
         let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
         assert!(reason.contains("only Ruby itself knows") && reason.contains(why), "{reason}");
         assert_eq!(settings[0].live.as_deref(), Some("--yjit"));
@@ -257,7 +258,7 @@ fn arguments_that_a_script_hands_on_are_seen() {
     ] {
         let dir = study("server.rb", server);
         let running = launch(start, &[], &dir);
-        let wanted = ["--threads", "5", "--threads=5"].map(|name| requested(SettingKind::Argument, name, ""));
+        let wanted = ["--threads", "5", "--threads=5"].map(|name| requested(Given::argument(name)));
         let settings = running.read_back(&wanted, &[]);
         assert_eq!(results(&settings)[..2], [InEffect, InEffect], "{start}{settings:#?}");
         let is_unseen = matches!(settings[2].result, SettingResult::Unverified { .. } | Overridden);
@@ -308,7 +309,7 @@ fn yjit_that_the_program_turns_on_is_seen() {
         let dir = study("server.rb", &server);
         let running = launch("exec ruby server.rb $1\n", &[("RUBYOPT", "--disable=yjit")], &dir);
         get(running.address());
-        let requested = [requested(SettingKind::Env, "RUBYOPT", "--disable=yjit")];
+        let requested = [requested(Given::variable("RUBYOPT", "--disable=yjit"))];
         assert_eq!(results(&running.read_back(&requested, &[])), [AlreadyDefault], "{server}");
         let mut facts = running.facts().clone();
         assert_eq!(running.loaded(&mut facts), is_on, "{server}");
@@ -332,7 +333,7 @@ fn the_master_of_workers_serves() {
         stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(parent(facts.pid), running.pid(), "the script's child, and no worker");
-    let settings = running.read_back(&[requested(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "600000")], &[]);
+    let settings = running.read_back(&[requested(Given::variable("RUBY_GC_HEAP_INIT_SLOTS", "600000"))], &[]);
     assert_eq!(results(&settings), [InEffect], "{settings:#?}");
 }
 
@@ -362,7 +363,7 @@ fn a_ruby_behind_a_proxy() {
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.gems.contains_key("json") && facts.build.contains_key("arch"), "{facts:?}");
     let wanted = [("RUBY_GC_HEAP_INIT_SLOTS", "600000"), ("WORKERS", "1")];
-    let settings = running.read_back(&wanted.map(|(name, value)| requested(SettingKind::Env, name, value)), &[]);
+    let settings = running.read_back(&wanted.map(|(name, value)| requested(Given::variable(name, value))), &[]);
     assert_eq!(results(&settings), [InEffect, InEffect], "{settings:#?}");
 }
 
@@ -386,7 +387,7 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
     assert!(running.loaded(&mut facts), "settings are to be read back of it");
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.build["description"].starts_with("ruby "), "{facts:?}");
-    let version = requested(SettingKind::Runtime, "version", &facts.versions["ruby"]);
+    let version = requested(Given::runtime(RuntimePart::Version, &facts.versions["ruby"]));
     assert_eq!(results(&running.read_back(&[version], &[])), [InEffect]);
 }
 
@@ -395,7 +396,7 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
 fn a_title_over_the_environment_is_no_other_value() {
     let dir = study("server.rb", &format!("Process.setproctitle('title ' * 20)\n{RUBY_SERVER}"));
     let running = launch("exec ruby server.rb $1\n", &[("WORKERS", "3")], &dir);
-    let settings = running.read_back(&[requested(SettingKind::Env, "WORKERS", "3")], &[]);
+    let settings = running.read_back(&[requested(Given::variable("WORKERS", "3"))], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("title"), "{reason}");
     let facts = running.facts();
@@ -421,7 +422,7 @@ fn what_a_ruby_was_before_is_not_reported() {
     fs::write(dir.path().join("Server.java"), SERVER).unwrap();
     let running = launch("exec ruby -e 'exec \"java\", \"Server.java\", *ARGV' $1\n", &[("RUBYOPT", "-W0")], &dir);
     assert_eq!(running.facts().versions.keys().collect::<Vec<_>>(), ["jdk"]);
-    let settings = running.read_back(&[requested(SettingKind::Env, "RUBYOPT", "-W0")], &[]);
+    let settings = running.read_back(&[requested(Given::variable("RUBYOPT", "-W0"))], &[]);
     let SettingResult::Unverified { reason } = &settings[0].result else { panic!("{settings:#?}") };
     assert!(reason.contains("no Ruby"), "{reason}");
 }

@@ -1,9 +1,9 @@
 //! What of the host the processes get: `[host]`, and the limits of a server.
 
 use model::study::{Isolation, Limits};
+use runtimes::jvm;
 
 use crate::file::{HostKeys, Network, Table};
-use crate::memory;
 use crate::problem::{Problem, Problems, did_you_mean};
 use crate::value::{At, Cpus, unsigned};
 
@@ -38,7 +38,7 @@ pub(crate) fn limits(table: &Table, problems: &mut Problems) -> Limits {
                 limits.cpus.is_none().then(|| help.to_owned())
             }
             "memory" => {
-                limits.memory_bytes = memory::bytes(text).filter(|bytes| *bytes >= LEAST_MEMORY);
+                limits.memory_bytes = jvm::bytes(text).filter(|bytes| *bytes >= LEAST_MEMORY);
                 let help = "memory is 4 MB or more, as in `memory = \"512m\"` or `\"2g\"`";
                 limits.memory_bytes.is_none().then(|| help.to_owned())
             }

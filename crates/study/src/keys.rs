@@ -2,7 +2,8 @@
 
 use indexmap::IndexMap;
 use miette::SourceSpan;
-use model::study::{RequestedSetting, SettingKind};
+use model::study::RequestedSetting;
+use runtimes::{Given, Limit, RuntimePart, jvm};
 
 use crate::file::{ReadyKeys, RuntimeName, ServerKeys, Table};
 use crate::value::{At, Text};
@@ -55,22 +56,17 @@ impl Entry<'_> {
 
     /// What it asks of the running process; nothing where it only says how to launch.
     fn requested(&self, factor: &str) -> Option<RequestedSetting> {
-        let kind = match self.key {
-            "jruby" => SettingKind::Jruby,
-            "jvm" => SettingKind::JvmFlag,
-            "properties" => SettingKind::Property,
-            "env" => SettingKind::Env,
-            "limits" => SettingKind::Limit,
-            "args" | "ruby" => SettingKind::Argument,
-            "ready" | "stop_within" => return None,
-            _ => SettingKind::Runtime,
+        let name = self.name.unwrap_or_default();
+        let given = match self.key {
+            "jruby" => Given::jruby(name, self.value),
+            "jvm" => jvm::given(self.value),
+            "properties" => Given::property(name, self.value),
+            "env" => Given::variable(name, self.value),
+            "limits" => Given::limit(Limit::named(name)?, self.value),
+            "args" | "ruby" => Given::argument(self.value),
+            key => Given::runtime(RuntimePart::named(key)?, self.value),
         };
-        let (name, value) = match (self.name, kind) {
-            (Some(name), _) => (name, self.value),
-            (None, SettingKind::Runtime) => (self.key, self.value),
-            (None, _) => (self.value, ""),
-        };
-        Some(RequestedSetting { factor: factor.to_owned(), kind, name: name.to_owned(), value: value.to_owned() })
+        Some(RequestedSetting::new(factor, given))
     }
 }
 

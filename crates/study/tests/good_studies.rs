@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::study::{JrubyProgram, ReadySign, Runtime, SettingKind, WarmUp, WorkloadKind};
+use model::study::{JrubyProgram, ReadySign, Runtime, WarmUp, WorkloadKind};
 use model::{Arrivals, Metric, Profile, Shape, Spacing, Study, Think, study as words};
+use runtimes::{Given, RuntimePart, jvm};
 
 fn parse(text: &str) -> Study {
     study::parse(text, "study.toml", Path::new("/study"))
@@ -100,12 +101,7 @@ fn the_invokedynamic_study() {
     assert_eq!(on.levels["invokedynamic"], "on");
     assert_eq!(
         on.treatment,
-        [words::RequestedSetting {
-            factor: "invokedynamic".into(),
-            kind: SettingKind::Jruby,
-            name: "compile.invokedynamic".into(),
-            value: "true".into(),
-        }]
+        [words::RequestedSetting::new("invokedynamic", Given::jruby("compile.invokedynamic", "true"))]
     );
     let Runtime::Jruby { version, java, options, program } = &on.server.runtime else { panic!("not JRuby") };
     assert_eq!((version.as_str(), java.jdk.as_deref()), ("9.4.12.0", Some("17")));
@@ -308,17 +304,13 @@ concurrency = 1
     );
     let ready = &last.server.ready;
     assert_eq!((&ready.sign, ready.within), (&ReadySign::Tcp("127.0.0.1:{port}".into()), Duration::from_secs(120)));
-    let treatment: Vec<_> =
-        last.treatment.iter().map(|setting| (setting.kind, setting.name.as_str(), setting.value.as_str())).collect();
-    assert_eq!(
-        treatment,
-        [
-            (SettingKind::Runtime, "jdk", "25"),
-            (SettingKind::JvmFlag, "-XX:+UseG1GC", ""),
-            (SettingKind::Property, "mode", "tuned"),
-            (SettingKind::Env, "DEBUG", "true"),
-        ]
-    );
+    let treatment = [
+        ("jdk", Given::runtime(RuntimePart::Jdk, "25")),
+        ("collector", jvm::given("-XX:+UseG1GC")),
+        ("collector", Given::property("mode", "tuned")),
+        ("collector", Given::variable("DEBUG", "true")),
+    ];
+    assert_eq!(last.treatment, treatment.map(|(factor, given)| words::RequestedSetting::new(factor, given)));
     assert_eq!(request_of(&study).0.method, "POST");
     // No GET to ask for: the port has to do.
     assert_eq!(study.variants[0].server.ready.sign, ReadySign::Get("/up".into()));

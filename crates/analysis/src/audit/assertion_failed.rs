@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use model::assertion::Assertion;
-use model::study::SettingKind;
 use model::{Finding, FindingId, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex, text};
+use runtimes::Key;
 
 use super::settings::{self, Shown};
 use super::{Assessment, Check, Rule, launches, name};
@@ -62,13 +62,16 @@ fn unlike(record: &StudyRecord) -> Vec<Finding> {
 /// The values that an assertion saw in the launches of a variant.
 fn seen<'a>(record: &'a StudyRecord, variant: VariantIndex, assertion: &str) -> BTreeSet<&'a str> {
     let settings = launches(record, variant).flat_map(|trial| &trial.settings);
-    let own = settings.filter(|setting| setting.kind == SettingKind::Assertion && setting.name == assertion);
+    let own = settings.filter(|setting| is_assertion(setting) && setting.name == assertion);
     own.filter_map(|setting| Some(setting.live.as_deref()?.trim())).collect()
 }
 
+fn is_assertion(setting: &Setting) -> bool {
+    matches!(setting.key, Key::Assertion(_))
+}
+
 fn is_missed(setting: &Setting) -> bool {
-    setting.kind == SettingKind::Assertion
-        && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
+    is_assertion(setting) && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
 }
 
 fn found(record: &StudyRecord, shown: &Shown) -> Option<Finding> {
@@ -133,7 +136,7 @@ mod tests {
         }];
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
             trial.settings.push(Setting {
-                kind: SettingKind::Assertion,
+                key: Key::Assertion("workers".into()),
                 name: "workers".into(),
                 requested: "30".into(),
                 live: live.map(str::to_owned),

@@ -1,7 +1,7 @@
 //! A start script assigned an option variable again without its old value.
 
-use model::study::SettingKind;
 use model::{ChangedOptions, Finding, FindingId, LaunchFacts, Severity, StudyRecord, Subject, VariantIndex};
+use runtimes::Key;
 
 use super::{Assessment, Check, Rule, launches};
 
@@ -41,10 +41,7 @@ fn of_variant(record: &StudyRecord, variant: VariantIndex) -> Vec<Finding> {
         .with("in the process", changed.command.first().map_or("?", String::as_str))
         .with("launches", format!("{there} of {}", launches.len()));
         let treatment = &record.study.variants[variant].treatment;
-        match treatment
-            .iter()
-            .find(|requested| requested.kind == SettingKind::Env && requested.name == changed.variable)
-        {
+        match treatment.iter().find(|requested| requested.key == Key::Env(changed.variable.clone())) {
             Some(requested) => found.with("part of the treatment", format!("factor {}", requested.factor)),
             None => found,
         }
@@ -59,6 +56,7 @@ fn overwritten(launch: &LaunchFacts) -> impl Iterator<Item = &ChangedOptions> {
 #[cfg(test)]
 mod tests {
     use model::study::RequestedSetting;
+    use runtimes::Given;
 
     use super::*;
     use crate::audit::testing::found;
@@ -95,8 +93,8 @@ mod tests {
         assert_eq!(reported("launches"), "7 of 7");
         assert!(found.facts.iter().all(|fact| fact.name != "part of the treatment"));
         let mut record = record;
-        let (kind, name, value) = (SettingKind::Env, "JAVA_OPTS".to_owned(), ASKED.to_owned());
-        record.study.variants[1].treatment.push(RequestedSetting { factor: "options".to_owned(), kind, name, value });
+        let variable = Given::variable("JAVA_OPTS", ASKED);
+        record.study.variants[1].treatment.push(RequestedSetting::new("options", variable));
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.facts.last().unwrap().value, "factor options".into());
     }

@@ -1,7 +1,7 @@
 //! A pool is smaller than the users at once, so some of them only wait for their turn.
 
-use model::study::SettingKind;
 use model::{Arrivals, Finding, FindingId, Severity, SharedSettings, StudyRecord, Subject, VariantIndex, text};
+use runtimes::Key;
 
 use super::{Assessment, Check, Rule, cell_name, launches};
 
@@ -39,7 +39,7 @@ fn sizes(record: &StudyRecord, variant: VariantIndex) -> Vec<(&str, f64)> {
     let pools = record.study.variants[variant].assertions.iter().filter(|assertion| assertion.is_pool);
     let size = |pool: &str| {
         let read = launches(record, variant).flat_map(|trial| &trial.settings);
-        let own = read.filter(|setting| setting.kind == SettingKind::Assertion && setting.name == pool);
+        let own = read.filter(|setting| setting.key == Key::Assertion(pool.to_owned()));
         own.filter_map(|setting| setting.live.as_deref()?.trim().parse().ok()).min_by(f64::total_cmp)
     };
     pools.filter_map(|assertion| Some((assertion.name.as_str(), size(&assertion.name)?))).collect()
@@ -105,7 +105,7 @@ mod tests {
         }
         for trial in &mut record.trials {
             trial.settings.push(Setting {
-                kind: SettingKind::Assertion,
+                key: Key::Assertion("connections".into()),
                 name: "connections".into(),
                 requested: ">= 1".into(),
                 live: Some(sizes[trial.variant].into()),

@@ -4,10 +4,12 @@
 //! other level ends up with the same value. That is said only of what both processes show: a start script may have defaults
 //! of its own, and options may bring others along.
 
-use model::options::{self, without_probe};
+use model::options::without_probe;
 use model::report::{Aspect, EnvironmentDifference};
-use model::study::{RequestedSetting, Runtime, SettingKind};
+use model::study::{RequestedSetting, Runtime};
 use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex};
+use runtimes::variables::JAVA_HOME;
+use runtimes::{Carrier, Key, RuntimePart, jruby};
 
 use super::{Assessment, Check, Rule, confounded, launches, name, settings};
 use crate::compare::BASELINE;
@@ -34,11 +36,6 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
         .filter_map(|pair| pair.same_treatment().or_else(|| pair.same_files()).or_else(|| pair.same_jdk()))
         .collect()
 }
-
-/// Names of settings of what runs that are files.
-const FILES: [&str; 4] = ["jar", "jars", "main", "script"];
-/// The variable from which start scripts learn which JDK to take.
-const JAVA_HOME: &str = "JAVA_HOME";
 
 /// Two variants that differ in one factor.
 struct Pair<'a> {
@@ -96,9 +93,7 @@ impl<'a> Pair<'a> {
 
     /// Files in each other's place that are equal. What they load from beside them may still differ.
     fn same_files(&self) -> Option<Finding> {
-        let is_file = |requested: &&RequestedSetting| {
-            requested.kind == SettingKind::Runtime && FILES.contains(&requested.name.as_str())
-        };
+        let is_file = |requested: &&RequestedSetting| matches!(requested.key, Key::Runtime(part) if part.is_file());
         let is_loaded = |aspect: &Aspect| matches!(aspect, Aspect::Version(_) | Aspect::Gem(_) | Aspect::Opened(_));
         let [first, second] = [0, 1].map(|side| self.checksums(side));
         let are_equal = self.requested.iter().flatten().all(is_file)
@@ -135,7 +130,7 @@ impl<'a> Pair<'a> {
     /// Another JDK is asked for by the variable that start scripts read, and the same serves.
     fn same_jdk(&self) -> Option<Finding> {
         let [difference] = self.differences[..] else { return None };
-        let is_it = |requested: &&&RequestedSetting| requested.kind == SettingKind::Env && requested.name == JAVA_HOME;
+        let is_it = |requested: &&&RequestedSetting| matches!(&requested.key, Key::Env(name) if name == JAVA_HOME);
         let is_variable = matches!(&difference.aspect, Aspect::Environment(name) if name == JAVA_HOME);
         self.requested.iter().flatten().find(is_it).filter(|_| is_variable)?;
         let [first, second] = self.variants.map(|variant| self.launches(variant).next()?.versions.get("jdk"));
@@ -197,7 +192,7 @@ impl<'a> Pair<'a> {
     /// Whether a variant that does not ask for a setting has what the other one has, as far as its launches show.
     fn is_not_requested(&self, requested: &RequestedSetting, read: &Setting, variant: VariantIndex) -> bool {
         let is_default = self.is_default(read);
-        if requested.kind != SettingKind::Env {
+        if !matches!(requested.key, Key::Env(_)) {
             return is_default;
         }
         let is_script = matches!(self.record.study.variants[variant].server.runtime, Runtime::Command { .. });
@@ -220,12 +215,13 @@ impl<'a> Pair<'a> {
     /// or they stand on its command line. Another process may be the one that they are meant for.
     fn is_read(&self, variant: VariantIndex, read: &Setting) -> bool {
         let is_on = |launch: &LaunchFacts, word: &str| {
-            let handed_on = options::handed_to_jvm(word);
+            let handed_on = jruby::handed_to_jvm(word);
             launch.command.iter().any(|other| other == word || Some(other) == handed_on.as_ref())
         };
         let holds = matches!(read.result, SettingResult::InEffect | SettingResult::AlreadyDefault);
         let all_on = |launch: &LaunchFacts| read.requested.split_whitespace().all(|word| is_on(launch, word));
-        holds && (options::is_read_by_runtime(&read.name) || self.launches(variant).next().is_some_and(all_on))
+        let carrier = Carrier::of(read.key.name(), &read.requested);
+        holds && (carrier.is_some_and(Carrier::is_read_by_runtime) || self.launches(variant).next().is_some_and(all_on))
     }
 
     fn launches(&self, variant: VariantIndex) -> impl Iterator<Item = &'a LaunchFacts> {
@@ -235,27 +231,28 @@ impl<'a> Pair<'a> {
 
 /// Whether a variable carries options, each of which comes to something of its own.
 fn is_options(requested: &RequestedSetting) -> bool {
-    requested.kind == SettingKind::Env && requested.value.trim_start().starts_with('-')
+    matches!(requested.key, Key::Env(_)) && requested.value.trim_start().starts_with('-')
 }
 
 fn is_command(requested: &RequestedSetting) -> bool {
-    requested.kind == SettingKind::Runtime && requested.name == "command"
+    requested.key == Key::Runtime(RuntimePart::Command)
 }
 
 /// Whether what was read is the setting's own value: of a variable of options that did not all happen it is what became of one of them.
 fn has_value(read: &Setting) -> bool {
     use SettingResult::{AlreadyDefault, InEffect, Inert};
-    read.kind != SettingKind::Env || matches!(read.result, InEffect | AlreadyDefault | Inert { .. })
+    !matches!(read.key, Key::Env(_)) || matches!(read.result, InEffect | AlreadyDefault | Inert { .. })
 }
 
 fn shown(read: &Setting) -> String {
-    settings::display(read.kind.key(&read.name), read.live.as_deref().unwrap_or_default())
+    settings::display(read.key.name(), read.live.as_deref().unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use model::LiveOptions;
     use model::SettingResult::{AlreadyDefault, InEffect, Overridden};
+    use runtimes::{Given, jvm};
 
     use super::*;
     use crate::audit::testing::{found, gravest};
@@ -271,31 +268,33 @@ mod tests {
         trials.filter_map(|trial| trial.launch.as_mut()).for_each(change);
     }
 
-    fn requested(kind: SettingKind, name: &str, value: &str) -> RequestedSetting {
-        let factor = fixture::study().factors[0].name.clone();
-        RequestedSetting { factor, kind, name: name.to_owned(), value: value.to_owned() }
+    fn requested(given: Given) -> RequestedSetting {
+        RequestedSetting::new(&fixture::study().factors[0].name, given)
     }
 
-    fn read(kind: SettingKind, name: &str, requested: &str, result: SettingResult) -> Setting {
-        let default = (result == AlreadyDefault).then(|| requested.to_owned());
-        Setting { kind, name: name.to_owned(), default, result, ..fixture::setting(requested) }
+    fn read(given: &Given, result: SettingResult) -> Setting {
+        let Given { key, name, value } = given.clone();
+        let default = (result == AlreadyDefault).then(|| value.clone());
+        Setting { key, name, default, result, ..fixture::setting(&value) }
     }
 
     /// A run whose levels set these, and whose processes were launched with nothing else and have them on their command line.
-    fn levels(levels: [&[(SettingKind, &str, &str, SettingResult)]; 2]) -> StudyRecord {
+    fn levels(levels: [&[(Given, SettingResult)]; 2]) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
         for (variant, level) in levels.into_iter().enumerate() {
             record.study.variants[variant].treatment =
-                level.iter().map(|(kind, name, value, _)| requested(*kind, name, value)).collect();
+                level.iter().map(|(given, _)| requested(given.clone())).collect();
             set(&mut record, variant, |settings| {
-                *settings =
-                    level.iter().map(|(kind, name, value, result)| read(*kind, name, value, result.clone())).collect();
+                *settings = level.iter().map(|(given, result)| read(given, result.clone())).collect();
             });
             launched(&mut record, variant, |launch| {
                 launch.command.retain(|word| !word.starts_with("-Djruby."));
-                let texts =
-                    level.iter().map(|(kind, name, value, _)| if *kind == SettingKind::Env { value } else { name });
-                launch.command.extend(texts.flat_map(|text| text.split(' ')).map(str::to_owned));
+                let text = |given: &Given| match given.key {
+                    Key::Env(_) => given.value.clone(),
+                    _ => given.name.clone(),
+                };
+                let texts: Vec<String> = level.iter().map(|(given, _)| text(given)).collect();
+                launch.command.extend(texts.iter().flat_map(|text| text.split(' ')).map(str::to_owned));
             });
         }
         record
@@ -304,7 +303,7 @@ mod tests {
     /// Levels of `JAVA_OPTS`, each with its result; none for a level that leaves it alone.
     fn options(of: [Option<(&str, SettingResult)>; 2]) -> StudyRecord {
         let [first, second] = of.map(|level| {
-            let level = level.into_iter().map(|(text, result)| (SettingKind::Env, "JAVA_OPTS", text, result));
+            let level = level.into_iter().map(|(text, result)| (Given::variable("JAVA_OPTS", text), result));
             level.collect::<Vec<_>>()
         });
         levels([&first, &second])
@@ -312,8 +311,8 @@ mod tests {
 
     /// What a variant's processes have of something that the study varies.
     fn tells(record: &mut StudyRecord, variant: usize, requested: &RequestedSetting, live: &str) {
-        let RequestedSetting { kind, name, value, .. } = requested.clone();
-        let reported = LiveOptions { kind, name, value, live: live.to_owned() };
+        let RequestedSetting { key, name, value, .. } = requested.clone();
+        let reported = LiveOptions { key, name, value, live: live.to_owned() };
         launched(record, variant, |launch| launch.varied.push(reported.clone()));
     }
 
@@ -321,17 +320,17 @@ mod tests {
     fn one_level_being_the_default_is_normal() {
         assert_eq!(found(rule, &fixture::record(5, 0.0)), []);
         // Also when the baseline asks for nothing and has the default unread.
-        let on = [(SettingKind::Property, "a", "1", InEffect)];
+        let on = [(Given::property("a", "1"), InEffect)];
         assert_eq!(found(rule, &levels([&[], &on])), []);
     }
 
     #[test]
     fn a_level_that_asks_for_the_default_is_no_treatment() {
-        let on = [(SettingKind::Property, "a", "1", AlreadyDefault)];
+        let on = [(Given::property("a", "1"), AlreadyDefault)];
         assert_eq!(gravest(rule, &levels([&[], &on])), Some(Severity::Invalid));
         // Unless the one that does not ask has another value all the same, as by a file that the runtime reads.
         let mut record = levels([&[], &on]);
-        let property = requested(SettingKind::Property, "a", "1");
+        let property = requested(Given::property("a", "1"));
         tells(&mut record, 0, &property, "a = 2");
         tells(&mut record, 1, &property, "a = 1");
         assert_eq!(gravest(rule, &record), None);
@@ -349,13 +348,7 @@ mod tests {
             })
             .to_vec();
         let [off, _] = &record.study.variants[..] else { panic!("two variants") };
-        let kind = SettingKind::JvmFlag;
-        let requested = |factor: &str, name: &str| RequestedSetting {
-            factor: factor.to_owned(),
-            kind,
-            name: name.to_owned(),
-            value: String::new(),
-        };
+        let requested = |factor: &str, option: &str| RequestedSetting::new(factor, jvm::given(option));
         let variants: Vec<_> = [("small", "any"), ("small", "two"), ("large", "any"), ("large", "two")]
             .into_iter()
             .map(|(memory, threads)| {
@@ -371,13 +364,17 @@ mod tests {
         record.study.variants = variants;
         let trial = record.trials[0].clone();
         let threads = |default: &str| Setting {
-            kind,
+            key: Key::JvmFlag("ConcGCThreads".to_owned()),
             name: "-XX:ConcGCThreads=2".to_owned(),
             default: Some(default.to_owned()),
             result: if default == "2" { AlreadyDefault } else { InEffect },
             ..fixture::setting("2")
         };
-        let memory = |name: &str| Setting { kind, name: name.to_owned(), ..fixture::setting(name) };
+        let memory = |name: &str| Setting {
+            key: Key::JvmFlag("MaxHeapSize".to_owned()),
+            name: name.to_owned(),
+            ..fixture::setting(name)
+        };
         record.trials = (0..4)
             .map(|variant| {
                 let mut settings = vec![memory(if variant < 2 { "-Xmx1g" } else { "-Xmx4g" })];
@@ -408,7 +405,7 @@ mod tests {
     #[test]
     fn commands_that_come_to_the_same_are_one_treatment() {
         let judge = |result: SettingResult| {
-            let command = |text, result| [(SettingKind::Runtime, "command", text, result)];
+            let command = |text, result| [(Given::runtime(RuntimePart::Command, text), result)];
             let (plain, other) = (command("java Main", AlreadyDefault), command("java -XX:+UseG1GC Main", result));
             gravest(rule, &levels([&plain, &other]))
         };
@@ -424,17 +421,17 @@ mod tests {
         launched(&mut record, 0, |launch| launch.command.push("-Xmx256m".to_owned()));
         assert_eq!(gravest(rule, &record), None);
         // A variable that it exports.
-        let slots = [(SettingKind::Env, "RUBY_GC_HEAP_INIT_SLOTS", "10000", AlreadyDefault)];
+        let slots = [(Given::variable("RUBY_GC_HEAP_INIT_SLOTS", "10000"), AlreadyDefault)];
         let of = |value: Option<&str>, hides: bool| {
             let mut record = levels([&[], &slots]);
             launched(&mut record, 0, |launch| {
                 launch.hides_env = hides;
-                launch.env.extend(value.map(|value| (slots[0].1.to_owned(), value.to_owned())));
+                launch.env.extend(value.map(|value| (slots[0].0.name.clone(), value.to_owned())));
             });
             launched(&mut record, 1, |launch| {
                 launch.hides_env = hides;
                 launch.command.pop();
-                drop(launch.env.insert(slots[0].1.to_owned(), "10000".to_owned()));
+                drop(launch.env.insert(slots[0].0.name.clone(), "10000".to_owned()));
             });
             gravest(rule, &record)
         };
@@ -449,16 +446,16 @@ mod tests {
     #[test]
     fn a_level_of_several_options_is_the_default_where_each_of_them_is() {
         let flags = ["-XX:NewSize=40m", "-XX:MaxNewSize=40m"];
-        let both = flags.map(|flag| (SettingKind::JvmFlag, flag, "", AlreadyDefault));
+        let both = flags.map(|flag| (jvm::given(flag), AlreadyDefault));
         assert_eq!(gravest(rule, &levels([&[], &both])), Some(Severity::Invalid));
         let text = flags.join(" ");
         assert_eq!(gravest(rule, &options([None, Some((text.as_str(), AlreadyDefault))])), Some(Severity::Invalid));
-        let one = [both[0].clone(), (SettingKind::JvmFlag, flags[1], "", InEffect)];
+        let one = [both[0].clone(), (jvm::given(flags[1]), InEffect)];
         assert_eq!(gravest(rule, &levels([&[], &one])), None);
         let of = |max: &str| {
             let mut record = levels([&[], &both]);
             for (flag, [first, second]) in flags.iter().zip([["40m", "40m"], [max, "40m"]]) {
-                let flag = requested(SettingKind::JvmFlag, flag, "");
+                let flag = requested(jvm::given(flag));
                 tells(&mut record, 0, &flag, first);
                 tells(&mut record, 1, &flag, second);
             }
@@ -480,7 +477,7 @@ mod tests {
             }
             for (variant, heap) in heaps.into_iter().enumerate() {
                 for text in texts {
-                    tells(&mut record, variant, &requested(SettingKind::Env, "JAVA_OPTS", text), heap);
+                    tells(&mut record, variant, &requested(Given::variable("JAVA_OPTS", text)), heap);
                 }
             }
             gravest(rule, &record)
@@ -501,7 +498,7 @@ mod tests {
 
     #[test]
     fn files_that_are_equal_are_reported() {
-        let script = |value| (SettingKind::Runtime, "script", value, InEffect);
+        let script = |value| (Given::runtime(RuntimePart::Script, value), InEffect);
         let (first, second) = ([script("v1/server.rb")], [script("v2/server.rb")]);
         let of = |sums: [&str; 2], slip: fn(&mut LaunchFacts)| {
             let mut record = levels([&first, &second]);
@@ -525,7 +522,7 @@ mod tests {
 
     #[test]
     fn a_jdk_that_is_the_same_whatever_the_variable_says_is_reported() {
-        let home = |value| (SettingKind::Env, "JAVA_HOME", value, InEffect);
+        let home = |value| (Given::variable("JAVA_HOME", value), InEffect);
         let (first, second) = ([home("/opt/jdk-17")], [home("/opt/jdk-25")]);
         let of = |slip: fn(&mut LaunchFacts)| {
             let mut record = levels([&first, &second]);
@@ -545,7 +542,7 @@ mod tests {
 
     #[test]
     fn an_a_a_test_is_reported_so() {
-        let same = [(SettingKind::Property, "a", "1", InEffect)];
+        let same = [(Given::property("a", "1"), InEffect)];
         let record = levels([&same, &same]);
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
         let boundaries = Boundaries::standard();

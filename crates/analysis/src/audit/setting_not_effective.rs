@@ -1,7 +1,7 @@
 //! A setting is not what the running process has.
 
-use model::study::SettingKind;
-use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, options};
+use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject};
+use runtimes::{Key, jruby, jvm};
 
 use super::{Assessment, Check, Rule, launches, settings};
 
@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule {
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_it =
-        |setting: &Setting| setting.result == SettingResult::Overridden && setting.kind != SettingKind::Assertion;
+        |setting: &Setting| setting.result == SettingResult::Overridden && !matches!(setting.key, Key::Assertion(_));
     settings::shown(record, is_it)
         .into_iter()
         .map(|shown| {
@@ -39,16 +39,17 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
 
 /// What else a launch was given that sets the same option to something else, and where it stands.
 fn others(launch: &LaunchFacts, setting: &Setting) -> Vec<String> {
-    let own = match setting.kind {
-        SettingKind::JvmFlag => setting.name.clone(),
-        SettingKind::Property => format!("-D{}={}", setting.name, setting.requested),
-        SettingKind::Jruby => format!("-Djruby.{}={}", setting.name, setting.requested),
+    let property = |name: &str| jvm::given(&format!("-D{name}={}", setting.requested));
+    let own = match &setting.key {
+        Key::JvmFlag(_) | Key::JvmOption(_) => jvm::given(&setting.name),
+        Key::Property(name) => property(name),
+        Key::Jruby(name) => property(&format!("jruby.{name}")),
         _ => return Vec::new(),
     };
     let sets = |word: &str| {
-        let word = options::handed_to_jvm(word).unwrap_or_else(|| word.to_owned());
+        let word = jvm::given(&jruby::handed_to_jvm(word).unwrap_or_else(|| word.to_owned()));
         // Where the study has a placeholder its own is known by its value.
-        word != own && !word.ends_with(&format!("={}", setting.requested)) && set_by(&word) == set_by(&own)
+        word.key == own.key && word.name != own.name && !word.name.ends_with(&format!("={}", setting.requested))
     };
     let on_command_line =
         launch.command.iter().filter(|word| sets(word)).map(|word| format!("{word}, on the command line"));
@@ -56,14 +57,6 @@ fn others(launch: &LaunchFacts, setting: &Setting) -> Vec<String> {
         value.split_whitespace().filter(|word| sets(word)).map(move |word| format!("{word}, in {name}"))
     });
     on_command_line.chain(in_variables).collect()
-}
-
-/// What an option of the JVM sets; what it is called, where it is none.
-fn set_by(option: &str) -> &str {
-    const SHORT: [(&str, &str); 4] =
-        [("-Xmx", "MaxHeapSize"), ("-Xms", "InitialHeapSize"), ("-Xmn", "MaxNewSize"), ("-Xss", "ThreadStackSize")];
-    let key = SettingKind::JvmFlag.key(option);
-    SHORT.iter().find(|(short, _)| *short == key).map_or(key, |(_, flag)| flag)
 }
 
 #[cfg(test)]
@@ -83,11 +76,10 @@ mod tests {
         launch.env.insert("JAVA_TOOL_OPTIONS".to_owned(), "-Xss1m -Xmx3g".to_owned());
         launch.env.insert("JRUBY_OPTS".to_owned(), "-Xjit.threshold=7 -J-Xmx1g".to_owned());
         let mut setting = record.trials[0].settings[0].clone();
-        (setting.kind, setting.name) = (SettingKind::JvmFlag, "-Xmx1g".to_owned());
+        (setting.key, setting.name) = (Key::JvmFlag("MaxHeapSize".to_owned()), "-Xmx1g".to_owned());
         let given = ["-XX:MaxHeapSize=2g, on the command line", "-Xmx3g, in JAVA_TOOL_OPTIONS"];
         assert_eq!(others(&launch, &setting), given);
-        (setting.kind, setting.name, setting.requested) =
-            (SettingKind::Jruby, "jit.threshold".to_owned(), "5".to_owned());
+        (setting.key, setting.requested) = (Key::Jruby("jit.threshold".to_owned()), "5".to_owned());
         assert_eq!(others(&launch, &setting), ["-Xjit.threshold=7, in JRUBY_OPTS"]);
     }
 

@@ -1,9 +1,9 @@
 //! Settings could not be read back.
 
-use model::study::SettingKind;
 use model::{
     Finding, FindingId, Setting, SettingResult, Severity, SharedSettings, StudyRecord, Subject, VariantIndex, text,
 };
+use runtimes::Key;
 
 use super::{Assessment, Check, Rule, launches, settings};
 
@@ -26,7 +26,7 @@ type Unread<'a> = (VariantIndex, &'a str);
 pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     // What the study wants to see beside its settings has a rule of its own.
     let is_unread = |setting: &Setting| {
-        matches!(setting.result, SettingResult::Unverified { .. }) && setting.kind != SettingKind::Assertion
+        matches!(setting.result, SettingResult::Unverified { .. }) && !matches!(setting.key, Key::Assertion(_))
     };
     let unread = settings::shown(record, is_unread).into_iter().filter(|shown| shown.launches[0] == shown.launches[1]);
     let unread = unread.filter_map(|shown| match &shown.setting.result {
@@ -37,7 +37,7 @@ pub fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
         let was_launched = launches(record, index).any(|trial| trial.launch.is_some() && !trial.cells.is_empty());
         let requested = variant.treatment.iter().filter(move |_| was_launched);
         requested
-            .filter(|requested| requested.kind != SettingKind::Runtime)
+            .filter(|requested| !matches!(requested.key, Key::Runtime(_)))
             .filter(move |requested| settings::read_back_of(record, index, requested).is_none())
             .map(move |requested| ("nothing reads this kind of setting back", index, requested.name.as_str()))
     });

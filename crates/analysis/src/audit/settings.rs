@@ -36,7 +36,7 @@ pub fn shown<'a>(record: &'a StudyRecord, is_so: impl Fn(&Setting) -> bool) -> V
 }
 
 fn is_same(a: &Setting, b: &Setting) -> bool {
-    a.kind == b.kind && a.name == b.name
+    a.key == b.key && a.name == b.name
 }
 
 /// What was read back first of an asked setting in a variant's launches.
@@ -45,16 +45,15 @@ pub fn read_back_of<'a>(
     variant: VariantIndex,
     requested: &RequestedSetting,
 ) -> Option<&'a Setting> {
-    launches(record, variant)
-        .flat_map(|trial| &trial.settings)
-        .find(|read| read.kind == requested.kind && read.kind.key(&read.name) == requested.kind.key(&requested.name))
+    let is_it = |read: &&Setting| read.key == requested.key && (!read.key.adds() || read.name == requested.name);
+    launches(record, variant).flat_map(|trial| &trial.settings).find(is_it)
 }
 
 /// What the runtime of a variant's processes has of a setting, whether its own treatment asks for it or not; `None` where that was
 /// not known, or not the same in all launches.
 pub fn has<'a>(record: &'a StudyRecord, variant: VariantIndex, requested: &RequestedSetting) -> Option<&'a str> {
     let is_it = |live: &&LiveOptions| {
-        (live.kind, &live.name, &live.value) == (requested.kind, &requested.name, &requested.value)
+        (&live.key, &live.name, &live.value) == (&requested.key, &requested.name, &requested.value)
     };
     let reported = |launch: &'a LaunchFacts| launch.varied.iter().find(is_it).map(|live| live.live.as_str());
     let mut all = launches(record, variant).filter_map(|trial| trial.launch.as_ref()).filter_map(reported);

@@ -84,7 +84,7 @@ fn left_behind(made: &ProfilingRun) -> Option<String> {
 
 /// What to say of a setting that came out otherwise than in any launch of the variant that was measured.
 fn deviation(record: &StudyRecord, variant: VariantIndex, setting: &Setting) -> Option<String> {
-    let is_it = |other: &&Setting| other.kind == setting.kind && other.name == setting.name;
+    let is_it = |other: &&Setting| other.key == setting.key && other.name == setting.name;
     let measured = record.trials.iter().filter(|trial| trial.variant == variant);
     let readings: Vec<&Setting> = measured.flat_map(|trial| &trial.settings).filter(is_it).collect();
     let is_read = |setting: &Setting| !matches!(setting.result, SettingResult::Unverified { .. });

@@ -154,7 +154,8 @@ fn write_variants(out: &mut String, study: &Study) -> std::fmt::Result {
         let baseline = if index == 0 { "  (baseline)" } else { "" };
         writeln!(out, "  {}{baseline}", variant.name)?;
         for setting in &variant.treatment {
-            let value = if setting.value.is_empty() { String::new() } else { format!(" = {}", setting.value) };
+            let value = setting.written_value();
+            let value = if value.is_empty() { String::new() } else { format!(" = {value}") };
             writeln!(out, "      {}{value}", setting.name)?;
         }
     }

@@ -1,8 +1,8 @@
 //! Settings of real virtual machines: whether a treatment happened is found out, not believed.
 
 use crate::common::{Place, findings, subjects, text_of};
-use model::study::SettingKind;
 use model::{Report, Setting, SettingResult, SettingSource, Severity};
+use runtimes::Key;
 
 const JAVA: &str = r#"name = "a Java program"
 
@@ -264,7 +264,8 @@ fn an_assertion_that_fails_vetoes() {
     let named = ["serial: seven dispatchers", "parallel: seven dispatchers"];
     assert_eq!(subjects(&report, "assertion-failed"), named, "{failed:#?}");
     assert_eq!(findings(&report, "setting-not-effective").len(), 0, "{report:#?}");
-    let assertions: Vec<_> = report.variants[0].settings.iter().filter(|s| s.kind == SettingKind::Assertion).collect();
+    let assertions: Vec<_> =
+        report.variants[0].settings.iter().filter(|s| matches!(s.key, Key::Assertion(_))).collect();
     let results = [SettingResult::Overridden, SettingResult::InEffect];
     assert_eq!(
         assertions.iter().map(|assertion| assertion.result.clone()).collect::<Vec<_>>(),

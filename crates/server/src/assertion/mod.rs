@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::assertion::{Assertion, AssertionSource};
-use model::study::{RequestedSetting, SettingKind};
+use model::study::RequestedSetting;
 use model::{Setting, SettingResult, SettingSource};
 use regex::Regex;
+use runtimes::Key;
 use serde_json_path::JsonPath;
 
 use crate::http;
@@ -165,7 +166,7 @@ fn judge(assertion: &Assertion, value: Result<String, String>) -> Found {
 fn as_requested(assertion: &Assertion) -> RequestedSetting {
     RequestedSetting {
         factor: "assertion".to_owned(),
-        kind: SettingKind::Assertion,
+        key: Key::Assertion(assertion.name.clone()),
         name: assertion.name.clone(),
         value: assertion.expect.text().to_owned(),
     }

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::study::Limits;
+use runtimes::Limit;
 
 use super::IsolationError;
 use crate::cgroup::{self, Controller, Quota, Version};
@@ -134,14 +135,14 @@ fn sweep(parent: &Path) {
 }
 
 /// The least that the groups around a process allow: cores, or bytes; `None` where there is no limit, or it cannot be read.
-pub(crate) fn live(pid: u32, limit: &str) -> Option<f64> {
+pub(crate) fn live(pid: u32, limit: Limit) -> Option<f64> {
     let of = |controller, read: fn(&cgroup::Group) -> Option<f64>| {
         let groups = cgroup::around(Path::new("/"), &pid.to_string(), controller);
         groups.iter().filter_map(read).reduce(f64::min)
     };
     match limit {
-        "cpus" => of(Controller::Cpu, |group| Some(group.quota()?.cores)),
-        _ => of(Controller::Memory, cgroup::Group::memory_bytes),
+        Limit::Cpus => of(Controller::Cpu, |group| Some(group.quota()?.cores)),
+        Limit::Memory => of(Controller::Memory, cgroup::Group::memory_bytes),
     }
 }
 

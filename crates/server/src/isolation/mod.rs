@@ -10,6 +10,7 @@ use std::thread;
 
 use model::study::{Isolation, Limits};
 use model::text;
+use runtimes::Limit;
 use thiserror::Error;
 
 pub use cpus::Pinned;
@@ -62,14 +63,14 @@ pub fn unavailable<'a>(host: &Isolation, mut limits: impl Iterator<Item = &'a Li
 
 /// Those of these limits that limit nothing, by their key in `limits`, and why: a server that may use so many processors of a
 /// host with so much memory cannot get beyond them.
-pub fn beyond(limits: &Limits, cpus: usize, memory_bytes: u64) -> Vec<(&'static str, String)> {
+pub fn beyond(limits: &Limits, cpus: usize, memory_bytes: u64) -> Vec<(Limit, String)> {
     let cores = limits.cpus.filter(|cores| *cores >= cpus as f64).map(|cores| {
         let there = text::plural(cpus as u64, "processor");
-        ("cpus", format!("a limit of {cores} cores is none here: the server may use {there} only"))
+        (Limit::Cpus, format!("a limit of {cores} cores is none here: the server may use {there} only"))
     });
     let memory = limits.memory_bytes.filter(|bytes| *bytes >= memory_bytes).map(|bytes| {
         let [limit, there] = [bytes, memory_bytes].map(|bytes| text::bytes(bytes as f64));
-        ("memory", format!("a limit of {limit} is none here: there are {there} only"))
+        (Limit::Memory, format!("a limit of {limit} is none here: there are {there} only"))
     });
     cores.into_iter().chain(memory).collect()
 }
@@ -84,9 +85,9 @@ mod tests {
             let limits = Limits { cpus: Some(cpus), memory_bytes: Some(memory_bytes) };
             beyond(&limits, allowed, 4 << 30).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
-        assert_eq!(named(1.9, (4 << 30) - 1, 2), [""; 0]);
-        assert_eq!(named(2.0, 1 << 30, 2), ["cpus"]);
-        assert_eq!(named(1.5, 4 << 30, 1), ["cpus", "memory"]);
+        assert_eq!(named(1.9, (4 << 30) - 1, 2), []);
+        assert_eq!(named(2.0, 1 << 30, 2), [Limit::Cpus]);
+        assert_eq!(named(1.5, 4 << 30, 1), [Limit::Cpus, Limit::Memory]);
         assert!(beyond(&Limits::default(), 1, 1).is_empty());
         let reported = beyond(&Limits { cpus: Some(1.5), memory_bytes: None }, 1, 1);
         assert_eq!(reported[0].1, "a limit of 1.5 cores is none here: the server may use 1 processor only");

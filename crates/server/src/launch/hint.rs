@@ -1,9 +1,10 @@
 //! What a log's last lines say about why a program ended.
 
 use model::text;
+use runtimes::said::{self, Ended};
 
 use crate::runtime::Jvm;
-use crate::settings::{NOT_WHY, known_flags};
+use crate::settings::known_flags;
 use crate::supervise::Exit;
 use crate::tool;
 
@@ -28,39 +29,24 @@ fn unread_probe(tail: &str) -> Option<&'static str> {
 
 /// The last that a program said: a JVM says why it does not start before it says that it does not.
 pub(super) fn last_words(tail: &str) -> Option<String> {
-    let says_why = |line: &str| !is_frame(line) && !NOT_WHY.iter().any(|other| line.contains(other));
-    text::last_words(tail, says_why).map(|said| format!("its last words were `{said}`"))
-}
-
-/// A line of the trace that Ruby or Java writes after what went wrong.
-fn is_frame(line: &str) -> bool {
-    (line.starts_with("from ") && line.contains(":in "))
-        || (line.starts_with("at ") && line.ends_with(')'))
-        || (line.starts_with("... ") && line.ends_with(" more"))
+    text::last_words(tail, said::says_why).map(|said| format!("its last words were `{said}`"))
 }
 
 /// What a virtual machine's own words mean.
 fn from_log(tail: &str, jvm: Option<&Jvm>) -> Option<String> {
-    let jvm = jvm?;
-    if let Some(name) = unknown_flag(tail) {
-        let known = known_flags(&jvm.jdk);
-        let nearest = tool::nearest(name, known.iter().map(String::as_str));
-        let nearest = nearest.map(|nearest| format!("; the nearest it knows is {nearest}")).unwrap_or_default();
-        return Some(format!("Java {} knows no option {name}{nearest}", jvm.jdk.version));
-    }
-    if let Some((_, option)) = tail.split_once("Unrecognized option: ") {
-        let option = option.lines().next().unwrap_or_default();
-        return Some(format!("Java {} knows no option {option}", jvm.jdk.version));
-    }
-    tail.contains("UnsupportedClassVersionError").then(|| {
-        format!("something it loads was compiled for a newer Java than {}; ask for a newer `jdk`", jvm.jdk.version)
+    let Jvm { jdk, .. } = jvm?;
+    Some(match Ended::by(tail)? {
+        Ended::UnknownFlag(name) => {
+            let known = known_flags(jdk);
+            let nearest = tool::nearest(name, known.iter().map(String::as_str));
+            let nearest = nearest.map(|nearest| format!("; the nearest it knows is {nearest}")).unwrap_or_default();
+            format!("Java {} knows no option {name}{nearest}", jdk.version)
+        }
+        Ended::UnknownOption(option) => format!("Java {} knows no option {option}", jdk.version),
+        Ended::TooOld => {
+            format!("something it loads was compiled for a newer Java than {}; ask for a newer `jdk`", jdk.version)
+        }
     })
-}
-
-/// The name in `Unrecognized VM option 'Name=value'`.
-fn unknown_flag(tail: &str) -> Option<&str> {
-    let (_, rest) = tail.split_once("Unrecognized VM option '")?;
-    rest.split(['\'', '=']).next().map(|name| name.trim_start_matches(['+', '-']))
 }
 
 #[cfg(test)]
@@ -97,12 +83,5 @@ mod tests {
         let java = "java.io.IOException: one\n\tat A.b(A.java:1)\nCaused by: java.net.BindException: two\n\tat C.d(C.java:9)\n\t... 5 more\n";
         assert!(last_words(java).unwrap().contains("Caused by: java.net.BindException: two"));
         assert!(last_words("at least one more\nfrom here on\n").unwrap().contains("from here on"));
-    }
-
-    #[test]
-    fn the_flag_that_java_refuses_is_found() {
-        assert_eq!(unknown_flag("x\nUnrecognized VM option 'UseParalelGC'\ny"), Some("UseParalelGC"));
-        assert_eq!(unknown_flag("Unrecognized VM option 'Foo=3'"), Some("Foo"));
-        assert_eq!(unknown_flag("all is well"), None);
     }
 }

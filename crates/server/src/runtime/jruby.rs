@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use model::study::{JavaSpec, JrubyProgram, ServerSpec};
+use runtimes::jruby::{HOME, OPENS, STACK, property};
 
 use super::jdk::{self, Jdk};
 use super::maven::{Coordinates, MavenError};
@@ -14,13 +15,6 @@ use super::{Installed, RuntimeError, Toolbox, finish, folders_in, io_error, java
 use crate::hash;
 
 const UNPACK_WITHIN: Duration = Duration::from_secs(5 * 60);
-
-/// What JRuby opens for itself in its `bin/.jruby.module_opts`; for the class path, where its jar is an unnamed module.
-const OPENS: [&str; 4] =
-    ["java.base/java.io", "java.base/java.nio.channels", "java.base/sun.nio.ch", "java.management/sun.management"];
-
-/// What JRuby's launcher gives every thread, so that deep recursion ends where Ruby programs expect it.
-const STACK: &str = "-Xss2048k";
 
 /// A JRuby as a study asks for it.
 pub(super) struct JrubyNeeds<'a> {
@@ -47,8 +41,8 @@ pub(super) fn install(
         options.push(STACK.to_owned());
     }
     options.extend(wanted.java.jvm.iter().cloned());
-    options.push(format!("-Djruby.home={}", home.display()));
-    options.extend(wanted.options.iter().map(|(name, value)| format!("-Djruby.{name}={value}")));
+    options.push(format!("-D{HOME}={}", home.display()));
+    options.extend(wanted.options.iter().map(|(name, value)| property(name, value)));
     options.extend(java::properties(&wanted.java.properties));
 
     let mut files = IndexMap::from([("jruby.jar".to_owned(), home.join("lib/jruby.jar"))]);

@@ -23,7 +23,6 @@ use crate::tool::ToolError;
 use jdk::Jdk;
 
 pub use maven::MavenError;
-pub(crate) use ruby::is_mri;
 pub use toolbox::Toolbox;
 
 /// Why a server cannot be launched on this machine.

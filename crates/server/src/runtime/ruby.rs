@@ -80,12 +80,6 @@ pub(super) fn installed() -> Vec<Ruby> {
     found
 }
 
-/// Whether a file is MRI's program or its library.
-pub(crate) fn is_mri(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with("ruby") || name.starts_with("libruby")
-}
-
 fn find(wanted: Option<&str>) -> Result<Ruby, RubyError> {
     let found = installed();
     let fits = |ruby: &&Ruby| wanted.is_none_or(|wanted| version_matches(&ruby.version, wanted));

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use model::options::without_probe;
+use runtimes::{mri, variables};
 
 use crate::proc;
-use crate::runtime::is_mri;
 use crate::runtime::jdk::Jdk;
 
 pub(crate) use inside::Inside;
-pub(crate) use runtime::{JRUBY_HOME, RuntimeKind};
+pub(crate) use runtime::RuntimeKind;
 
 /// Why nothing is known of a server's virtual machine where there is none.
 pub(crate) const NO_JVM: &str = "the server runs no JVM that can be found";
@@ -82,12 +82,12 @@ impl Serving {
 
     /// Whether it is a Ruby by its program, MRI: one that became a daemon reports nothing from inside.
     fn runs_mri(&self) -> bool {
-        proc::program(self.pid).is_some_and(|program| is_mri(&program))
+        proc::program(self.pid).is_some_and(|program| mri::is_file_of(&program))
     }
 
     /// Whether it was started with what has a Ruby report on itself.
     pub fn was_to_tell(&self) -> bool {
-        let options = self.environment(None).and_then(|mut environment| environment.shift_remove("RUBYOPT"));
+        let options = self.environment(None).and_then(|mut environment| environment.shift_remove(variables::OF_RUBY));
         options.is_some_and(|options| without_probe(&options) != options)
     }
 
@@ -118,7 +118,7 @@ impl Serving {
 
     /// Those of its processes that answer and are MRI.
     pub fn mris(&self) -> Vec<u32> {
-        let is_one = |pid: &u32| proc::program(*pid).is_some_and(|program| is_mri(&program));
+        let is_one = |pid: &u32| proc::program(*pid).is_some_and(|program| mri::is_file_of(&program));
         self.rubies().into_iter().filter(is_one).collect()
     }
 

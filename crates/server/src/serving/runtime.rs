@@ -1,14 +1,12 @@
 //! Which runtime serves: the one answer to that.
 
 use indexmap::IndexMap;
+use runtimes::jruby;
 use serde::Deserialize;
 
 use super::{Inside, Serving};
 use crate::proc;
 use crate::runtime::Installed;
-
-/// The property that says where JRuby is installed: its launcher sets it, and so does bakeoff.
-pub(crate) const JRUBY_HOME: &str = "jruby.home";
 
 /// What runs the program that serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -54,9 +52,9 @@ impl Serving {
             return RuntimeKind::Ruby;
         }
         let Ok(Some(jvm)) = self.jvm() else { return RuntimeKind::Other };
-        let home = format!("-D{JRUBY_HOME}=");
+        let home = format!("-D{}=", jruby::HOME);
         let is_jruby =
-            proc::command_line(jvm.pid).iter().any(|word| word.starts_with(&home)) || has_property(JRUBY_HOME);
+            proc::command_line(jvm.pid).iter().any(|word| word.starts_with(&home)) || has_property(jruby::HOME);
         if is_jruby { RuntimeKind::Jruby } else { RuntimeKind::Java }
     }
 

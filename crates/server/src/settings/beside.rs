@@ -1,22 +1,24 @@
 //! What a setting is held against: what the same study asks for elsewhere.
 
-use model::study::{RequestedSetting, SettingKind};
+use model::study::RequestedSetting;
+use runtimes::{Carrier, Command, Given, Key, RuntimePart, jruby, jvm};
 
-use super::{Reader, carriers, jvm};
+use super::Reader;
 
 /// What stands beside a setting.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// The JVM's options that the level brings, by whatever way: without them the variant is what it would be without the level.
     pub level: Vec<String>,
-    /// The setting's text in each other variant, empty where that has none; none where it is the same in all.
-    pub others: Vec<String>,
+    /// The words of the setting in each other variant, of which options are alone but for a command; none where it is the same in all.
+    pub others: Vec<Command>,
 }
 
 impl Beside {
-    /// Whether all other variants have the option, as `read` takes them from a text.
-    pub fn is_common(&self, option: &str, read: impl Fn(&str) -> Vec<String>) -> bool {
-        !self.others.is_empty() && self.others.iter().all(|text| read(text).iter().any(|other| other == option))
+    /// Whether all other variants have the option.
+    pub fn is_common(&self, option: &Given) -> bool {
+        let has = |words: &Command| words.options.iter().any(|other| other.name == option.name);
+        !self.others.is_empty() && self.others.iter().all(has)
     }
 }
 
@@ -31,38 +33,40 @@ impl Reader<'_> {
 
     /// Whether all variants ask for the same, and no level of a factor does.
     pub(super) fn is_shared(&self, requested: &RequestedSetting) -> bool {
-        let is_it = |other: &RequestedSetting| {
-            (other.kind, &other.name, &other.value) == (requested.kind, &requested.name, &requested.value)
-        };
-        requested.factor.is_empty() && self.others.iter().all(|others| others.iter().any(is_it))
+        let asks = |others: &Vec<RequestedSetting>| others.iter().any(|other| other.is_same(requested));
+        requested.factor.is_empty() && self.others.iter().all(asks)
     }
 
-    fn of_others(&self, requested: &RequestedSetting) -> Vec<String> {
-        let is_it = |other: &&RequestedSetting| (other.kind, &other.name) == (requested.kind, &requested.name);
-        let text = |others: &Vec<RequestedSetting>| others.iter().find(is_it).map(|other| self.complete(&other.value));
-        self.others.iter().map(|others| text(others).unwrap_or_default()).collect()
+    /// The words of a setting that has several in each other variant, none where that has no such setting.
+    fn of_others(&self, requested: &RequestedSetting) -> Vec<Command> {
+        let words = |others: &Vec<RequestedSetting>| {
+            let other = others.iter().find(|other| other.key == requested.key);
+            other.and_then(|other| self.words_of(other, requested)).unwrap_or_default()
+        };
+        self.others.iter().map(words).collect()
+    }
+
+    /// The words of a setting that has several, by what reads `like`: a text that cannot be completed was not launched.
+    fn words_of(&self, requested: &RequestedSetting, like: &RequestedSetting) -> Option<Command> {
+        let value = self.target.site.complete(&requested.value).ok()?;
+        match &like.key {
+            Key::Runtime(RuntimePart::Command) => Some(self.words(&value)),
+            Key::Env(name) => {
+                let options = Carrier::of(name, &like.value)?.words(&value).ok()?;
+                Some(Command { options, ..Command::default() })
+            }
+            _ => None,
+        }
     }
 
     /// Options of the JVM that a setting brings and that not all variants have.
     fn options_in(&self, requested: &RequestedSetting) -> Vec<String> {
-        let texts = match requested.kind {
-            SettingKind::JvmFlag | SettingKind::Argument => return vec![self.complete(&requested.name)],
-            SettingKind::Env if carriers::has_options(&requested.name, &requested.value) => self.of_others(requested),
-            SettingKind::Runtime if requested.name == "command" => self.of_others(requested),
-            _ => return Vec::new(),
-        };
-        let words = |text: &str| -> Vec<String> {
-            let words = shell_words::split(text).unwrap_or_default();
-            words.into_iter().map(|word| word.strip_prefix("-J").unwrap_or(&word).to_owned()).collect()
-        };
-        let beside = Beside { others: texts, ..Beside::default() };
-        let mut options = words(&self.complete(&requested.value));
-        options.retain(|word| jvm::is_option(word) && !beside.is_common(word, words));
-        options
-    }
-
-    /// As the launch has it; a text that cannot be completed was not launched.
-    fn complete(&self, text: &str) -> String {
-        self.target.site.complete(text).unwrap_or_default()
+        if requested.key.is_of_jvm() || matches!(requested.key, Key::Argument(_)) {
+            return self.completed(requested).map(|given| vec![given.name]).unwrap_or_default();
+        }
+        let Some(own) = self.words_of(requested, requested) else { return Vec::new() };
+        let beside = Beside { others: self.of_others(requested), ..Beside::default() };
+        let options = own.options.iter().filter(|option| !beside.is_common(option));
+        options.map(|option| jruby::of_jvm(option).name).filter(|option| jvm::is_option(option)).collect()
     }
 }

@@ -4,74 +4,32 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use model::{SettingResult, SettingSource, options};
+use model::{SettingResult, SettingSource};
+use runtimes::{Carrier, Given, Key, jruby, mri, said};
 
 use super::beside::Beside;
 use super::together::{in_effect, together};
-use super::{Found, Reader, exactly, jruby, jvm, mri, said};
+use super::{Found, Reader, exactly, mri as live_mri};
 use crate::proc;
 use crate::serving::RuntimeKind;
 
-/// What only start scripts read, such as JRuby's launcher and those of application servers.
-const OF_SCRIPTS: [&str; 10] = [
-    "JAVA_OPTS",
-    OF_JRUBY,
-    "JAVA_MEM",
-    "JAVA_STACK",
-    "CATALINA_OPTS",
-    "JVM_OPTS",
-    "MAVEN_OPTS",
-    "GRADLE_OPTS",
-    "JAVA_OPTIONS",
-    "ES_JAVA_OPTS",
-];
-
-/// Options of JRuby, which its launcher reads.
-pub(super) const OF_JRUBY: &str = "JRUBY_OPTS";
-
-/// Whether Ruby compiles: read by itself.
-const YJIT_ENABLE: &str = "RUBY_YJIT_ENABLE";
-
 /// How much of a log is looked at for what a runtime says at its start.
 const START_BYTES: u64 = 64 << 10;
-
-/// Libraries that the dynamic linker loads before a program's own, ld.so(8).
-const OF_LINKER: &str = "LD_PRELOAD";
-
-/// Whether a variable carries options, one word each: by its name, or by its words, such as `<APP>_OPTS` of Gradle's scripts.
-pub(super) fn has_options(name: &str, value: &str) -> bool {
-    is_named(name) || is_for_java(value)
-}
-
-fn is_named(name: &str) -> bool {
-    options::is_read_by_runtime(name) || OF_SCRIPTS.contains(&name)
-}
-
-/// Whether all words are options of the JVM, and none of JRuby's own (`-Xname=value`).
-fn is_for_java(value: &str) -> bool {
-    let is_rubys = |word: &str| options::of_jruby(word).is_some();
-    let is_javas = |word: &str| {
-        !is_rubys(word)
-            && ["-X", "-D", "--add-"].iter().any(|begin| word.len() > begin.len() && word.starts_with(begin))
-    };
-    jvm::options(value).is_ok_and(|options| !options.is_empty() && options.iter().all(|option| is_javas(option)))
-}
 
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says: what reads it is asked.
     pub(super) fn carried(&self, name: &str, value: &str, beside: &Beside, found: Found) -> Found {
         let live = found.live.clone();
         // What a program without a JVM, or one that bakeoff starts itself, makes of words like these is its own affair.
-        let is_javas = || is_for_java(value) && self.target.installed.jvm.is_none() && self.jvm().is_ok();
-        let judged = match name {
+        let is_javas = || self.target.installed.jvm.is_none() && self.jvm().is_ok();
+        let carrier = Carrier::of(name, value);
+        let judged = match carrier {
             // Some Rubies heed it though it is empty.
-            _ if value.trim().is_empty() && name != YJIT_ENABLE => return found,
-            OF_LINKER => Ok(self.preloaded(value, beside, found)),
-            options::OF_RUBY => self.rubyopt(value, beside, found),
-            _ if name.starts_with("RUBY_") => self.read_by_ruby(name, value, found),
-            _ if is_named(name) => self.read_by_java(name, value, beside, found),
-            _ if is_javas() => self.maybe_read_by_java(value, beside, found),
-            _ => return found,
+            _ if value.trim().is_empty() && name != mri::YJIT_ENABLE => return found,
+            None if name.starts_with("RUBY_") => self.read_by_ruby(name, value, found),
+            None => return found,
+            Some(Carrier::Words) if !is_javas() => return found,
+            Some(carrier) => carrier.words(value).and_then(|words| self.read_by(carrier, &words, beside, found)),
         };
         let judged = judged.unwrap_or_else(Found::unverified);
         match judged.result {
@@ -84,56 +42,45 @@ impl Reader<'_> {
         }
     }
 
-    /// Libraries to be loaded: each by its path, or by its name wherever the linker finds it.
-    fn preloaded(&self, value: &str, beside: &Beside, found: Found) -> Found {
-        let mapped: Vec<PathBuf> = proc::mapped(self.target.serving.pid).collect();
-        let judge = |library: &str| {
-            let path = Path::new(library);
-            let is_there = match path.canonicalize() {
-                Ok(path) if library.starts_with('/') => mapped.contains(&path),
-                _ => mapped.iter().any(|mapped| mapped.file_name() == Some(path.as_os_str())),
-            };
-            if !is_there && (library.contains('$') || !library.starts_with('/')) {
-                return Err(format!("where the linker finds {library} is not known"));
-            }
-            Ok(Found::value(library, is_there.then(|| library.to_owned()), None, SettingSource::Proc, exactly))
-        };
-        let libraries = |value: &str| -> Vec<String> {
-            value.split([':', ' ']).filter(|library| !library.is_empty()).map(str::to_owned).collect()
-        };
-        together(found, beside, &libraries(value), libraries, judge)
-    }
-
-    fn read_by_java(&self, name: &str, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        if options::OF_JAVA.contains(&name) {
-            return self.java_options(value, beside, found);
-        }
-        if self.target.installed.jvm.is_some() {
-            return Ok(unread(
+    fn read_by(&self, carrier: Carrier, words: &[Given], beside: &Beside, found: Found) -> Result<Found, String> {
+        let is_started_by_us = self.target.installed.jvm.is_some();
+        let each = |judge: &dyn Fn(&Given) -> Result<Found, String>| Ok(together(found.clone(), beside, words, judge));
+        match carrier {
+            Carrier::Linker => each(&|library| self.preloaded(&library.name)),
+            Carrier::Ruby => self.rubyopt(words, beside, found),
+            Carrier::Jruby | Carrier::Scripts if is_started_by_us => Ok(unread(
                 found,
                 "bakeoff starts `java` itself, and only start scripts such as JRuby's launcher read it",
                 "docs/study-file.md: `jvm`, `properties` and `jruby` reach it",
-            ));
-        }
-        if name == OF_JRUBY {
-            self.jruby_options(value, beside, found)
-        } else {
-            self.java_options(value, beside, found)
+            )),
+            Carrier::Jruby if self.runtime_kind() != RuntimeKind::Jruby => {
+                Err("no JRuby is seen that reads it".to_owned())
+            }
+            Carrier::Jruby => each(&|word| self.launcher_option(word, beside)),
+            Carrier::Java | Carrier::Scripts => each(&|option| self.jvm_option(option, beside)),
+            // It may be for another JVM, which the server starts, or will.
+            Carrier::Words => each(&|option| {
+                if self.is_given_to_jvm(&option.name) {
+                    return self.jvm_option(option, beside);
+                }
+                let Given { name, .. } = option;
+                Err(format!("the JVM that serves was not given `{name}`: it may be for another that the server starts"))
+            }),
         }
     }
 
-    /// A variable that is known by its words only: it may be for another JVM, which the server starts, or will.
-    fn maybe_read_by_java(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        let judge = |option: &str| {
-            if self.is_given_to_jvm(option) {
-                self.jvm_option(option, beside)
-            } else {
-                Err(format!(
-                    "the JVM that serves was not given `{option}`: it may be for another that the server starts"
-                ))
-            }
+    /// A library to be loaded: by its path, or by its name wherever the linker finds it.
+    fn preloaded(&self, library: &str) -> Result<Found, String> {
+        let mapped: Vec<PathBuf> = proc::mapped(self.target.serving.pid).collect();
+        let path = Path::new(library);
+        let is_there = match path.canonicalize() {
+            Ok(path) if library.starts_with('/') => mapped.contains(&path),
+            _ => mapped.iter().any(|mapped| mapped.file_name() == Some(path.as_os_str())),
         };
-        Ok(together(found, beside, &jvm::options(value)?, read_options, judge))
+        if !is_there && (library.contains('$') || !library.starts_with('/')) {
+            return Err(format!("where the linker finds {library} is not known"));
+        }
+        Ok(Found::value(library, is_there.then(|| library.to_owned()), None, SettingSource::Proc, exactly))
     }
 
     /// Whether the JVM that serves has this among its options, wherever it has them from; its program's arguments are none.
@@ -142,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Options of Ruby: they are read, unless an option keeps Ruby from it, and YJIT reports whether it is on.
-    fn rubyopt(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
+    fn rubyopt(&self, words: &[Given], beside: &Beside, found: Found) -> Result<Found, String> {
         if self.runtime_kind() == RuntimeKind::Ruby {
             let shown = proc::command_line(self.target.serving.pid);
             let (own, _) = mri::before_script(shown.into_iter().skip(1).collect());
@@ -157,18 +104,18 @@ impl Reader<'_> {
         if !matches!(self.runtime_kind(), RuntimeKind::Ruby | RuntimeKind::Jruby) {
             return Err("no Ruby is seen that reads it".to_owned());
         }
-        let requested = mri::asks_for_yjit(value);
+        let requested = mri::asks_for_yjit(words.iter().map(|word| word.name.as_str()));
         // What stands behind a command may have another Ruby at work before the one that serves.
         let said = if self.target.installed.is_command() { String::new() } else { self.said_at_start() };
         let of_nothing = |option: &str| {
             let reason = format!("Ruby makes nothing of it: {}", said::of_nothing(&said, option)?);
             Some(Ok(Found::inert(reason, "its own words at its start, in the server's log", SettingSource::Proc)))
         };
-        let judge = |option: &str| {
-            let reported = self.ruby_option(option, requested).or_else(|| of_nothing(option));
-            reported.unwrap_or_else(|| Ok(in_effect(option)))
+        let judge = |option: &Given| {
+            let reported = self.ruby_option(&option.name, requested).or_else(|| of_nothing(&option.name));
+            reported.unwrap_or_else(|| Ok(in_effect(&option.name)))
         };
-        Ok(together(found, beside, &mri::words(value), mri::words, judge))
+        Ok(together(found, beside, words, judge))
     }
 
     /// The beginning of the server's log.
@@ -181,15 +128,15 @@ impl Reader<'_> {
 
     /// What became of an option of Ruby's that is about YJIT, where all of them ask for it or not, as `requested` says; `None` of any other.
     pub(super) fn ruby_option(&self, option: &str, requested: Option<bool>) -> Option<Result<Found, String>> {
-        let requested = mri::asks_for_yjit(option).and(requested)?;
+        let requested = mri::asks_for_yjit([option]).and(requested)?;
         Some(match (self.runtime_kind(), self.target.inside) {
             (RuntimeKind::Java | RuntimeKind::Other, _) => Err("no Ruby is seen that reads it".to_owned()),
             (RuntimeKind::Jruby, _) => {
                 Ok(Found::inert("JRuby has no YJIT", "ruby(1): YJIT is MRI's", SettingSource::Proc))
             }
             (RuntimeKind::Ruby, None) => Err(self.unreported("whether YJIT is on")),
-            (RuntimeKind::Ruby, Some(inside)) => Ok(match mri::yjit(inside, requested) {
-                found if mri::tunes_yjit(option) => mri::yjit_option(inside, found),
+            (RuntimeKind::Ruby, Some(inside)) => Ok(match live_mri::yjit(inside, requested) {
+                found if mri::tunes_yjit(option) => live_mri::yjit_option(inside, found),
                 found => found,
             }),
         })
@@ -206,12 +153,12 @@ impl Reader<'_> {
                 "JRuby does not read it: its memory and compiler are the JVM's",
                 "JRuby reads RUBYOPT and RUBYLIB; RUBY_* variables are MRI's, ruby(1)",
             )),
-            _ if name.starts_with("RUBY_GC_") => mri::gc_variable(pid, self.environment()?, name, value),
-            (_, inside) if name == YJIT_ENABLE => {
+            _ if name.starts_with(mri::OF_GC) => live_mri::gc_variable(pid, self.environment()?, name, value),
+            (_, inside) if name == mri::YJIT_ENABLE => {
                 let inside = inside.ok_or_else(|| self.unreported("whether YJIT is on"))?;
-                Ok(mri::yjit(inside, mri::enables_yjit(value)))
+                Ok(live_mri::yjit(inside, mri::enables_yjit(value)))
             }
-            _ => mri::other_variable(pid, name, found),
+            _ => live_mri::other_variable(pid, name, found),
         }
     }
 
@@ -225,34 +172,14 @@ impl Reader<'_> {
         format!("only Ruby itself knows {what}, and this one has reported nothing: {why}")
     }
 
-    /// Options of the JVM, each judged by itself.
-    fn java_options(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        let judge = |option: &str| self.jvm_option(option, beside);
-        Ok(together(found, beside, &jvm::options(value)?, read_options, judge))
-    }
-
-    /// Options of JRuby's launcher, each judged by itself.
-    fn jruby_options(&self, value: &str, beside: &Beside, found: Found) -> Result<Found, String> {
-        if self.runtime_kind() != RuntimeKind::Jruby {
-            return Err("no JRuby is seen that reads it".to_owned());
-        }
-        let options = jruby::last_of_each(shell_words::split(value).map_err(|error| error.to_string())?);
-        let read = |text: &str| jruby::last_of_each(shell_words::split(text).unwrap_or_default());
-        Ok(together(found, beside, &options, read, |word| self.launcher_option(word, beside)))
-    }
-
-    /// An option of JRuby's launcher: `-J` goes before those of the JVM.
-    pub(super) fn launcher_option(&self, word: &str, beside: &Beside) -> Result<Found, String> {
-        match (word.strip_prefix("-J"), options::of_jruby(word)) {
-            (Some(option), _) => self.jvm_option(option, beside),
-            (None, Some((name, value))) => self.jruby_option(name, value),
-            (None, None) => Err(format!("JRuby does not say what it makes of `{word}`")),
+    /// An option of JRuby's launcher.
+    pub(super) fn launcher_option(&self, word: &Given, beside: &Beside) -> Result<Found, String> {
+        match &word.key {
+            Key::Jruby(name) => self.jruby_option(name, &word.value),
+            key if key.is_of_jvm() => self.jvm_option(&jruby::of_jvm(word), beside),
+            _ => Err(format!("JRuby does not say what it makes of `{}`", word.name)),
         }
     }
-}
-
-fn read_options(text: &str) -> Vec<String> {
-    jvm::options(text).unwrap_or_default()
 }
 
 fn unread(found: Found, reason: &str, source: &str) -> Found {

@@ -4,41 +4,17 @@ use std::path::Path;
 use std::process::Command;
 
 use indexmap::IndexMap;
-use model::{SettingSource, options};
+use model::SettingSource;
+use runtimes::jruby::{self, same_value};
+use runtimes::jvm;
+use runtimes::needs::{self, Live};
 
 use super::Found;
-use super::jvm::{self, ASK_WITHIN};
-use super::needs::{self, Live};
+use super::jvm::ASK_WITHIN;
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;
 use crate::serving::Inside;
 use crate::tool::{self, ToolOutput};
-
-/// How the names of jruby-rack's properties begin, without `jruby.`, or all of one (its README, "JRuby-Rack Configuration", and its
-/// `DefaultRackConfig`). They are its own affair: JRuby lists none of them.
-const OF_RACK: [&str; 8] = [
-    "rack.",
-    "runtime.",
-    "min.runtimes",
-    "max.runtimes",
-    "pool.minIdle",
-    "pool.maxActive",
-    "init.serial",
-    "compat.version",
-];
-
-/// Whether a property is jruby-rack's, which runs Ruby programs in a servlet container.
-pub(super) fn is_of_rack(name: &str) -> bool {
-    OF_RACK.iter().any(|known| if known.ends_with('.') { name.starts_with(known) } else { name == *known })
-}
-
-/// Of options of JRuby's launcher that are given twice the later one.
-pub(super) fn last_of_each(words: Vec<String>) -> Vec<String> {
-    jvm::last_of_each(words, |word| match (word.strip_prefix("-J"), options::of_jruby(word)) {
-        (Some(option), _) => jvm::name(option),
-        (None, own) => own.map(|(name, _)| format!("-Djruby.{name}")),
-    })
-}
 
 /// From what JRuby itself has loaded.
 pub(super) fn from_inside(inside: &Inside, name: &str, requested: &str) -> Found {
@@ -84,23 +60,20 @@ pub(super) fn defaults(jdk: &Jdk, home: &Path) -> Result<IndexMap<String, String
 
 /// Why JRuby does not start with this option, if it does not.
 pub(super) fn refusal(jdk: &Jdk, home: &Path, name: &str, value: &str) -> Option<String> {
-    let ran = listed(jdk, home, Some(&format!("-Djruby.{name}={value}"))).ok()?;
-    let why = |line: &&str| line.contains("Exception") && !line.contains("ExceptionInInitializerError");
-    let reason = || ran.stderr.lines().find(why).or_else(|| ran.stderr.lines().next()).unwrap_or_default();
-    (!ran.status.success()).then(|| reason().trim_start_matches("Exception in thread \"main\" ").to_owned())
+    let ran = listed(jdk, home, Some(&jruby::property(name, value))).ok()?;
+    (!ran.status.success()).then(|| jruby::refusal(&ran.stderr).to_owned())
 }
 
 fn listed(jdk: &Jdk, home: &Path, option: Option<&str>) -> Result<ToolOutput, String> {
     let mut command = Command::new(jdk.tool("java"));
-    command.args(option).arg(format!("-Djruby.home={}", home.display())).arg("-cp").arg(home.join("lib/jruby.jar"));
+    command
+        .args(option)
+        .arg(format!("-D{}={}", jruby::HOME, home.display()))
+        .arg("-cp")
+        .arg(home.join("lib/jruby.jar"));
     // `/`: a .jrubyrc in the working folder is no default.
     command.args(["org.jruby.Main", "-X?"]).env_clear().envs(base_env()).current_dir("/");
     tool::run(&mut command, ASK_WITHIN).map_err(|error| error.to_string())
-}
-
-/// JRuby reads booleans in any case, and an absent value as none.
-fn same_value(one: &str, other: &str) -> bool {
-    one.trim().eq_ignore_ascii_case(other.trim())
 }
 
 #[cfg(test)]
@@ -122,15 +95,5 @@ mod tests {
         assert_eq!(result("compile.invokedynamic", "false"), SettingResult::Overridden);
         assert_eq!(result("jit.threshold", "50"), SettingResult::AlreadyDefault);
         assert_eq!(result("jit.treshold", "50"), SettingResult::Unknown { nearest: Some("jit.threshold".into()) });
-    }
-
-    #[test]
-    fn what_jruby_rack_reads_is_known_by_its_name() {
-        for name in ["rack.logging", "runtime.acquire.timeout", "min.runtimes"] {
-            assert!(is_of_rack(name), "{name}");
-        }
-        for name in ["jit.treshold", "rack", "min.runtime", "min.runtimes.x"] {
-            assert!(!is_of_rack(name), "{name}");
-        }
     }
 }

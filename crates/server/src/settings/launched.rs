@@ -4,30 +4,29 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use model::SettingSource;
+use runtimes::{RuntimePart, mri};
 
 use super::beside::Beside;
-use super::{Found, Reader, exactly, mri};
+use super::{Found, Reader, exactly, mri as live_mri};
 use crate::proc;
 use crate::runtime;
 use crate::runtime::jdk::alternatives;
 use crate::serving::RuntimeKind;
 
 impl Reader<'_> {
-    pub(super) fn argument(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
+    pub(super) fn argument(&self, text: &str, beside: &Beside) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
         let inside = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Ruby);
-        let text = [name, value].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
-        let requested = self.asks_for_yjit(&text).filter(|_| !mri::tunes_yjit(name));
+        let requested = self.asks_for_yjit(text).filter(|_| !mri::tunes_yjit(text));
         if let Some((inside, requested)) = inside.zip(requested) {
-            return Ok(mri::yjit(inside, requested));
+            return Ok(live_mri::yjit(inside, requested));
         }
-        if let Some(judged) = self.among_arguments(&text, beside) {
+        if let Some(judged) = self.among_arguments(text, beside) {
             return judged;
         }
-        let words = shell_words::split(&text).map_err(|error| error.to_string())?;
-        let joined = format!("{name}={value}");
+        let words = shell_words::split(text).map_err(|error| error.to_string())?;
         let holds = |args: &[String]| {
-            args.iter().any(|arg| *arg == text || *arg == joined)
+            args.iter().any(|arg| *arg == text)
                 || !words.is_empty() && args.windows(words.len()).any(|window| window == words)
         };
         // A start script may have handed them on to what it became or started, which may show another title by now.
@@ -38,10 +37,10 @@ impl Reader<'_> {
                         or what the launched one makes of it, is not known"
                 .to_owned());
         }
-        let live = (is_present || holds(&self.shown()?)).then(|| text.clone());
-        let found = Found::value(&text, live, None, SettingSource::Proc, exactly);
+        let live = (is_present || holds(&self.shown()?)).then(|| text.to_owned());
+        let found = Found::value(text, live, None, SettingSource::Proc, exactly);
         Ok(match inside {
-            Some(inside) if mri::tunes_yjit(name) => mri::yjit_option(inside, found),
+            Some(inside) if mri::tunes_yjit(text) => live_mri::yjit_option(inside, found),
             _ => found,
         })
     }
@@ -50,7 +49,8 @@ impl Reader<'_> {
     fn asks_for_yjit(&self, text: &str) -> Option<bool> {
         let installed = self.target.installed;
         let mut own = installed.args.iter().take_while(|arg| arg.starts_with('-'));
-        mri::asks_for_yjit(text).filter(|_| text.contains("yjit") || installed.runs_ruby && own.any(|arg| arg == text))
+        mri::asks_for_yjit([text])
+            .filter(|_| text.contains("yjit") || installed.runs_ruby && own.any(|arg| arg == text))
     }
 
     /// The words that the launched process was started with, as it shows them. A process that has become another program, or the same
@@ -75,30 +75,30 @@ impl Reader<'_> {
     }
 
     /// The runtime, a version, or the program.
-    pub(super) fn runtime(&self, name: &str, value: &str) -> Found {
+    pub(super) fn runtime(&self, part: RuntimePart, value: &str) -> Found {
         let version =
             |name: &str| self.target.serving.versions(self.target.inside, self.target.installed).shift_remove(name);
         // Whatever runs behind a command, it is that command.
         let is_command = self.target.installed.is_command();
         let inside = self.target.inside.filter(|_| !is_command);
         let source = if inside.is_some() { SettingSource::InProcess } else { SettingSource::Proc };
-        match name {
-            "runtime" => {
+        match part {
+            RuntimePart::Runtime => {
                 let kind = if is_command { RuntimeKind::Other } else { self.runtime_kind() };
                 Found::value(value, Some(kind.name().to_owned()), None, source, exactly)
             }
-            "version" => {
+            RuntimePart::Version => {
                 let live = version(self.runtime_kind().name());
                 Found::value(value, live, None, source, begins)
             }
-            "jdk" if !value.contains('/') => {
+            RuntimePart::Jdk if !value.contains('/') => {
                 let live = version("jdk").map(|version| version.trim_start_matches("1.").to_owned());
                 let any = |requested: &str, live: &str| {
                     alternatives(requested).any(|requested| begins(requested.trim_start_matches("1."), live))
                 };
                 Found::value(value, live, None, source, any)
             }
-            "dir" => {
+            RuntimePart::Dir => {
                 // Where it was started, or it would not run: a start script or the program may go elsewhere then.
                 let live = self.target.installed.dir.canonicalize().ok();
                 let same = |requested: &str, live: &str| {

@@ -12,11 +12,9 @@ mod jruby;
 mod jvm;
 mod launched;
 mod mri;
-mod needs;
 mod options;
 mod properties;
 mod refused;
-mod said;
 mod together;
 mod varied;
 
@@ -26,22 +24,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use model::options::{OF_JAVA, without_probe};
-use model::study::{Limits, RequestedSetting, SettingKind};
+use model::options::without_probe;
+use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
+use runtimes::jvm::{CLASS_PATH, Flags, UNLOCK, is_option, is_plain, same_flag, takes_memory};
+use runtimes::needs::{self, Inert, Live};
+use runtimes::{Carrier, Given, Key, Limit, RuntimePart, jruby::is_of_rack, said, variables};
+use rustix::param::page_size;
 
 use crate::isolation;
 use crate::probe;
 use crate::proc;
 use crate::runtime::{self, Installed};
-use crate::serving::{Inside, JRUBY_HOME, LiveJvm, NO_JVM, RuntimeKind, Serving};
+use crate::serving::{Inside, LiveJvm, NO_JVM, RuntimeKind, Serving};
 use crate::site::Site;
 use crate::tool;
 use beside::Beside;
-use jvm::{Flags, Place, Preflight};
-use needs::{Inert, Live};
+use jvm::{Place, Preflight};
 
-pub(crate) use jvm::{NOT_WHY, known_flags};
+pub(crate) use jvm::known_flags;
 pub(crate) use options::changed_options;
 pub(crate) use refused::refused;
 pub(crate) use varied::varied;
@@ -156,9 +157,9 @@ impl Found {
             result => result,
         };
         Setting {
-            kind: requested.kind,
+            key: requested.key.clone(),
             name: requested.name.clone(),
-            requested: mask(self.requested.unwrap_or_else(|| requested.value.clone())),
+            requested: mask(self.requested.unwrap_or_else(|| requested.written_value().to_owned())),
             live: self.live.map(mask),
             default: self.default.map(mask),
             source: self.source,
@@ -200,24 +201,28 @@ impl<'a> Reader<'a> {
         if proc::command_line(self.target.serving.pid).is_empty() {
             return Err("the process has ended".to_owned());
         }
-        let complete = |text: &str| self.target.site.complete(text).map_err(|error| error.to_string());
-        let value = complete(&requested.value)?;
-        match requested.kind {
-            SettingKind::Jruby => self.jruby_option(&requested.name, &value),
-            SettingKind::JvmFlag => self.jvm_option(&complete(&requested.name)?, &self.beside(requested)),
-            SettingKind::Property => self.property(&requested.name, &value),
-            SettingKind::Env => self.variable(&requested.name, &value, &self.beside(requested)),
-            SettingKind::Argument => self.argument(&complete(&requested.name)?, &value, &self.beside(requested)),
-            SettingKind::Runtime if requested.name == "command" => Ok(self.command(requested, &value)),
-            SettingKind::Runtime => Ok(self.runtime(&requested.name, &value)),
-            SettingKind::Assertion => Err("an assertion is read by itself".to_owned()),
-            SettingKind::Limit => Ok(self.limit(&requested.name)),
+        let given = self.completed(requested)?;
+        match &given.key {
+            Key::Jruby(name) => self.jruby_option(name, &given.value),
+            Key::JvmFlag(_) | Key::JvmOption(_) => self.jvm_option(&given, &self.beside(requested)),
+            Key::Property(name) => self.property(name, &given.value),
+            Key::Env(name) => self.variable(name, &given.value, &self.beside(requested)),
+            Key::Argument(text) => self.argument(text, &self.beside(requested)),
+            Key::Runtime(RuntimePart::Command) => Ok(self.command(requested, &given.value)),
+            Key::Runtime(part) => Ok(self.runtime(*part, &given.value)),
+            Key::Assertion(_) => Err("an assertion is read by itself".to_owned()),
+            Key::Limit(limit) => Ok(self.limit(*limit)),
         }
+    }
+
+    /// As the launch has it.
+    fn completed(&self, requested: &RequestedSetting) -> Result<Given, String> {
+        requested.completed(|text| self.target.site.complete(text)).map_err(|error| error.to_string())
     }
 
     fn jruby_option(&self, name: &str, value: &str) -> Result<Found, String> {
         let found = self.own_option(name, value)?;
-        if matches!(found.result, SettingResult::Unknown { .. }) && jruby::is_of_rack(name) {
+        if matches!(found.result, SettingResult::Unknown { .. }) && is_of_rack(name) {
             return Err(
                 "it is no option of JRuby's but jruby-rack's, which does not say what it makes of it".to_owned()
             );
@@ -248,7 +253,7 @@ impl<'a> Reader<'a> {
             return Ok(jruby::from_inside(inside, name, value));
         }
         let properties = self.properties()?;
-        let home = properties.get(JRUBY_HOME).ok_or("the server does not run JRuby")?;
+        let home = properties.get(runtimes::jruby::HOME).ok_or("the server does not run JRuby")?;
         let defaults = jruby::defaults(self.jvm()?.jdk()?, Path::new(home))?;
         Ok(jruby::from_outside(&defaults, properties, name, value))
     }
@@ -259,14 +264,14 @@ impl<'a> Reader<'a> {
             // Some properties are no options, such as JRuby's folder: they are like nothing that it lists, or another library's.
             match found.result {
                 SettingResult::Unknown { nearest: None } => {}
-                SettingResult::Unknown { .. } if jruby::is_of_rack(option) => {}
+                SettingResult::Unknown { .. } if is_of_rack(option) => {}
                 _ => return Ok(found),
             }
         }
         let live = self.properties()?.get(name).cloned();
         let default = self.default_property(name);
         let found = Found::value(value, live, default, SettingSource::Jcmd, exactly);
-        if found.result == SettingResult::Overridden && name == jvm::CLASS_PATH && value.contains('*') {
+        if found.result == SettingResult::Overridden && name == CLASS_PATH && value.contains('*') {
             return Err("`java` has put the archives that are there in the place of `*`".to_owned());
         }
         if found.result == SettingResult::Overridden && found.default.is_none() && self.was_given(name, value) {
@@ -285,8 +290,7 @@ impl<'a> Reader<'a> {
     /// What a property was meant to be that nothing reads: one of the JDK's own, misspelt, or one of the JVM's flags.
     fn meant(&self, name: &str, value: &str) -> Result<Option<String>, String> {
         let jdk = self.jvm()?.jdk()?;
-        let is_flag =
-            || jvm::is_plain(value) && !name.contains('.') && known_flags(jdk).iter().any(|flag| flag == name);
+        let is_flag = || is_plain(value) && !name.contains('.') && known_flags(jdk).iter().any(|flag| flag == name);
         Ok(properties::meant(jdk, name).or_else(|| is_flag().then(|| format!("-XX:{name}"))))
     }
 
@@ -307,36 +311,36 @@ impl<'a> Reader<'a> {
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
     /// JVM has it only once it is set, or reports it only when it is asked.
     fn default_property(&self, name: &str) -> Option<String> {
-        let variables = self.environment().ok()?.iter().filter(|(name, value)| !carriers::has_options(name, value));
+        let variables = self.environment().ok()?.iter().filter(|(name, value)| !is_options(name, value));
         let env = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
         let preflight = self.preflight(&[], &Place { env, ..self.place() }).ok()?;
-        preflight.properties.get(name).cloned()
+        preflight.printed.properties.get(name).cloned()
     }
 
-    fn jvm_option(&self, option: &str, beside: &Beside) -> Result<Found, String> {
-        if let Some(property) = option.strip_prefix("-D") {
-            let (name, value) = property.split_once('=').unwrap_or((property, ""));
-            return self.property(name, value);
-        }
-        let Some((name, value)) = jvm::parse_option(option) else { return self.other_jvm_option(option) };
+    fn jvm_option(&self, option: &Given, beside: &Beside) -> Result<Found, String> {
+        let name = match &option.key {
+            Key::JvmFlag(name) => name,
+            Key::Property(name) => return self.property(name, &option.value),
+            _ => return self.other_jvm_option(&option.name),
+        };
         let flags = self.flags()?;
-        let Some(live) = flags.get(&name) else { return self.absent_flag(&name) };
-        let default = self.default_flag(&name, option, &beside.level);
-        let same = |one: &str, other: &str| jvm::same_flag(flags, &name, one, other);
-        let mut found = Found::value(&value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
+        let Some(live) = flags.get(name) else { return self.absent_flag(name) };
+        let default = self.default_flag(name, &option.name, &beside.level);
+        let same = |one: &str, other: &str| same_flag(flags, page_size(), name, one, other);
+        let mut found = Found::value(&option.value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
         found.live = found.live.map(|live| live.replace('\n', ", "));
         let known = |name: &str| {
             let flag = flags.get(name)?;
             Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
         };
-        let inert = needs::of_jvm(&name, self.jvm()?.major(), known).or_else(|| self.unmapped(&name, &live.value));
+        let inert = needs::of_jvm(name, self.jvm()?.major(), known).or_else(|| self.unmapped(name, &live.value));
         Ok(found.unless(inert))
     }
 
     /// A flag that the running JVM does not have, though it started with it.
     fn absent_flag(&self, name: &str) -> Result<Found, String> {
         let jdk = self.jvm()?.jdk()?;
-        if let Some(words) = said::of_nothing(&self.preflight(&[], &Place::default())?.said, name) {
+        if let Some(words) = said::of_nothing(&self.preflight(&[], &Place::default())?.printed.said, name) {
             return Ok(Found::inert(
                 format!("Java {} makes nothing of it: {words}", jdk.version),
                 "the JVM's own words at its start",
@@ -357,23 +361,23 @@ impl<'a> Reader<'a> {
     /// it.
     fn default_flag(&self, name: &str, option: &str, level: &[String]) -> Option<String> {
         // What is locked is not listed.
-        let mut left_out: Vec<String> = level.iter().filter(|other| !other.starts_with(jvm::UNLOCK)).cloned().collect();
+        let mut left_out: Vec<String> = level.iter().filter(|other| !other.starts_with(UNLOCK)).cloned().collect();
         left_out.push(option.to_owned());
         let mut preflight = self.preflight(&left_out, &self.place()).ok()?;
         if !preflight.starts {
-            let flags = self.requested.iter().filter(|requested| requested.kind == SettingKind::JvmFlag);
-            left_out.extend(flags.filter_map(|requested| self.target.site.complete(&requested.name).ok()));
+            let options = self.requested.iter().filter(|requested| requested.key.is_of_jvm());
+            left_out.extend(options.filter_map(|requested| Some(self.completed(requested).ok()?.name)));
             preflight = self.preflight(&left_out, &self.place()).ok()?;
         }
-        preflight.flags.get(name).map(|flag| flag.value.clone())
+        preflight.printed.flags.get(name).map(|flag| flag.value.clone())
     }
 
     /// What a second JVM says that gets the options of the running one, but for those left out, and for what would take as much memory
     /// as the server has beside it.
     fn preflight(&self, left_out: &[String], place: &Place) -> Result<Arc<Preflight>, String> {
-        let args = self.jvm_args()?.split(' ').filter(|word| jvm::is_option(word));
+        let args = self.jvm_args()?.split(' ').filter(|word| is_option(word));
         let args: Vec<String> = args.map(str::to_owned).collect();
-        let is_taken = |option: &&String| !left_out.contains(option) && !jvm::takes_memory(option, &args);
+        let is_taken = |option: &&String| !left_out.contains(option) && !takes_memory(option, &args);
         let options: Vec<String> = args.iter().filter(is_taken).cloned().collect();
         jvm::preflight(self.jvm()?.jdk()?, &options, place)
     }
@@ -440,15 +444,13 @@ impl<'a> Reader<'a> {
     /// place in what the JVM reports.
     fn is_read_by_java(&self, option: &str) -> Result<bool, String> {
         let jvm = self.jvm()?;
-        // Which `java` does not do before 9.
-        let of_java = OF_JAVA.iter().filter(|name| **name != "JDK_JAVA_OPTIONS" || jvm.major() != Some(8));
         let environment = proc::environment(jvm.pid).ok_or(NO_ENVIRONMENT)?;
-        let read = environment.iter().filter(|(name, _)| of_java.clone().any(|known| known == name));
-        Ok(read.filter_map(|(_, text)| jvm::options(text).ok()).flatten().any(|word| word == option))
+        let read = environment.iter().filter(|(name, _)| variables::is_read_by_java(name, jvm.major()));
+        Ok(read.filter_map(|(_, text)| Carrier::Java.words(text).ok()).flatten().any(|word| word.name == option))
     }
 
     fn variable(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
-        let found = if carriers::has_options(name, value) {
+        let found = if is_options(name, value) {
             self.options(name, value)?
         } else {
             let live = self.environment()?.get(name).cloned();
@@ -459,10 +461,13 @@ impl<'a> Reader<'a> {
     }
 
     /// What its control groups allow, in the study's terms.
-    fn limit(&self, name: &str) -> Found {
+    fn limit(&self, limit: Limit) -> Found {
         let Limits { cpus, memory_bytes } = self.target.installed.limits;
-        let requested = if name == "cpus" { cpus } else { memory_bytes.map(|bytes| bytes as f64) };
-        let live = isolation::live(self.target.serving.pid, name);
+        let requested = match limit {
+            Limit::Cpus => cpus,
+            Limit::Memory => memory_bytes.map(|bytes| bytes as f64),
+        };
+        let live = isolation::live(self.target.serving.pid, limit);
         // The kernel counts memory in pages.
         let same = requested.zip(live).is_some_and(|(requested, live)| (requested / live - 1.0).abs() < 1e-3);
         let text = |number: f64| number.to_string();
@@ -472,7 +477,7 @@ impl<'a> Reader<'a> {
             let Target { serving, installed, .. } = self.target;
             let allowed = isolation::count(serving.pid).unwrap_or(usize::MAX);
             let beyond = isolation::beyond(&installed.limits, allowed, probe::host_facts().memory_bytes);
-            if let Some((_, reason)) = beyond.into_iter().find(|(limit, _)| *limit == name) {
+            if let Some((_, reason)) = beyond.into_iter().find(|(beyond, _)| *beyond == limit) {
                 let source = "the server's processors (sched_getaffinity) and /proc/meminfo".to_owned();
                 found.result = SettingResult::Inert { reason, source };
             }
@@ -503,13 +508,18 @@ impl<'a> Reader<'a> {
     fn environment(&self) -> Result<&IndexMap<String, String>, String> {
         let read = || {
             let mut environment = self.target.serving.environment(self.target.inside).ok_or(NO_ENVIRONMENT)?;
-            if let Some(options) = environment.get_mut("RUBYOPT") {
+            if let Some(options) = environment.get_mut(variables::OF_RUBY) {
                 *options = without_probe(options);
             }
             Ok(environment)
         };
         self.environment.get_or_init(read).as_ref().map_err(Clone::clone)
     }
+}
+
+/// Whether a variable carries options, one word each.
+fn is_options(name: &str, value: &str) -> bool {
+    Carrier::of(name, value).is_some_and(Carrier::is_options)
 }
 
 /// Why it is not known what a process has of a variable.

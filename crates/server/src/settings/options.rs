@@ -4,8 +4,7 @@ use indexmap::IndexMap;
 use model::options::without_probe;
 use model::{ChangedOptions, SettingSource};
 
-use super::carriers;
-use super::{Found, Reader, exactly};
+use super::{Found, Reader, exactly, is_options};
 use crate::proc;
 use crate::serving::Serving;
 use crate::site::Secrets;
@@ -16,7 +15,7 @@ pub(crate) fn changed_options(
     env: &IndexMap<String, String>,
     secrets: &Secrets,
 ) -> Vec<ChangedOptions> {
-    let requested = env.iter().filter(|(name, value)| carriers::has_options(name, value));
+    let requested = env.iter().filter(|(name, value)| is_options(name, value));
     let requested: Vec<_> = requested.map(|(name, value)| (name.as_str(), without_probe(value))).collect();
     let masked = |changed: ChangedOptions| ChangedOptions {
         variable: changed.variable,

@@ -1,6 +1,7 @@
 //! What becomes of a text of options by what became of each of them.
 
 use model::{SettingResult, SettingSource};
+use runtimes::Given;
 
 use super::beside::Beside;
 use super::{Found, exactly};
@@ -11,9 +12,8 @@ use super::{Found, exactly};
 pub(super) fn together(
     found: Found,
     beside: &Beside,
-    options: &[String],
-    read: impl Fn(&str) -> Vec<String>,
-    judge: impl Fn(&str) -> Result<Found, String>,
+    options: &[Given],
+    judge: impl Fn(&Given) -> Result<Found, String>,
 ) -> Found {
     let (mut all_default, mut source) = (true, found.source);
     let (mut wrong, mut unreported) = (None, None);
@@ -21,13 +21,13 @@ pub(super) fn together(
     for option in options {
         let judged = match judge(option).unwrap_or_else(Found::unverified) {
             // As by `eval`.
-            judged if judged.is_wrong() && option.contains(['$', '`']) => {
-                Found::unverified(format!("a shell may have made something else of `{option}`"))
+            judged if judged.is_wrong() && option.name.contains(['$', '`']) => {
+                Found::unverified(format!("a shell may have made something else of `{}`", option.name))
             }
             judged => judged,
         };
-        if beside.is_common(option, &read) {
-            common.extend(judged.is_wrong().then(|| (option.clone(), judged)));
+        if beside.is_common(option) {
+            common.extend(judged.is_wrong().then(|| (option.name.clone(), judged)));
             continue;
         }
         match judged.result {
@@ -44,7 +44,7 @@ pub(super) fn together(
     };
     let default = found.live.clone().filter(|_| result == SettingResult::AlreadyDefault);
     match wrong {
-        Some((option, judged)) => Found { common, ..found.by_option(option, judged) },
+        Some((option, judged)) => Found { common, ..found.by_option(&option.name, judged) },
         None => Found { default, source, result, common, ..found },
     }
 }

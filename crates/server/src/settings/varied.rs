@@ -1,57 +1,51 @@
 //! What a process has of the options that make variants differ, whether it was launched with them or not: two processes that have the
 //! same of all of them are one treatment, whatever words they were launched with.
 
-use model::study::{RequestedSetting, SettingKind};
-use model::{LiveOptions, options};
+use model::LiveOptions;
+use model::study::RequestedSetting;
+use runtimes::{Carrier, Given, Key, jruby};
 
-use super::{Reader, Target, carriers, jvm};
+use super::{Reader, Target};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not report is left out.
 pub(crate) fn varied(target: &Target<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
     let reader = Reader::new(target, &[], &[]);
     let live = |requested: &RequestedSetting| {
-        let live = target.site.secrets.mask(&reader.has(requested)?.join(", "));
-        Some(LiveOptions { kind: requested.kind, name: requested.name.clone(), value: requested.value.clone(), live })
+        let given = requested.completed(|text| target.site.complete(text)).ok()?;
+        let live = target.site.secrets.mask(&reader.has(&given)?.join(", "));
+        let RequestedSetting { key, name, value, .. } = requested.clone();
+        Some(LiveOptions { key, name, value, live })
     };
     requested.iter().filter_map(live).collect()
 }
 
 impl Reader<'_> {
     /// Everything that a setting sets, each by name and live value.
-    fn has(&self, requested: &RequestedSetting) -> Option<Vec<String>> {
-        let complete = |text: &str| self.target.site.complete(text).ok();
-        let (name, value) = (complete(&requested.name)?, complete(&requested.value)?);
-        let all = |parts: Vec<Option<Vec<String>>>| Some(parts.into_iter().collect::<Option<Vec<_>>>()?.concat());
-        match requested.kind {
-            SettingKind::JvmFlag => self.has_option(&name),
-            SettingKind::Property => self.has_property(&name),
-            SettingKind::Jruby => self.has_of_jruby(&name),
-            SettingKind::Env if name == options::OF_RUBY => None,
-            SettingKind::Env if name == carriers::OF_JRUBY => {
-                let has = |word: &String| match word.strip_prefix("-J") {
-                    Some(option) => self.has_option(option),
-                    None => self.has_of_jruby(options::of_jruby(word)?.0),
-                };
-                all(shell_words::split(&value).ok()?.iter().map(has).collect())
+    fn has(&self, given: &Given) -> Option<Vec<String>> {
+        match &given.key {
+            Key::JvmFlag(name) => self.has_flag(name, &given.name),
+            Key::JvmOption(option) => {
+                let live = self.other_jvm_option(option).ok()?.live;
+                Some(vec![live.unwrap_or_else(|| reported(option, None))])
             }
-            SettingKind::Env if carriers::has_options(&name, &value) => {
-                all(jvm::options(&value).ok()?.iter().map(|option| self.has_option(option)).collect())
-            }
+            Key::Property(name) => self.has_property(name),
+            Key::Jruby(name) => self.has_of_jruby(name),
+            Key::Env(name) => match Carrier::of(name, &given.value)? {
+                Carrier::Ruby | Carrier::Linker => None,
+                carrier => {
+                    let words = carrier.words(&given.value).ok()?;
+                    let parts = words.iter().map(|word| self.has(&jruby::of_jvm(word)));
+                    Some(parts.collect::<Option<Vec<_>>>()?.concat())
+                }
+            },
             _ => None,
         }
     }
 
-    fn has_option(&self, option: &str) -> Option<Vec<String>> {
-        if let Some(property) = option.strip_prefix("-D") {
-            return self.has_property(property.split('=').next()?);
-        }
-        let Some((name, _)) = jvm::parse_option(option) else {
-            let live = self.other_jvm_option(option).ok()?.live;
-            return Some(vec![live.unwrap_or_else(|| reported(option, None))]);
-        };
+    fn has_flag(&self, name: &str, option: &str) -> Option<Vec<String>> {
         let flags = self.flags().ok()?;
         // Which sets the one as well as the other.
-        let names = if option.starts_with("-Xmn") { vec!["NewSize", "MaxNewSize"] } else { vec![name.as_str()] };
+        let names = if option.starts_with("-Xmn") { vec!["NewSize", "MaxNewSize"] } else { vec![name] };
         Some(names.into_iter().map(|name| reported(name, flags.get(name).map(|flag| flag.value.as_str()))).collect())
     }
 

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use model::study::{
-    JavaProgram, JavaSpec, Limits, Ready, ReadySign, RequestedSetting, Runtime, ServerSpec, SettingKind,
-};
+use model::study::{JavaProgram, JavaSpec, Limits, Ready, ReadySign, RequestedSetting, Runtime, ServerSpec};
+use runtimes::Given;
 use server::{Launcher, Toolbox};
 
 /// Answers every request with `ok`.
@@ -97,8 +96,8 @@ pub fn on_jdk(jvm: &[&str]) -> JavaSpec {
     JavaSpec { jdk: Some("17 or 21".into()), jvm, ..JavaSpec::default() }
 }
 
-pub fn requested(kind: SettingKind, name: &str, value: &str) -> RequestedSetting {
-    RequestedSetting { factor: "factor".into(), kind, name: name.into(), value: value.into() }
+pub fn requested(given: Given) -> RequestedSetting {
+    RequestedSetting::new("factor", given)
 }
 
 /// Whether the process runs; one that ended and was not waited for does not.

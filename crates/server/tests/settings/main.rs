@@ -13,11 +13,12 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use common::{RUBY_SERVER, get, launcher, packages_of, requested, spec, study, toolbox};
-use model::study::{JavaProgram, JavaSpec, JrubyProgram, RequestedSetting, Runtime, ServerSpec, SettingKind};
+use model::study::{JavaProgram, JavaSpec, JrubyProgram, RequestedSetting, Runtime, ServerSpec};
 use model::{Setting, SettingResult};
 use needs::Need;
+use runtimes::{Given, RuntimePart, jvm};
 use server::{LaunchError, install};
-use table::{Case, Expect, GROUPS, Group, On};
+use table::{Case, Expect, GROUPS, Group, On, Place};
 
 const SERVER: &str = include_str!("../common/Server.java");
 /// Becomes the program that serves.
@@ -117,10 +118,10 @@ fn misjudged(group: &Group) -> Vec<String> {
             let wanted: Vec<RequestedSetting> = group.cases.iter().map(|case| wanted(case, group)).collect();
             // A word of a command is judged by what the other variant's command is without.
             let of_word = |case: &Case| {
-                let other = requested(case.kind, "command", &command(group, Some(case.name)));
+                let other = requested(Given::runtime(RuntimePart::Command, &command(group, Some(case.name))));
                 running.read_back(&wanted[..1], &[vec![other]]).into_iter().next()
             };
-            if group.cases.iter().any(|case| case.kind == SettingKind::Runtime) {
+            if group.cases.iter().any(|case| case.place == Place::Command) {
                 group.cases.iter().map(of_word).collect()
             } else {
                 running.read_back(&wanted, &[]).into_iter().map(Some).collect()
@@ -144,10 +145,14 @@ fn misjudged(group: &Group) -> Vec<String> {
 
 /// What a study asks for that has the case.
 fn wanted(case: &Case, group: &Group) -> RequestedSetting {
-    match case.kind {
-        SettingKind::Runtime => requested(case.kind, "command", &command(group, None)),
-        _ => requested(case.kind, case.name, case.value),
-    }
+    requested(match case.place {
+        Place::Argument => Given::argument(case.name),
+        Place::Command => Given::runtime(RuntimePart::Command, &command(group, None)),
+        Place::Env => Given::variable(case.name, case.value),
+        Place::Jruby => Given::jruby(case.name, case.value),
+        Place::Jvm => jvm::given(case.name),
+        Place::Property => Given::property(case.name, case.value),
+    })
 }
 
 /// The command of a group, which has its cases for words, but for one of them.
@@ -188,20 +193,20 @@ fn is(expect: Expect, setting: &Setting) -> bool {
 
 /// The server of a group: launched with all its settings.
 fn server(group: &Group, dir: &Path) -> ServerSpec {
-    let of = |kind: SettingKind| group.cases.iter().filter(move |case| case.kind == kind && !case.by_other_means);
-    let pairs = |kind| of(kind).map(|case| (case.name.to_owned(), case.value.to_owned())).collect();
-    let flags = group.with.iter().copied().chain(of(SettingKind::JvmFlag).map(|case| case.name));
+    let of = |place: Place| group.cases.iter().filter(move |case| case.place == place && !case.by_other_means);
+    let pairs = |place| of(place).map(|case| (case.name.to_owned(), case.value.to_owned())).collect();
+    let flags = group.with.iter().copied().chain(of(Place::Jvm).map(|case| case.name));
     let java = |jdk: &str| JavaSpec {
         jdk: Some(jdk.to_owned()),
         jvm: flags.clone().map(str::to_owned).collect(),
-        properties: pairs(SettingKind::Property),
+        properties: pairs(Place::Property),
         jars: Vec::new(),
     };
     let on_java = |jdk| Runtime::Java { java: java(jdk), program: JavaProgram::Main("Server.java".into()) };
     let on_jruby = |version: &str, jdk| Runtime::Jruby {
         version: version.to_owned(),
         java: java(jdk),
-        options: pairs(SettingKind::Jruby),
+        options: pairs(Place::Jruby),
         program: JrubyProgram::Script("server.rb".into()),
     };
     let runtime = match group.on {
@@ -211,13 +216,13 @@ fn server(group: &Group, dir: &Path) -> ServerSpec {
         On::Jruby101 => on_jruby(JRUBY_101, "21 or 25"),
         On::Mri => Runtime::Ruby {
             version: None,
-            options: of(SettingKind::Argument).map(|case| case.name.to_owned()).collect(),
+            options: of(Place::Argument).map(|case| case.name.to_owned()).collect(),
             script: "server.rb".into(),
         },
         _ => Runtime::Command { command: command(group, None) },
     };
     let args: &[&str] = if matches!(runtime, Runtime::Command { .. }) { &[] } else { &["{port}"] };
-    ServerSpec { env: pairs(SettingKind::Env), ready: get(120), ..spec(runtime, args, dir) }
+    ServerSpec { env: pairs(Place::Env), ready: get(120), ..spec(runtime, args, dir) }
 }
 
 fn start_script(group: &Group) -> String {
@@ -274,7 +279,7 @@ fn an_archive_that_the_jvm_has_mapped_is_in_effect() {
         let option = format!("-XX:SharedArchiveFile={}", archive.display());
         let Runtime::Java { java, .. } = &mut spec.runtime else { panic!("no Java") };
         java.jvm.push(option.clone());
-        let settings = launch(&spec, "second").read_back(&[requested(SettingKind::JvmFlag, &option, "")], &[]);
+        let settings = launch(&spec, "second").read_back(&[requested(jvm::given(&option))], &[]);
         assert!(is(Expect::InEffect, &settings[0]), "{settings:#?}");
     }
 }

@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use model::study::SettingKind;
-
-use crate::table::{Case, Expect, GROUPS, Group};
+use crate::table::{Case, Expect, GROUPS, Group, Place};
 
 const HEAD: &str = "# What becomes of a setting
 
@@ -159,11 +157,11 @@ fn rows(page: &mut String, group: &Group) {
 }
 
 fn setting(case: &Case) -> String {
-    match case.kind {
-        SettingKind::JvmFlag | SettingKind::Argument | SettingKind::Runtime => format!("`{}`", case.name),
-        SettingKind::Env => format!("variable `{}={}`", case.name, case.value),
-        SettingKind::Property => format!("property `{}={}`", case.name, case.value),
-        _ => format!("`{}={}`", case.name, case.value),
+    match case.place {
+        Place::Jvm | Place::Argument | Place::Command => format!("`{}`", case.name),
+        Place::Env => format!("variable `{}={}`", case.name, case.value),
+        Place::Property => format!("property `{}={}`", case.name, case.value),
+        Place::Jruby => format!("`{}={}`", case.name, case.value),
     }
 }
 

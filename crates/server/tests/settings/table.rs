@@ -2,8 +2,6 @@
 //!
 //! Written from those, not from what bakeoff says. `docs/settings.md` is made from this.
 
-use model::study::SettingKind::{self, Argument, Env, Jruby, JvmFlag, Property, Runtime};
-
 /// What has to come out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expect {
@@ -19,10 +17,22 @@ pub enum Expect {
 }
 
 use Expect::{Default, InEffect, Inert, Overridden, Refused, Unknown, Unverified};
+use Place::{Argument, Command, Env, Jruby, Jvm, Property};
+
+/// Where a study writes a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Argument,
+    Command,
+    Env,
+    Jruby,
+    Jvm,
+    Property,
+}
 
 /// A setting and what has to come of it.
 pub struct Case {
-    pub kind: SettingKind,
+    pub place: Place,
     pub name: &'static str,
     pub value: &'static str,
     pub expect: Expect,
@@ -74,12 +84,12 @@ impl On {
     }
 }
 
-const fn case(kind: SettingKind, name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
-    Case { kind, name, value, expect, why, by_other_means: false }
+const fn case(place: Place, name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
+    Case { place, name, value, expect, why, by_other_means: false }
 }
 
 const fn flag(option: &'static str, expect: Expect, why: &'static str) -> Case {
-    case(JvmFlag, option, "", expect, why)
+    case(Jvm, option, "", expect, why)
 }
 
 const fn jruby(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {
@@ -88,7 +98,7 @@ const fn jruby(name: &'static str, value: &'static str, expect: Expect, why: &'s
 
 /// A word of a command that the other variants' commands are without.
 const fn word(word: &'static str, expect: Expect, why: &'static str) -> Case {
-    case(Runtime, word, "", expect, why)
+    case(Command, word, "", expect, why)
 }
 
 const fn env(name: &'static str, value: &'static str, expect: Expect, why: &'static str) -> Case {

@@ -1,8 +1,9 @@
 //! Which factor accounts for what differs.
 
 use model::report::Aspect;
-use model::study::{RequestedSetting, SettingKind};
-use model::{StudyRecord, VariantIndex, options};
+use model::study::RequestedSetting;
+use model::{StudyRecord, VariantIndex};
+use runtimes::{Key, jruby};
 
 use super::sides::name_numbers;
 
@@ -17,9 +18,7 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, aspect: &A
     let by_own = own.clone().find(|requested| names(requested, aspect, word));
     // A level may write out again what all levels have.
     let varies = |requested: &&RequestedSetting| {
-        let asks = |other: &RequestedSetting| {
-            (other.kind, &other.name, &other.value) == (requested.kind, &requested.name, &requested.value)
-        };
+        let asks = |other: &RequestedSetting| other.is_same(requested);
         !record.study.variants.iter().all(|variant| variant.treatment.iter().any(asks))
     };
     let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, aspect, word));
@@ -29,12 +28,12 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, aspect: &A
 
 /// Whether a setting is what put this word there.
 fn names(requested: &RequestedSetting, aspect: &Aspect, word: &str) -> bool {
-    let [name, value] = [&requested.name, &requested.value].map(|text| as_launched(text));
+    let [name, value] = [requested.name.as_str(), requested.written_value()].map(as_launched);
     if name.is_empty() || names_aspect(requested, aspect) {
         return names_aspect(requested, aspect);
     }
     let has_value = value.is_empty() || word.contains(&value);
-    let stands_for = |part: &str| part == word || options::handed_to_jvm(part).is_some_and(|option| option == word);
+    let stands_for = |part: &str| part == word || jruby::handed_to_jvm(part).is_some_and(|option| option == word);
     let is_words = [&name, &value].into_iter().any(|text| text.split_whitespace().any(stands_for));
     // As a program below a folder that a variable names.
     let is_below = value.contains('/') && word.starts_with(&value);
@@ -44,9 +43,9 @@ fn names(requested: &RequestedSetting, aspect: &Aspect, word: &str) -> bool {
 /// Whether a setting is about the aspect as such: this variable, this library.
 fn names_aspect(requested: &RequestedSetting, aspect: &Aspect) -> bool {
     match aspect {
-        Aspect::Environment(variable) => requested.kind == SettingKind::Env && requested.name == *variable,
+        Aspect::Environment(variable) => matches!(&requested.key, Key::Env(name) if name == variable),
         Aspect::Library(library) | Aspect::Gem(library) | Aspect::Opened(library) => {
-            mentions(&requested.name, library) || mentions(&requested.value, library)
+            mentions(&requested.name, library) || mentions(requested.written_value(), library)
         }
         Aspect::Build(_) | Aspect::Version(_) | Aspect::Command => false,
     }
@@ -54,7 +53,7 @@ fn names_aspect(requested: &RequestedSetting, aspect: &Aspect) -> bool {
 
 /// Whether a change of what runs naturally brings this word along.
 fn is_runtimes(requested: &RequestedSetting, aspect: &Aspect, word: &str) -> bool {
-    requested.kind == SettingKind::Runtime
+    matches!(requested.key, Key::Runtime(_))
         && match aspect {
             Aspect::Environment(_) => word.contains('/'),
             _ => true,

@@ -1,26 +1,14 @@
 //! What the treatment may bring along, by itself or by a start script.
 
 use model::report::{Aspect, EnvironmentDifference};
-use model::study::{RequestedSetting, Runtime, SettingKind};
+use model::study::{RequestedSetting, Runtime};
 use model::{StudyRecord, VariantIndex};
+use runtimes::{Key, jvm, variables};
 
 use super::explained::mentions;
 use super::sides::inspected;
 use crate::compare::BASELINE;
 
-/// Variables that say where Ruby's gems are.
-const OF_GEMS: [&str; 6] = ["GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE", "BUNDLE_PATH", "BUNDLE_WITHOUT", "RUBYLIB"];
-/// Options of the JVM that hand something to the program, or that have other code loaded. java(1)
-const OF_PROGRAM: [&str; 8] = [
-    "-D",
-    "-javaagent:",
-    "-agentlib:",
-    "-agentpath:",
-    "-Xbootclasspath",
-    "--module-path",
-    "--patch-module",
-    "--add-modules",
-];
 /// Parts of names that say which version of a program is to run.
 const VERSIONS: [&str; 5] = ["VERSION", "RELEASE", "REVISION", "BUILD", "TAG"];
 
@@ -44,17 +32,18 @@ pub fn may_follow(record: &StudyRecord, variant: VariantIndex, difference: &Envi
     reported.any(|(side, requested)| {
         is_handed_on
             || (is_gem || archive.is_some()) && (is_one_sided || names_version(requested))
-            || archive
-                .is_some_and(|archive| names_folder(requested) || is_below(record, side, archive, &requested.value))
-            || is_gem && requested.kind == SettingKind::Env && OF_GEMS.contains(&requested.name.as_str())
+            || archive.is_some_and(|archive| {
+                names_folder(requested) || is_below(record, side, archive, requested.written_value())
+            })
+            || is_gem && matches!(&requested.key, Key::Env(name) if variables::OF_GEMS.contains(&name.as_str()))
     })
 }
 
 /// Whether a setting gives the program something to act on.
 fn tells(requested: &RequestedSetting) -> bool {
-    match requested.kind {
-        SettingKind::Env | SettingKind::Property | SettingKind::Argument => true,
-        SettingKind::JvmFlag => OF_PROGRAM.iter().any(|begin| requested.name.starts_with(begin)),
+    match &requested.key {
+        Key::Env(_) | Key::Property(_) | Key::Argument(_) => true,
+        Key::JvmOption(option) => jvm::is_of_program(option),
         _ => false,
     }
 }

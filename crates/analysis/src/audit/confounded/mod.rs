@@ -151,7 +151,8 @@ fn compare(record: &StudyRecord, aspect: &Aspect, sides: &[Side]) -> Vec<Environ
 #[cfg(test)]
 mod tests {
     use model::LaunchFacts;
-    use model::study::{RequestedSetting, Runtime, SettingKind};
+    use model::study::{RequestedSetting, Runtime};
+    use runtimes::{Given, RuntimePart, jvm};
 
     use super::*;
     use crate::audit::testing::gravest;
@@ -286,12 +287,9 @@ mod tests {
         change(&mut record, 1, |launch| drop(launch.gems.insert("puma".to_owned(), "6.4.0".to_owned())));
         change(&mut record, 1, |launch| drop(launch.opened.insert("puma.jar".to_owned(), "dd".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
-        record.study.variants[1].treatment.push(RequestedSetting {
-            factor: "invokedynamic".to_owned(),
-            kind: SettingKind::Env,
-            name: "HANDLER".to_owned(),
-            value: "threads".to_owned(),
-        });
+        record.study.variants[1]
+            .treatment
+            .push(RequestedSetting::new("invokedynamic", Given::variable("HANDLER", "threads")));
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
     }
 
@@ -312,12 +310,7 @@ mod tests {
     #[test]
     fn what_a_start_script_makes_of_a_variable() {
         let mut record = fixture::record(5, 0.0);
-        let requested = |name: &str, value: &str| RequestedSetting {
-            factor: "script".to_owned(),
-            kind: SettingKind::Env,
-            name: name.to_owned(),
-            value: value.to_owned(),
-        };
+        let requested = |name: &str, value: &str| RequestedSetting::new("script", Given::variable(name, value));
         record.study.variants[1]
             .treatment
             .extend([requested("JRUBY_OPTS", "-J-Xmx1g -Xjit.threshold=30"), requested("JAVA_HOME", "/opt/jdk-21")]);
@@ -337,12 +330,7 @@ mod tests {
     #[test]
     fn words_that_a_start_script_makes_of_a_variable_may_follow() {
         let mut record = fixture::record(5, 0.0);
-        record.study.variants[1].treatment.push(RequestedSetting {
-            factor: "heap".to_owned(),
-            kind: SettingKind::Env,
-            name: "HEAP".to_owned(),
-            value: "256".to_owned(),
-        });
+        record.study.variants[1].treatment.push(RequestedSetting::new("heap", Given::variable("HEAP", "256")));
         for (variant, heap) in ["128", "256"].into_iter().enumerate() {
             change(&mut record, variant, |launch| launch.command.push(format!("-Xmx{heap}m")));
             change(&mut record, variant, |launch| {
@@ -366,12 +354,7 @@ mod tests {
     fn gems_and_archives_follow_from_where_they_are_looked_for() {
         let with = |name: &str, value: &str, slip: fn(&mut LaunchFacts, usize)| {
             let mut record = fixture::record(5, 0.0);
-            record.study.variants[1].treatment.push(RequestedSetting {
-                factor: "version".to_owned(),
-                kind: SettingKind::Env,
-                name: name.to_owned(),
-                value: value.to_owned(),
-            });
+            record.study.variants[1].treatment.push(RequestedSetting::new("version", Given::variable(name, value)));
             (0..2).for_each(|variant| change(&mut record, variant, |launch| slip(launch, variant)));
             gravest(rule, &record)
         };
@@ -399,12 +382,7 @@ mod tests {
     fn an_archive_of_one_side_may_be_what_an_option_of_the_jvm_brought() {
         let with = |option: &str| {
             let mut record = fixture::record(5, 0.0);
-            record.study.variants[1].treatment.push(RequestedSetting {
-                factor: "invokedynamic".to_owned(),
-                kind: SettingKind::JvmFlag,
-                name: option.to_owned(),
-                value: String::new(),
-            });
+            record.study.variants[1].treatment.push(RequestedSetting::new("invokedynamic", jvm::given(option)));
             change(&mut record, 1, |launch| {
                 launch.command.push(option.to_owned());
                 launch.opened.insert("extra.jar".to_owned(), "dd".to_owned());
@@ -435,25 +413,21 @@ mod tests {
     fn placeholders_and_large_numbers_of_a_level_are_recognised() {
         let mut record = fixture::record(5, 0.0);
         let requested = [
-            (SettingKind::Argument, "--config={dir}/on.toml", "", "--config=/study/on.toml"),
-            (SettingKind::Argument, "--out={trial_dir}/x{y}", "", "--out=TRIAL/x{y}"),
-            (SettingKind::Argument, "--db=127.0.0.1:{port.db}/a", "", "--db=127.0.0.1:40123/a"),
-            (SettingKind::Argument, "--token={env.TOKEN}.", "", "--token=***."),
-            (SettingKind::JvmFlag, "-XX:TimeLimit=50000", "", "-XX:TimeLimit=50000"),
-            (SettingKind::Property, "cache.folder", "{dir}/cache", "-Dcache.folder=/study/cache"),
-            (SettingKind::Property, "cache.size", "40000", "-Dcache.size=40000"),
+            (Given::argument("--config={dir}/on.toml"), "--config=/study/on.toml"),
+            (Given::argument("--out={trial_dir}/x{y}"), "--out=TRIAL/x{y}"),
+            (Given::argument("--db=127.0.0.1:{port.db}/a"), "--db=127.0.0.1:40123/a"),
+            (Given::argument("--token={env.TOKEN}."), "--token=***."),
+            (jvm::given("-XX:TimeLimit=50000"), "-XX:TimeLimit=50000"),
+            (Given::property("cache.folder", "{dir}/cache"), "-Dcache.folder=/study/cache"),
+            (Given::property("cache.size", "40000"), "-Dcache.size=40000"),
         ];
         change(&mut record, 1, |launch| {
             let trial = launch.log.parent().unwrap().display().to_string();
-            launch.command.extend(requested.map(|(.., word)| word.replace("TRIAL", &trial)));
+            launch.command.extend(requested.iter().map(|(_, word)| word.replace("TRIAL", &trial)));
         });
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
-        record.study.variants[1].treatment.extend(requested.map(|(kind, name, value, _)| RequestedSetting {
-            factor: "invokedynamic".to_owned(),
-            kind,
-            name: name.to_owned(),
-            value: value.to_owned(),
-        }));
+        let asked = requested.map(|(given, _)| RequestedSetting::new("invokedynamic", given));
+        record.study.variants[1].treatment.extend(asked);
         let unexplained: Vec<_> = differences(&record).into_iter().filter(|d| d.factor.is_none()).collect();
         assert_eq!(unexplained, []);
     }
@@ -484,12 +458,8 @@ mod tests {
     fn another_runtime_brings_its_command_along() {
         let mut record = fixture::record(5, 0.0);
         for (variant, value) in record.study.variants.iter_mut().zip(["jruby", "ruby"]) {
-            variant.treatment = vec![RequestedSetting {
-                factor: "invokedynamic".to_owned(),
-                kind: SettingKind::Runtime,
-                name: "runtime".to_owned(),
-                value: value.to_owned(),
-            }];
+            variant.treatment =
+                vec![RequestedSetting::new("invokedynamic", Given::runtime(RuntimePart::Runtime, value))];
         }
         change(&mut record, 1, |launch| {
             launch.command = vec!["/usr/bin/ruby".to_owned(), "server.rb".to_owned()];
@@ -506,12 +476,10 @@ mod tests {
     fn a_command_that_all_levels_write_out_explains_nothing() {
         let mut record = fixture::record(5, 0.0);
         for variant in &mut record.study.variants {
-            variant.treatment.push(RequestedSetting {
-                factor: "invokedynamic".to_owned(),
-                kind: SettingKind::Runtime,
-                name: "command".to_owned(),
-                value: "ruby app.rb {port}".to_owned(),
-            });
+            variant.treatment.push(RequestedSetting::new(
+                "invokedynamic",
+                Given::runtime(RuntimePart::Command, "ruby app.rb {port}"),
+            ));
         }
         change(&mut record, 1, |launch| drop(launch.gems.insert("json".to_owned(), "2.9.1".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::jvm::{GC_LOG, gc_log_option};
 use model::report::Aspect;
 use model::{LaunchFacts, StudyRecord, TrialKey, VariantIndex};
+use runtimes::gc_log;
 
 use crate::audit::launches;
 
@@ -110,7 +110,7 @@ pub fn facts(dir: &Path, launch: &LaunchFacts) -> Vec<(Aspect, Vec<String>)> {
     let opened = launch.opened.iter().map(|(name, hash)| (Aspect::Opened(name.clone()), vec![hash.clone()]));
     let build = launch.build.iter().map(|(name, value)| (Aspect::Build(name.clone()), normal(value)));
     // Ours, and no part of what is compared: a JVM before version 9 has no such log.
-    let ours = gc_log_option(&format!("{{trial_dir}}/{GC_LOG}"));
+    let ours = gc_log::option(&format!("{{trial_dir}}/{}", gc_log::FILE));
     let words = launch.command.iter().map(|word| normalise(word, dir, launch));
     let command = words.filter(|word| *word != ours).collect();
     let command = (!launch.hides_command).then_some((Aspect::Command, command));

@@ -6,7 +6,8 @@
 
 /// What is known of another setting of the same process.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Live<'a> {
+pub struct Live<'a> {
+    /// Its value.
     pub value: &'a str,
     /// Of a JVM's flag: what it belongs to, such as `C2 product`.
     pub kind: &'a str,
@@ -16,8 +17,10 @@ pub(super) struct Live<'a> {
 
 /// Why a setting does nothing, and where that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Inert {
+pub struct Inert {
+    /// Why it does nothing.
     pub reason: &'static str,
+    /// Where that can be read.
     pub source: &'static str,
 }
 
@@ -341,13 +344,13 @@ const JRUBY: &[Need] = &[
 ];
 
 /// Why the JVM's flag `name` does nothing, as its other flags are; `java` is its number.
-pub(super) fn of_jvm<'a>(name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+pub fn of_jvm<'a>(name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
     // AutoBoxCacheMax is C2's by its kind, and sets the library's cache of integers whatever compiles.
     if name == "AutoBoxCacheMax" { None } else { unmet(JVM, name, java, live) }
 }
 
 /// Why JRuby's option `name` does nothing, as its other options are.
-pub(super) fn of_jruby<'a>(name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+pub fn of_jruby<'a>(name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
     if name == "native.enabled" { None } else { unmet(JRUBY, name, None, live) }
 }
 
