@@ -200,7 +200,7 @@ fn write_schedule(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     };
     let launches = match schedule.launches {
         Launches::SideBySide => {
-            "side by side: all variants of a block are alive at once and loaded in turns of a few seconds"
+            "side by side: all variants of a block are alive at once, loaded in turns, and stopped while they wait"
         }
         Launches::OneAfterAnother => "one after another",
     };
