@@ -290,10 +290,13 @@ pub fn pressure_share(trial: &TrialRecord) -> Option<f64> {
 }
 
 /// The longest time under load that the client stood still, seconds. By its own clock: samples are a second of the load's
-/// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody.
+/// plan, and are looked at when they are over; one that is looked at later by so much was looked at by nobody. So is a slice whose end
+/// is noticed late.
 pub fn longest_pause_s(trial: &TrialRecord) -> f64 {
     let late = |sample: &Sample| Some(sample.host.as_ref()?.elapsed_s - sample.length_s);
-    loads(trial).flatten().filter_map(late).fold(0.0, f64::max)
+    let slices = trial.warm_up.iter().flat_map(|warm_up| &warm_up.slices);
+    let slices = slices.chain(trial.cells.iter().flat_map(|cell| &cell.slices)).map(|slice| slice.late_s);
+    loads(trial).flatten().filter_map(late).chain(slices).fold(0.0, f64::max)
 }
 
 /// The samples of each load of a trial, in the order they ran.

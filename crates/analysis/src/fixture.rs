@@ -289,6 +289,7 @@ pub fn side_by_side(blocks: usize, of: impl Fn(usize, &mut Slice)) -> StudyRecor
                     began_s: 2.0 * f64::from(round),
                     length_s: sample.length_s,
                     drain_s: 0.0,
+                    late_s: 0.0,
                     lost_connections: 0,
                     waited: None,
                 };

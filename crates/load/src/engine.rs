@@ -204,7 +204,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
             self.recorder.hold(until);
             let users = if self.job.arrivals.is_open() { 0 } else { self.live };
             if let Some(slices) = &mut self.job.slices {
-                slices.end(users);
+                slices.end(now, users);
             }
             return true;
         }
@@ -216,9 +216,8 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
         let open = |thread: &Self| (0..thread.connections.len()).filter(|index| thread.backend.is_open(*index)).count();
         let before = open(self);
         let Some(slices) = &mut self.job.slices else { return Ok(false) };
-        let (until, drained) = (slices.until(), slices.drained());
-        self.recorder.release(now, drained);
-        slices.hand_over(now.saturating_sub(until));
+        self.recorder.release(now, slices.drained());
+        slices.hand_over(now);
         let length = loop {
             let waited = self.job.slices.as_mut().map_or(Wait::Over, Slices::wait);
             self.backend.wait(Duration::ZERO)?;

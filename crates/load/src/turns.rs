@@ -23,8 +23,10 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How a slice ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceEnd {
-    /// How long its last requests were waited for.
+    /// How long its last requests were waited for, from when the client noticed its end.
     pub drain: Duration,
+    /// How late the client noticed its end: it stood still.
+    pub late: Duration,
     /// Connections that the server had ended while the users waited for this slice.
     pub lost: u32,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Slices {
 struct Drain {
     /// Users that there were; none in an open loop.
     users: usize,
+    /// When the client noticed that it had begun.
+    noticed: Duration,
     /// What all of them together still waited.
     waited: Duration,
 }
@@ -105,9 +109,9 @@ impl Slices {
         time.saturating_add(self.drained)
     }
 
-    /// Ends the slice, in which so many `users` asked; none in an open loop.
-    pub fn end(&mut self, users: usize) {
-        self.drain = Some(Drain { users, waited: Duration::ZERO });
+    /// Ends the slice at `now`, in which so many `users` asked; none in an open loop.
+    pub fn end(&mut self, now: Duration, users: usize) {
+        self.drain = Some(Drain { users, noticed: now, waited: Duration::ZERO });
     }
 
     /// Notes that a request ended at `now`.
@@ -117,16 +121,18 @@ impl Slices {
         }
     }
 
-    /// Tells that nothing of the slice is left, for which it took so long. The next slice is to be waited for.
-    pub fn hand_over(&mut self, drain: Duration) {
+    /// Reports that nothing of the slice is left at `now`. The next slice is to be waited for.
+    pub fn hand_over(&mut self, now: Duration) {
+        let noticed = self.drain.as_ref().map_or(self.until, |drain| drain.noticed);
+        let [drain, late] = [now.saturating_sub(noticed), noticed.saturating_sub(self.until)];
         // Who would hear it is gone only if the load is over.
-        let _ = self.messages.send(ThreadMessage::SliceEnded(SliceEnd { drain, lost: self.lost }));
+        let _ = self.messages.send(ThreadMessage::SliceEnded(SliceEnd { drain, late, lost: self.lost }));
     }
 
     /// For how long the drain counts: the mean over users.
     pub fn drained(&self) -> Duration {
         match &self.drain {
-            Some(Drain { users: users @ 1.., waited }) => waited.div_f64(*users as f64),
+            Some(Drain { users: users @ 1.., waited, .. }) => waited.div_f64(*users as f64),
             _ => Duration::ZERO,
         }
     }

@@ -13,6 +13,8 @@ pub struct Slice {
     pub length_s: f64,
     /// How long its last requests were waited for after its end, seconds.
     pub drain_s: f64,
+    /// How late the client noticed its end, seconds: it stood still.
+    pub late_s: f64,
     /// Connections that the server had ended since the slice before, and that had to be made again.
     pub lost_connections: u32,
     /// What the launch did since its slice before; absent before its first.

@@ -147,6 +147,7 @@ impl Loading<'_, '_> {
             began_s: self.slice_began.duration_since(seat.began()).as_secs_f64(),
             length_s: self.slice.as_secs_f64(),
             drain_s: ended.drain.as_secs_f64(),
+            late_s: ended.late.as_secs_f64(),
             lost_connections: ended.lost,
             waited: before,
         });

@@ -203,10 +203,7 @@ fn a_ramp_up_comes_on_top_of_what_is_measured() {
 fn as_many_users_warm_up_as_the_study_says() {
     let place = Place::with_study(&[("one", &page("5ms")), ("two", &page("5ms"))]);
     place.change("concurrency = 2", "concurrency = 20").change("fixed = \"200ms\"", "fixed = \"1s\"\nconcurrency = 1");
-    place
-        .run(&["check", "study.toml"])
-        .ends_with(0)
-        .says("all workloads mixed, by 1 user");
+    place.run(&["check", "study.toml"]).ends_with(0).says("all workloads mixed, by 1 user");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
     place.wait_for_mid_trial(1);
     started.signal("INT");
