@@ -9,11 +9,11 @@
 pub mod command;
 pub mod gc_log;
 mod given;
+pub mod inert;
 pub mod jruby;
 pub mod jvm;
 mod key;
 pub mod mri;
-pub mod needs;
 pub mod said;
 pub mod variables;
 

@@ -127,8 +127,8 @@ fn users_who_think_are_not_asked_to_hurry() {
     let load =
         Load { arrivals: Arrivals::Closed { think, steps: Vec::new() }, ..load_of(server.addr(), 1, Stop::External) };
     let summary = run_in(&mut turns, &load);
-    // 400 ms of load, a request each 90 ms at most: at 0, 90, 180, 270 and 360 ms.
-    assert!((1..=5).contains(&summary.tally.good), "{}", summary.tally.good);
+    // 400 ms of load, a request each 90 ms at most: at 0, 90, 180, 270 and 360 ms; fewer on a busy machine.
+    assert!((2..=5).contains(&summary.tally.good), "{}", summary.tally.good);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use indexmap::IndexMap;
 use model::SettingSource;
+use runtimes::inert::{self, Live};
 use runtimes::jruby::{self, same_value};
 use runtimes::jvm;
-use runtimes::needs::{self, Live};
 
 use super::Found;
 use super::jvm::ASK_WITHIN;
@@ -28,7 +28,7 @@ pub(super) fn from_inside(inside: &Inside, name: &str, requested: &str) -> Found
         let option = inside.options.iter().find(|option| option.name == name)?;
         Some(known(option.value.as_deref().unwrap_or_default(), option.default.as_deref().unwrap_or_default()))
     };
-    found.unless(needs::of_jruby(name, live))
+    found.unless(inert::of_jruby(name, live))
 }
 
 fn known<'a>(value: &'a str, default: &str) -> Live<'a> {
@@ -49,7 +49,7 @@ pub(super) fn from_outside(
     let value = |name: &str| properties.get(&format!("jruby.{name}")).or_else(|| defaults.get(name));
     let live = value(name).unwrap_or(default).clone();
     let found = Found::value(requested, Some(live), Some(default.clone()), source, same_value);
-    found.unless(needs::of_jruby(name, |name| Some(known(value(name)?, defaults.get(name)?))))
+    found.unless(inert::of_jruby(name, |name| Some(known(value(name)?, defaults.get(name)?))))
 }
 
 /// JRuby's options and what they are when nothing sets them.

@@ -27,8 +27,8 @@ use indexmap::IndexMap;
 use model::options::without_probe;
 use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
+use runtimes::inert::{self, Inert, Live};
 use runtimes::jvm::{CLASS_PATH, Flags, UNLOCK, is_option, is_plain, same_flag, takes_memory};
-use runtimes::needs::{self, Inert, Live};
 use runtimes::{Carrier, Given, Key, Limit, RuntimePart, jruby::is_of_rack, said, variables};
 use rustix::param::page_size;
 
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
             let flag = flags.get(name)?;
             Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
         };
-        let inert = needs::of_jvm(name, self.jvm()?.major(), known).or_else(|| self.unmapped(name, &live.value));
+        let inert = inert::of_jvm(name, self.jvm()?.major(), known).or_else(|| self.unmapped(name, &live.value));
         Ok(found.unless(inert))
     }
 
