@@ -4,7 +4,6 @@
 mod ports;
 
 use std::fs;
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -61,7 +60,7 @@ impl Nginx {
             .spawn()
             .expect("nginx: scripts/setup.sh test installs it");
         let mut nginx = Self { child, folder, ports };
-        nginx.wait_until_up(&servers);
+        nginx.wait_until_up();
         nginx
     }
 
@@ -82,14 +81,10 @@ impl Nginx {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn wait_until_up(&mut self, servers: &str) {
-        let up = |nginx: &Self| {
-            let is_up =
-                |port: &u16| !servers.contains(&port.to_string()) || TcpStream::connect(("127.0.0.1", *port)).is_ok();
-            nginx.ports.iter().all(is_up)
-        };
+    /// It writes its process id once it listens on all addresses; the first of them may answer before the last is there.
+    fn wait_until_up(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while !up(self) {
+        while fs::read_to_string(self.path("pid")).unwrap_or_default().trim().is_empty() {
             let ended = self.child.try_wait().unwrap();
             let reported = || fs::read_to_string(self.path("stderr")).unwrap();
             assert!(ended.is_none() && Instant::now() < deadline, "nginx is not up: {}", reported());
