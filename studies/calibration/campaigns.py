@@ -2,10 +2,11 @@
 also beside a neighbour who comes and goes at random.
 
     campaigns.py BAKEOFF [MINUTES] [SERIES...]   runs campaigns (of these series) until all are done, or no further one for so many minutes
-    campaigns.py --table [BAKEOFF]        what came out so far: as each was judged when it ended, or by this bakeoff, from what is stored
+    campaigns.py --table [BAKEOFF]        what came out so far: as each was judged when it ended, or by this bakeoff, from what is stored here
     campaigns.py --covariates BAKEOFF     what the canary and CPU per request tell of the differences between equal launches
 
-Campaign n has seed n and a store of its own in `.work`, and what is done is never done again: interrupt it and go on whenever you like.
+Campaign n has seed n and a store of its own in `.work`. What came out is a line of `campaigns.jsonl`, and what has one is never done again:
+interrupt it and go on whenever you like, on another machine too. After a change to how bakeoff measures, begin with an empty file.
 Of the same application twice as many campaigns run at once as there are processors, each bound to one: to every campaign the others are
 neighbours who never rest. Those of the slow-down run one at a time, on all processors, alone or beside `neighbour.py`.
 """
@@ -23,6 +24,7 @@ from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
 WORK = HERE / ".work"
+RESULTS = HERE / "campaigns.jsonl"
 RESAMPLES = 2000
 
 
@@ -44,38 +46,65 @@ SERIES = {
 }
 
 
-def result(series, seed):
-    return WORK / series / f"{seed:03}.json"
+def store_of(series, seed):
+    return WORK / series / f"{seed:03}.db"
+
+
+class Outcome(NamedTuple):
+    """What came out of one campaign."""
+
+    series: str
+    seed: int
+    # When it ended, and how long it took.
+    day: str
+    minutes: float
+    verdict: str
+    # Blocks used, and the log ratio with its interval; None without one.
+    blocks: int
+    change: list | None
 
 
 def done(series):
-    """The results that there are."""
-    return sorted((WORK / series).glob("*.json"))
+    """The outcomes that there are."""
+    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    outcomes = [Outcome(**json.loads(line)) for line in lines]
+    return sorted(outcome for outcome in outcomes if outcome.series == series)
+
+
+def judged(report):
+    """Verdict, blocks used and log ratio of a report."""
+    verdict = report["judgements"][0]["verdict"]
+    effect = verdict.get("effect")
+    used = sum(1 for block in report["blocks"] if not block["excluded"] and None not in block["values"])
+    change = effect and [round(effect[key], 5) for key in ("estimate", "low", "high")]
+    return {"verdict": verdict["kind"], "blocks": used, "change": change}
 
 
 def run(bakeoff, series, seed, processors):
     """One campaign; whether it came to its end."""
-    report = result(series, seed)
+    store = store_of(series, seed)
     study, neighbour = SERIES[series].study, None
     if SERIES[series].neighbour:
         neighbour = subprocess.Popen([sys.executable, str(HERE / "neighbour.py"), str(seed)])
-    report.parent.mkdir(parents=True, exist_ok=True)
-    store = report.with_suffix(".db")
+    store.parent.mkdir(parents=True, exist_ok=True)
+    page = store.with_suffix(".html")
     begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
     command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-profile",
-               "--fail-on", "never", "--store", str(store), "--html", str(report.with_suffix(".html")), *begun]
+               "--fail-on", "never", "--store", str(store), "--html", str(page), *begun]
     began = time.monotonic()
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     minutes = (time.monotonic() - began) / 60
     if neighbour:
         neighbour.terminate()
         neighbour.wait()
-    report.with_suffix(".html").unlink(missing_ok=True)
+    page.unlink(missing_ok=True)
     if ended.returncode != 0:
         print(f"campaigns.py: {series} {seed} ended with exit code {ended.returncode}; run this again to go on with it", file=sys.stderr)
         return False
-    report.with_suffix(".minutes").write_text(f"{minutes:.2f}\n")
-    report.write_bytes(ended.stdout)
+    outcome = Outcome(series, seed, time.strftime("%Y-%m-%d"), round(minutes, 2), **judged(json.loads(ended.stdout)))
+    # A short line is written at once, so campaigns side by side do not mix theirs.
+    with RESULTS.open("a") as results:
+        results.write(json.dumps(outcome._asdict()) + "\n")
     return True
 
 
@@ -88,9 +117,8 @@ def work_through(bakeoff, todo, until, processors, broken):
             broken.append((series, seed))
 
 
-def read(bakeoff, command, path):
-    """What this bakeoff makes of the store beside a result."""
-    store = path.with_suffix(".db")
+def read(bakeoff, command, store):
+    """What this bakeoff makes of a store."""
     output = subprocess.run([bakeoff, command, "--json", "--store", str(store)], stdout=subprocess.PIPE, check=True)
     return json.loads(output.stdout)
 
@@ -115,32 +143,40 @@ def interval(count, n):
     return low, high
 
 
-def half_width(report):
-    """Half the interval of the primary metric, in per cent; None where there is none."""
-    effect = report["judgements"][0]["verdict"].get("effect")
-    return effect and 100 * math.expm1((effect["high"] - effect["low"]) / 2)
+def half_width(outcome):
+    """Half the interval of the primary metric, in per cent."""
+    _, low, high = outcome.change
+    return 100 * math.expm1((high - low) / 2)
+
+
+def judged_anew(bakeoff, outcomes):
+    """What this bakeoff makes of those whose stores are here."""
+    stored = [outcome for outcome in outcomes if store_of(outcome.series, outcome.seed).exists()]
+    return [one._replace(**judged(read(bakeoff, "report", store_of(one.series, one.seed)))) for one in stored]
 
 
 def table(bakeoff=None):
     print("| series | campaigns | better | worse | equivalent | inconclusive | invalid | blocks, mean (range) | minutes, mean (range) | "
-          "half an interval, median | called different |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+          "change, mean (range) | half an interval, median | called different |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for series in SERIES:
-        reports = [read(bakeoff, "report", path) if bakeoff else json.loads(path.read_text()) for path in done(series)]
-        if not reports:
+        outcomes = done(series)
+        if bakeoff:
+            outcomes = judged_anew(bakeoff, outcomes)
+        if not outcomes:
             continue
-        kinds = [report["judgements"][0]["verdict"]["kind"] for report in reports]
-        used = [sum(1 for block in report["blocks"] if not block["excluded"] and None not in block["values"]) for report in reports]
-        minutes = [path.with_suffix(".minutes") for path in done(series)]
-        minutes = [float(path.read_text()) for path in minutes if path.exists()]
-        took = f"{sum(minutes) / len(minutes):.1f} ({min(minutes):.1f}–{max(minutes):.1f})" if minutes else "–"
-        halves = sorted(half for half in map(half_width, reports) if half is not None)
-        half = f"{halves[len(halves) // 2]:.0f} %" if halves else "–"
-        different = sum(kind in ("better", "worse") for kind in kinds)
-        low, high = interval(different, len(kinds))
-        counts = " | ".join(str(kinds.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
-        print(f"| {series} | {len(kinds)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | {took} | {half} | "
-              f"{different / len(kinds):.1%} [{low:.1%}, {high:.1%}] |")
+        verdicts = [outcome.verdict for outcome in outcomes]
+        counts = " | ".join(str(verdicts.count(kind)) for kind in ("better", "worse", "equivalent", "inconclusive", "invalid"))
+        used, minutes = [one.blocks for one in outcomes], [one.minutes for one in outcomes]
+        known = [one for one in outcomes if one.change]
+        changes = [100 * math.expm1(one.change[0]) for one in known]
+        change = f"{sum(changes) / len(changes):+.1f} % ({min(changes):+.1f} to {max(changes):+.1f})" if known else "–"
+        half = f"{sorted(map(half_width, known))[len(known) // 2]:.1f} %" if known else "–"
+        different = verdicts.count("better") + verdicts.count("worse")
+        low, high = interval(different, len(outcomes))
+        print(f"| {series} | {len(outcomes)} | {counts} | {sum(used) / len(used):.1f} ({min(used)}–{max(used)}) | "
+              f"{sum(minutes) / len(minutes):.1f} ({min(minutes):.1f}–{max(minutes):.1f}) | {change} | {half} | "
+              f"{different / len(outcomes):.1%} [{low:.1%}, {high:.1%}] |")
 
 
 def differences(report, trials):
@@ -170,7 +206,8 @@ def explained(pairs):
 
 
 def covariates(bakeoff):
-    campaigns = [list(differences(read(bakeoff, "report", path), read(bakeoff, "show", path))) for path in done("same-twice")]
+    stores = [store for store in (store_of("same-twice", outcome.seed) for outcome in done("same-twice")) if store.exists()]
+    campaigns = [list(differences(read(bakeoff, "report", store), read(bakeoff, "show", store))) for store in stores]
     print("| blocks | how many | what may explain ln throughput | slope | R² [95 %] | variance that is left |")
     print("|---|---|---|---|---|---|")
     for name, all_blocks in ("used", False), ("those excluded, too", True):
@@ -201,8 +238,8 @@ def main():
     broken = []
     for series in wanted:
         shares = processors if SERIES[series].bound else [",".join(processors)]
-        seeds = range(1, SERIES[series].campaigns + 1)
-        todo = iter([(series, seed) for seed in seeds if not result(series, seed).exists()])
+        seeds = set(range(1, SERIES[series].campaigns + 1)) - {outcome.seed for outcome in done(series)}
+        todo = iter([(series, seed) for seed in sorted(seeds)])
         workers = [threading.Thread(target=work_through, args=(bakeoff, todo, until, share, broken)) for share in shares]
         for worker in workers:
             worker.start()
