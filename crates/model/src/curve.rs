@@ -66,7 +66,7 @@ pub struct AgePhase {
     pub to_s: f64,
     /// How it reads: better is faster, worse is slower, equivalent is level.
     pub reading: Interpretation,
-    /// The difference, with the interval that the reading rests on.
+    /// The difference over all of it. Its interval holds by itself; readings ask for more, since all of them hold at once.
     pub effect: Effect,
 }
 

@@ -10,8 +10,8 @@ const ENOUGH: f64 = 20.0;
 const GROWTH: f64 = 0.1;
 const SHORTEST_S: f64 = 1.0;
 const LONGEST_S: f64 = 20.0;
-/// Phases are found by this many windows at most.
-const WINDOWS: i32 = 6;
+/// Where the windows of age end in which phases are found, parts of what was seen. Youth changes fastest, and old age is what lasts.
+const WINDOW_ENDS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
 
 /// What one launch answered well over its age, in pieces of about a second.
 #[derive(Debug)]
@@ -132,13 +132,12 @@ fn spans(end: f64, has_enough: impl Fn(f64, f64) -> bool) -> Vec<f64> {
     edges
 }
 
-/// The ages between which phases are found: each window is about as long as all before it, so that there are few of them, and
-/// they begin and end where spans do.
+/// The ages between which phases are found: they lie where spans end.
 pub fn windows(edges: &[f64]) -> Vec<f64> {
     let Some(end) = edges.last().copied() else { return Vec::new() };
     let nearest = |age: f64| edges.iter().copied().min_by(|a, b| (a - age).abs().total_cmp(&(b - age).abs()));
-    let halves = (0..WINDOWS).rev().filter_map(|halving| nearest(end * 0.5_f64.powi(halving)));
-    let mut windows: Vec<f64> = std::iter::once(0.0).chain(halves).collect();
+    let ends = WINDOW_ENDS.iter().filter_map(|part| nearest(part * end));
+    let mut windows: Vec<f64> = std::iter::once(0.0).chain(ends).collect();
     windows.dedup();
     windows
 }
@@ -179,7 +178,7 @@ mod tests {
         assert_eq!(edges.last(), Some(&140.0));
         let longest = edges.windows(2).map(|span| span[1] - span[0]).fold(0.0, f64::max);
         assert!((10.0..=20.0).contains(&longest), "{edges:?}");
-        assert_eq!(windows(&edges), [0.0, 4.0, 9.0, 17.0, 36.0, 72.0, 140.0]);
+        assert_eq!(windows(&edges), [0.0, 17.0, 36.0, 72.0, 103.0, 140.0]);
     }
 
     #[test]

@@ -2,23 +2,23 @@
 //!
 //! Within each block the rate of the variant is held against the rate of the baseline at the same age: seconds under the warm-up's
 //! load. Each span of age thus has one number a block, and Student's t makes an interval of these. The words come from a few windows
-//! of age that are chosen by age alone, each with its share of the error rate: that any of them is called faster or slower where none
-//! is, in any variant, has a probability of 5 % at most.
+//! of age: that any of them is called faster or slower where none is, in any variant, has a probability of 5 % at most.
 
 mod crossing;
 mod launch;
+mod phases;
 pub mod quick;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use model::curve::{AgeCurve, AgePhase, CurvePoint, DecidedAt, Movement};
+use model::curve::{AgeCurve, CurvePoint, DecidedAt, Movement};
 use model::warm_up::WarmingUp;
-use model::{Comparison, Effect, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex, sample};
+use model::{Comparison, Effect, Metric, Role, StudyRecord, TrialRecord, VariantIndex, sample};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::STUDY_ALPHA;
-use crate::compare::{self, BASELINE};
+use crate::compare::BASELINE;
 use crate::quantity::Quantity;
 use crate::{robust, sequential, student};
 use launch::Launch;
@@ -52,7 +52,8 @@ pub fn curves(
             let pairs = Pairs { pairs: launches.iter().map(|block| [&block[BASELINE], &block[variant]]).collect() };
             let seen_s = edges.last().copied().unwrap_or_default();
             let decided = decided(comparisons, variant).zip(measured);
-            let phases = pairs.phases(&launch::windows(&edges), STUDY_ALPHA / (variants - 1) as f64, margin);
+            let alpha = STUDY_ALPHA / (variants - 1) as f64;
+            let phases = phases::phases(&pairs, &launch::windows(&edges), alpha, margin);
             let mut curve = AgeCurve {
                 variant,
                 seen_s,
@@ -148,26 +149,6 @@ impl Pairs<'_> {
         edges.windows(2).map(point).collect()
     }
 
-    /// Neighbouring windows that read the same are one phase. Its estimate and the ends of its interval are the means of theirs by
-    /// length: they hold together whenever those of the windows do, and read as they do.
-    fn phases(&self, windows: &[f64], alpha: f64, margin: f64) -> Vec<AgePhase> {
-        let count = windows.len().saturating_sub(1).max(1);
-        let read = |window: &[f64]| {
-            let effect = student::interval(&self.differences(window[0], window[1]), alpha / count as f64)?;
-            let reading =
-                compare::interpret(Some((&effect, sequential::decide(&effect, margin))), Polarity::HigherIsBetter);
-            Some(AgePhase { from_s: window[0], to_s: window[1], reading, effect })
-        };
-        let mut phases: Vec<AgePhase> = Vec::new();
-        for next in windows.windows(2).filter_map(read) {
-            match phases.last_mut() {
-                Some(last) if last.reading == next.reading => *last = joined(last, &next, 1.0 - alpha),
-                _ => phases.push(AgePhase { effect: Effect { confidence: 1.0 - alpha, ..next.effect }, ..next }),
-            }
-        }
-        phases
-    }
-
     /// The last quarter of what was seen against the quarter before it.
     fn movement(&self, seen_s: f64, margin: f64) -> Option<Movement> {
         let parts_s = [seen_s / 2.0, seen_s * 0.75, seen_s];
@@ -196,20 +177,4 @@ fn point([from, to]: [f64; 2], reached: [f64; 2], differences: &[Quantity]) -> C
     let mean = differences.iter().map(|one| one.value).sum::<f64>() / differences.len() as f64;
     let interval = student::interval(differences, STUDY_ALPHA).map(|effect| [effect.low, effect.high]);
     CurvePoint { from, to, reached, estimate: mean, interval, blocks: differences.len() as u32 }
-}
-
-fn joined(one: &AgePhase, next: &AgePhase, confidence: f64) -> AgePhase {
-    let lengths = [one, next].map(|phase| phase.to_s - phase.from_s);
-    let mean = |of: fn(&Effect) -> f64| {
-        (of(&one.effect) * lengths[0] + of(&next.effect) * lengths[1]) / (lengths[0] + lengths[1])
-    };
-    let effect = Effect {
-        estimate: mean(|effect| effect.estimate),
-        low: mean(|effect| effect.low),
-        high: mean(|effect| effect.high),
-        resolution: mean(|effect| effect.resolution),
-        blocks: one.effect.blocks,
-        confidence,
-    };
-    AgePhase { to_s: next.to_s, effect, ..*one }
 }

@@ -125,7 +125,7 @@ fn crossings_are_where_they_are_said_to_be() {
                 .collect();
             let edges = launch::ages(&pairs.iter().flatten());
             let pairs = Pairs { pairs: pairs.iter().map(|[a, b]| [a, b]).collect() };
-            let phases = pairs.phases(&launch::windows(&edges), 0.05, sequential::margin(0.05));
+            let phases = phases::phases(&pairs, &launch::windows(&edges), 0.05, sequential::margin(0.05));
             if let Some(crossing) = crossing::crossing(&pairs, &edges, &phases, 1) {
                 assert_eq!(crossing.leader, 1);
                 found += 1;
@@ -173,9 +173,10 @@ fn equal_variants_are_seldom_distinguished_in_any_phase() {
                 let (effect, _) = sequential::settle(&last, &boundaries, sequential::margin(0.02), 5).unwrap();
                 pairs.pairs.truncate(effect.blocks as usize);
             }
-            let phases = pairs.phases(&windows, STUDY_ALPHA, 0.05_f64.ln_1p());
+            let phases = phases::phases(&pairs, &windows, STUDY_ALPHA, 0.05_f64.ln_1p());
             differing += u32::from(phases.iter().any(|phase| matches!(phase.reading, Better | Worse)));
         }
+
         // Two standard errors above 5 %.
         assert!(differing <= 64, "{blocks} blocks: {differing} of {STUDIES}");
         assert!(differing > 0, "{blocks} blocks: no error in {STUDIES} studies is no error rate of 5 %");
