@@ -44,6 +44,8 @@ struct Column {
     kind: ContributionKind,
     /// As sentences name it: the factor, or both.
     term: String,
+    /// Factor and level, or both of both, without what they stand against.
+    short: String,
     /// With its levels.
     name: String,
     /// The same with its levels the other way round.
@@ -106,6 +108,7 @@ fn main_effects(factor: &Factor, variants: &[Variant]) -> Vec<Column> {
     let column = |level: &String| Column {
         kind: ContributionKind::Main,
         term: factor.name.clone(),
+        short: format!("{} {level}", factor.name),
         name: format!("{}: {level} against {}", factor.name, factor.levels[0]),
         reversed: format!("{}: {} against {level}", factor.name, factor.levels[0]),
         is_reported: true,
@@ -116,17 +119,17 @@ fn main_effects(factor: &Factor, variants: &[Variant]) -> Vec<Column> {
 
 /// The products of two factors' columns.
 fn interactions(first: &[Column], second: &[Column]) -> Vec<Column> {
-    let level = |column: &Column| {
-        let level = column.name.strip_prefix(&format!("{}: ", column.term)).unwrap_or(&column.name);
-        format!("{} {}", column.term, level.split(" against ").next().unwrap_or(level))
-    };
-    let product = |a: &Column, b: &Column| Column {
-        kind: ContributionKind::Interaction,
-        term: format!("{} × {}", a.term, b.term),
-        name: format!("{} × {}", level(a), level(b)),
-        reversed: format!("less {} × {}", level(a), level(b)),
-        is_reported: true,
-        values: a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect(),
+    let product = |a: &Column, b: &Column| {
+        let name = format!("{} × {}", a.short, b.short);
+        Column {
+            kind: ContributionKind::Interaction,
+            term: format!("{} × {}", a.term, b.term),
+            short: name.clone(),
+            reversed: format!("less {name}"),
+            name,
+            is_reported: true,
+            values: a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect(),
+        }
     };
     first.iter().flat_map(|a| second.iter().map(move |b| product(a, b))).collect()
 }
