@@ -228,12 +228,12 @@ pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
 }
 
 /// How to do it again.
-pub fn reproduce(record: &StudyRecord) -> Reproduce {
+pub fn reproduce(record: &StudyRecord, goes_on: Option<String>) -> Reproduce {
     let quick = if record.plan.mode == Mode::Quick { " --quick" } else { "" };
     Reproduce {
         command: format!("bakeoff run {} --seed {}{quick}", record.study.file, record.plan.seed),
         study: record.study.source.clone(),
-        goes_on: None,
+        goes_on,
     }
 }
 

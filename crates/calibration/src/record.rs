@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_record_is_one_that_analysis_has_work_with() {
-        let report = analysis::analyse(&analysis::assess(&record(&study(2, 2), 6, 1), &Boundaries::standard()));
+        let report = analysis::analyse(&analysis::assess(&record(&study(2, 2), 6, 1), &Boundaries::standard()), None);
         assert_eq!((report.blocks.len(), report.cells.len()), (6, 2));
         assert!(report.comparisons.len() > 7, "{}", report.comparisons.len());
         let vetoes = report.findings.iter().filter(|finding| finding.severity == model::Severity::Invalid);

@@ -391,7 +391,7 @@ pub struct Reproduce {
     pub command: String,
     /// The study file's text.
     pub study: String,
-    /// The command that goes on with a run that has not come to its end. The analysis leaves it out: it takes the store's path.
+    /// The command that goes on with a run that has not come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<String>,
 }
