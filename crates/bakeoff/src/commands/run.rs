@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Context as _, IntoDiagnostic as _};
-use model::{Study, StudyRecord};
+use model::{RunSummary, Status, Study, StudyRecord};
 use server::Launcher;
-use store::{RunSummary, Status, Store, StoreError};
+use store::{Store, StoreError};
 
 use crate::cli::{self, Cli};
-use crate::commands::check::planned;
 use crate::conduct::{Conductor, Ending};
 use crate::exit::{self, UsageError};
+use crate::planned::planned;
 use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
