@@ -1,6 +1,7 @@
 //! A mergeable distribution of durations.
 
 use std::borrow::Cow;
+use std::iter::Sum;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2DeflateSerializer};
@@ -121,6 +122,15 @@ impl Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<'a> Sum<&'a Self> for Histogram {
+    fn sum<I: Iterator<Item = &'a Self>>(histograms: I) -> Self {
+        histograms.fold(Self::new(), |mut whole, histogram| {
+            whole.merge(histogram);
+            whole
+        })
     }
 }
 
