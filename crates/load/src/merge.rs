@@ -51,23 +51,17 @@ impl Merge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Tally;
     use model::sample::OpenLoop;
-    use model::{Histogram, Tally};
 
     fn sample(good: u64, bins: &[u32]) -> Sample {
         Sample {
-            start_s: 0.0,
-            round: 0,
             length_s: bins.len() as f64 / 10.0,
             tally: Tally { good, ..Tally::default() },
             bins: bins.to_vec(),
-            service: Histogram::new(),
-            open: None,
-            walked: None,
             bytes: good * 100,
             client_cpu_s: 0.25,
-            server: None,
-            host: None,
+            ..Sample::default()
         }
     }
 

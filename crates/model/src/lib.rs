@@ -36,6 +36,8 @@ pub mod shape;
 pub mod study;
 pub mod subject;
 pub mod template;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 pub mod turns;
 pub mod verdict;

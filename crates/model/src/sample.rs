@@ -271,7 +271,7 @@ impl StepUse {
 }
 
 /// The client's, the server's and the host's view of one span of time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Start, seconds of load since the load began: the time that a launch waits for its turn is not counted.
     pub start_s: f64,
@@ -456,20 +456,7 @@ mod tests {
 
     #[test]
     fn a_sample_without_an_open_loop_is_stored_as_it_always_was() {
-        let closed = Sample {
-            start_s: 0.0,
-            round: 0,
-            length_s: 1.0,
-            tally: Tally::default(),
-            bins: vec![0; 10],
-            service: Histogram::new(),
-            open: None,
-            walked: None,
-            bytes: 0,
-            client_cpu_s: 0.0,
-            server: None,
-            host: None,
-        };
+        let closed = Sample { length_s: 1.0, bins: vec![0; 10], ..Sample::default() };
         let text = serde_json::to_string(&closed).unwrap();
         assert!(!text.contains("\"open\"") && !text.contains("\"walked\""), "{text}");
         assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), closed);
