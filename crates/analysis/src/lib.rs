@@ -7,7 +7,7 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, what it reads, Holm's steps, changes of level, the
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, Holm's steps, changes of level, the
 //! warm-up's rule and curves over concurrency are open to their calibration (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
@@ -33,7 +33,7 @@ mod next;
 mod outlook;
 mod pace;
 mod profiling;
-pub mod quantity;
+mod quantity;
 mod ramp_up;
 mod reach;
 mod regimes;
@@ -67,7 +67,6 @@ pub use outlook::outlook;
 pub use pace::{block_time, has_profiling_room, profiling_runs_time, time_left};
 pub use profiling::{missing_profiling_runs, profiling_time, profiling_window, wants_profiling};
 pub use ramp_up::ramp_up;
-pub use reach::smallest;
 pub use scalability::curves;
 pub use steady::{Second, Steadiness, Steady, warm_up_length};
 pub use verdict::analyse;
