@@ -17,14 +17,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Every one.
-    const ALL: [Self; 3] = [Self::Running, Self::Finished, Self::Interrupted];
-
-    /// The one of this [`Self::name`].
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
-    }
-
     /// The word used in lists and in the store.
     pub fn name(self) -> &'static str {
         match self {

@@ -386,8 +386,10 @@ fn summary(row: &SqliteRow) -> RunSummary {
         run: row.get("name"),
         study: row.get("study_name"),
         started: row.get("started"),
-        // The store admits one word more, which nothing writes.
-        status: Status::named(status).unwrap_or(Status::Finished),
+        status: [Status::Running, Status::Finished]
+            .into_iter()
+            .find(|known| known.name() == status)
+            .unwrap_or(Status::Interrupted),
         mode: if mode == mode_name(Mode::Quick) { Mode::Quick } else { Mode::Full },
         version: row.get("version"),
         trials: row.get::<i64, _>("trials") as u64,
