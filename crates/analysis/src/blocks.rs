@@ -380,7 +380,7 @@ mod tests {
             let mut seconds = cell.ramp_up.iter_mut().chain(&mut cell.samples);
             seconds.nth(sample).unwrap().host.as_mut().unwrap().elapsed_s += 3.0;
             let reported: Vec<u32> = excluded_of(&record).into_iter().map(|(block, _)| block).collect();
-            let report = crate::analyse(&assess(&record, &Boundaries::standard()));
+            let report = crate::analyse(&assess(&record, &Boundaries::standard()), None);
             let counted: Vec<u32> =
                 report.blocks.iter().filter(|block| block.excluded.is_some()).map(|block| block.block).collect();
             assert_eq!(reported, counted, "what is announced is what the report counts");

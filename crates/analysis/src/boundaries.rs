@@ -22,7 +22,7 @@ pub const FIRST_LOOK: usize = FEWEST_BLOCKS as usize;
 /// Fewest blocks at which signed ranks are used.
 pub const FIRST_RANK_LOOK: usize = 11;
 /// Most blocks that the tables cover.
-pub const LAST_LOOK: usize = 30;
+pub(crate) const LAST_LOOK: usize = 30;
 /// The error rate that a whole study may have, all its comparisons together.
 pub const STUDY_ALPHA: f64 = 0.05;
 
@@ -74,7 +74,7 @@ impl Looks {
     }
 
     /// Those of a run: up to its horizon, as far as that is fixed.
-    pub fn of(record: &StudyRecord) -> Self {
+    pub(crate) fn of(record: &StudyRecord) -> Self {
         Self::new(record.plan.schedule.min_blocks as usize..=record.most_blocks() as usize)
     }
 
@@ -143,7 +143,7 @@ impl Boundaries {
 
     /// The table for each of `comparisons` comparisons that share this one's α evenly.
     #[must_use]
-    pub fn shared_out(&self, comparisons: usize) -> Self {
+    pub(crate) fn shared_out(&self, comparisons: usize) -> Self {
         match comparisons {
             0 | 1 => self.clone(),
             _ => Self::generate(self.alpha / comparisons as f64, self.looks, Spending::STANDARD),
@@ -193,7 +193,7 @@ impl Boundaries {
     }
 
     /// The error rate of all looks together, 0..=1.
-    pub fn alpha(&self) -> f64 {
+    pub(crate) fn alpha(&self) -> f64 {
         self.alpha
     }
 

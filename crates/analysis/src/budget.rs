@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use model::study::{Decide, WarmUp};
-use model::{Cell, Launches, Mode, Schedule, Study, text};
+use model::{Cell, Launches, Mode, Schedule, Study, StudyRecord, text};
 
 use crate::design::{self, PILOT_BLOCKS};
 use crate::pace::OVERHEAD_S;
@@ -49,9 +49,17 @@ pub fn usual(study: &Study, mode: Mode) -> Schedule {
 
 /// The time in which the least number of blocks and the profiling runes have room, whole minutes, where launches take as long as they are
 /// thought to before one has been seen. More than the run may take: its profiling runes may have no room.
-pub fn enough_for_profiling(study: &Study, schedule: &Schedule) -> Duration {
+fn enough_for_profiling(study: &Study, schedule: &Schedule) -> Duration {
     let needs = Needs::of(study, schedule);
     whole_minutes(needs.seconds(schedule, OVERHEAD_S.end) + needs.evidence_s(schedule, OVERHEAD_S.end))
+}
+
+/// The time in which the profiling runs of a run that has not begun have room, where its own may leave none; `None` where none are planned, or
+/// something has run.
+pub fn more_for_profiling(record: &StudyRecord) -> Option<Duration> {
+    let schedule = &record.plan.schedule;
+    let enough = enough_for_profiling(&record.study, schedule);
+    (schedule.profiling && record.trials.is_empty() && enough > schedule.within).then_some(enough)
 }
 
 /// The lengths of a study that has so much time: as its file has them where its least number of blocks fits in; else the pilot is

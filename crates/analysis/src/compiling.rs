@@ -28,7 +28,7 @@ impl Compiling {
     }
 
     /// That of all of these; nothing of none.
-    pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn sum(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::default(), |sum, more| Self {
             jit_s: sum.jit_s + more.jit_s,
             cpu_s: sum.cpu_s + more.cpu_s,
@@ -37,12 +37,12 @@ impl Compiling {
     }
 
     /// Seconds of compiling for each second of CPU time; `None` where no CPU time was seen.
-    pub fn share(self) -> Option<f64> {
+    pub(crate) fn share(self) -> Option<f64> {
         (self.cpu_s > 0.0).then(|| self.jit_s / self.cpu_s)
     }
 
     /// Seconds of compiling in each second of load; `None` without load.
-    pub fn cores(self) -> Option<f64> {
+    pub(crate) fn cores(self) -> Option<f64> {
         (self.load_s > 0.0).then(|| self.jit_s / self.load_s)
     }
 

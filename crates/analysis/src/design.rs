@@ -33,8 +33,10 @@ pub fn plan(study: &Study, mode: Mode, seed: u64) -> Plan {
     of_schedule(study, mode, seed, budget::usual(study, mode))
 }
 
-/// The schedule of a study that has so much time: what of it is shortened, and what is refused, says [`budget::within`].
-pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Duration) -> Result<Plan, NoRoom> {
+/// The schedule of a study that has so much time, or else as much as it says: what of it is shortened, and what is refused, says
+/// [`budget::within`]. Where it says nothing either, that of [`plan`].
+pub fn plan_within(study: &Study, mode: Mode, seed: u64, budget: Option<Duration>) -> Result<Plan, NoRoom> {
+    let Some(budget) = budget.or(study.decide.within) else { return Ok(plan(study, mode, seed)) };
     Ok(of_schedule(study, mode, seed, budget::within(study, mode, budget)?))
 }
 
@@ -44,7 +46,7 @@ pub fn one_after_another(study: &Study, plan: &Plan, why: String) -> Plan {
     let study = Study { launches: Launches::OneAfterAnother, profiling, ..study.clone() };
     let usual = self::plan(&study, plan.mode, plan.seed);
     let stated = plan.schedule.within < usual.schedule.within && plan.schedule.within != Decide::WITHIN;
-    let within = stated.then(|| plan_within(&study, plan.mode, plan.seed, plan.schedule.within).ok()).flatten();
+    let within = stated.then(|| plan_within(&study, plan.mode, plan.seed, Some(plan.schedule.within)).ok()).flatten();
     Plan { fallback: Some(why), ..within.unwrap_or(usual) }
 }
 

@@ -288,7 +288,7 @@ pub fn aliases(study: &Study) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::boundaries::Looks;
-    use model::Interpretation;
+    use model::{Interpretation, testing};
 
     use super::*;
     use crate::fixture;
@@ -296,13 +296,7 @@ mod tests {
     /// Variants by their levels, joined by `/`.
     fn study(factors: &[(&str, &[&str])], variants: &[&str]) -> Study {
         let mut study = fixture::study();
-        study.factors = factors
-            .iter()
-            .map(|(name, levels)| Factor {
-                name: (*name).to_owned(),
-                levels: levels.iter().map(|level| (*level).to_owned()).collect(),
-            })
-            .collect();
+        study.factors = factors.iter().map(|(name, levels)| testing::factor(name, levels)).collect();
         let variant = |name: &&str| Variant {
             levels: factors.iter().zip(name.split('/')).map(|((f, _), l)| ((*f).to_owned(), l.to_owned())).collect(),
             ..fixture::variant(name, "false")

@@ -1,118 +1,42 @@
 //! Study records for tests: two variants, `off` and `on`, that differ in one JRuby option.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use indexmap::IndexMap;
 use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
 use model::sample::OpenLoop;
-use model::study::{
-    Decide, Expect, Factor, Hooks, Isolation, Limits, Ready, ReadySign, Request, RequestedSetting, Runtime, ServerSpec,
-    Timing, Variant, WarmUp, Workload, WorkloadKind,
-};
+use model::study::{RequestedSetting, Variant};
+use model::testing;
+pub use model::testing::{LENGTH, READY_S, answer, setting};
 use model::{
-    AnswerSample, Arrivals, BodyLength, CellRecord, Failed, HostFacts, HostUse, LaunchFacts, Metric, Mode, Outcome,
-    Phase, Profile, ProfilingRun, Sample, ServerUse, Setting, SettingResult, SettingSource, Shape, Slice, Study,
-    StudyRecord, Tally, TrialRecord, WarmUpLength, WarmUpRecord,
+    Arrivals, BodyLength, CellRecord, Failed, LaunchFacts, Metric, Mode, Outcome, Phase, Profile, ProfilingRun, Sample,
+    ServerUse, Shape, Slice, Study, StudyRecord, Tally, TrialKey, TrialRecord, WarmUpLength, WarmUpRecord,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use runtimes::{Given, Key};
+use runtimes::Given;
 
 use crate::boundaries::normal;
 use crate::design;
 
-/// Start-up time of every launch, seconds.
-pub const READY_S: f64 = 8.0;
-/// Length of every body, bytes.
-pub const LENGTH: u64 = 15_118;
 /// Seconds of each measured cell.
 const MEASURED_S: u32 = 4;
 
-fn strings<const N: usize>(pairs: [(&str, &str); N]) -> IndexMap<String, String> {
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 /// One workload at two concurrencies, factor `invokedynamic` off and on.
 pub fn study() -> Study {
-    let timing = Timing {
-        warm_up: WarmUp::Pilot { cap: Duration::from_secs(300) },
-        measure: Duration::from_secs(u64::from(MEASURED_S)),
-        min_blocks: 5,
-        max_blocks: 30,
-    };
-    Study {
-        name: "invokedynamic".to_owned(),
-        question: None,
-        dir: PathBuf::from("/study"),
-        file: "study.toml".to_owned(),
-        source: "name = \"invokedynamic\"".to_owned(),
-        factors: vec![Factor { name: "invokedynamic".into(), levels: vec!["off".into(), "on".into()] }],
-        variants: vec![variant("off", "false"), variant("on", "true")],
-        services: Vec::new(),
-        workloads: vec![Workload {
-            name: "pages".to_owned(),
-            kind: WorkloadKind::Request {
-                request: Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None },
-                expect: Expect::default(),
-            },
-            shapes: vec![Shape::users(1), Shape::users(20)],
-        }],
-        hooks: Hooks::default(),
-        launches: model::Launches::OneAfterAnother,
-        warm_up_users: 20,
-        quick: Timing { max_blocks: 6, ..timing.clone() },
-        timing,
-        decide: Decide {
-            primary: Metric::Throughput,
-            cell: None,
-            secondary: Vec::new(),
-            rope: 0.02,
-            detect: Decide::DETECT,
-            within: None,
-            redeploy_every: None,
-        },
-        profiling: None,
-        host: Isolation::default(),
-    }
+    Study { variants: vec![variant("off", "false"), variant("on", "true")], ..testing::study() }
 }
 
 /// A variant whose level sets `compile.invokedynamic`.
 pub fn variant(name: &str, value: &str) -> Variant {
     Variant {
-        name: name.to_owned(),
-        levels: strings([("invokedynamic", name)]),
-        server: ServerSpec {
-            runtime: Runtime::Command { command: "serve".to_owned() },
-            args: Vec::new(),
-            env: IndexMap::new(),
-            dir: PathBuf::from("/study"),
-            ready: Ready { sign: ReadySign::Get("/".to_owned()), within: Duration::from_secs(60) },
-            stop_within: Duration::from_secs(10),
-            limits: Limits::default(),
-        },
         treatment: vec![RequestedSetting::new("invokedynamic", Given::jruby("compile.invokedynamic", value))],
-        shared: Vec::new(),
-        assertions: Vec::new(),
+        ..testing::variant("invokedynamic", name)
     }
 }
 
 /// A run that has stored nothing yet.
 pub fn empty(study: Study, mode: Mode) -> StudyRecord {
     let plan = design::plan(&study, mode, 42);
-    StudyRecord {
-        run: "run".to_owned(),
-        version: "0.1.0".to_owned(),
-        started: "2026-01-31T10:00:00Z".to_owned(),
-        study,
-        plan,
-        host: HostFacts::default(),
-        warm_up_length: None,
-        horizon: None,
-        trials: Vec::new(),
-        profiling_runs: Vec::new(),
-        profiling_skipped: None,
-    }
+    testing::record(study, plan)
 }
 
 /// A run of [`study`] with both pilots and `blocks` blocks, noise of 1 % a launch.
@@ -182,96 +106,34 @@ pub fn crowd(blocks: usize) -> StudyRecord {
 /// A launch that went well and measured nothing; `number` makes its port, process and folder its own.
 pub fn trial(variant: usize, number: usize) -> TrialRecord {
     let value = if variant == 0 { "false" } else { "true" };
-    let folder = format!("/run/trials/{number}");
     TrialRecord {
-        key: model::TrialKey { pilot: false, block: number as u32 / 2, position: number as u32 % 2 },
-        variant,
-        started: "2026-01-31T10:00:00Z".to_owned(),
-        outcome: Outcome::Completed,
         launch: Some(LaunchFacts {
-            pid: 4_000 + number as u32,
             command: vec![
                 "/opt/jdk/bin/java".to_owned(),
                 format!("-Djruby.compile.invokedynamic={value}"),
-                format!("-Djava.io.tmpdir={folder}/tmp"),
+                format!("-Djava.io.tmpdir=/run/trials/{number}/tmp"),
                 "server.rb".to_owned(),
             ],
             env: [("PORT".to_owned(), (41_000 + number).to_string()), ("HOME".to_owned(), "/root".to_owned())].into(),
-            hides_command: false,
-            hides_env: false,
             versions: strings([("jdk", "25"), ("jruby", "10.1.1.0")]),
             libraries: strings([("jruby.jar", "aa"), ("server.rb", "bb")]),
             gems: strings([("json", "2.7.1"), ("rack", "2.2.9")]),
-            opened: IndexMap::new(),
-            build: IndexMap::new(),
-            changed_options: Vec::new(),
-            varied: Vec::new(),
-            port: 41_000 + number as u16,
-            shared_cpus: Some(0),
-            ready_s: READY_S,
-            log: PathBuf::from(folder).join("server.log"),
+            ..testing::launch(number)
         }),
         settings: vec![setting(value)],
         answers: vec![answer(number, 1), answer(number, 2)],
-        warm_up: Some(WarmUpRecord {
-            samples: vec![sample(0, 1_000.0)],
-            slices: Vec::new(),
-            steady_at_s: Some(40.0),
-            steady_from_s: None,
-        }),
-        cells: Vec::new(),
-        host: HostUse { elapsed_s: 60.0, busy_cores: 1.5, ..HostUse::default() },
-        canary_ns: [1_000_000, 1_002_000],
-        oom_kills: 0,
-        failed_tear_downs: None,
-        service_logs: IndexMap::new(),
+        warm_up: Some(testing::warm_up(vec![sample(0, 1_000.0)], Some(40.0))),
+        ..testing::trial(TrialKey { pilot: false, block: number as u32 / 2, position: number as u32 % 2 }, variant)
     }
 }
 
-/// The factor's setting, in effect.
-pub fn setting(value: &str) -> Setting {
-    Setting {
-        key: Key::Jruby("compile.invokedynamic".to_owned()),
-        name: "compile.invokedynamic".to_owned(),
-        requested: value.to_owned(),
-        live: Some(value.to_owned()),
-        default: Some("false".to_owned()),
-        source: SettingSource::InProcess,
-        result: if value == "false" { SettingResult::AlreadyDefault } else { SettingResult::InEffect },
-        shared: false,
-    }
-}
-
-/// A page of twenty lines: one holds the time, one the process.
-pub fn answer(launch: usize, time: usize) -> AnswerSample {
-    let mut lines: Vec<String> = (0..18).map(|line| format!("line-{line}")).collect();
-    lines.push(format!("process-{launch}"));
-    lines.push(format!("time-{launch}-{time}"));
-    AnswerSample {
-        workload: 0,
-        step: None,
-        status: 200,
-        content_type: "text/html; charset=utf-8".to_owned(),
-        length: LENGTH,
-        hash: format!("{launch}-{time}"),
-        lines,
-        excerpt: "<html>".to_owned(),
-        unmet: Vec::new(),
-    }
+fn strings<const N: usize>(pairs: [(&str, &str); N]) -> IndexMap<String, String> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// A few seconds of a cell at `rate` good answers per second.
 pub fn cell(index: usize, rate: f64) -> CellRecord {
-    let samples = (0..MEASURED_S).map(|s| sample(s, rate)).collect();
-    CellRecord {
-        cell: index,
-        since_ready_s: 50.0,
-        ramp_up: Vec::new(),
-        slices: Vec::new(),
-        samples,
-        jruby: None,
-        ruby_gc: None,
-    }
+    testing::cell(index, (0..MEASURED_S).map(|second| sample(second, rate)).collect())
 }
 
 /// A run of [`study`] side by side without differences, noise of 1 % a launch: each measured cell has one slice a second. `of` changes
@@ -316,7 +178,7 @@ pub fn series(index: usize, good: &[u64]) -> CellRecord {
 
 /// A warm-up with these good answers second by second, found steady after so many seconds.
 pub fn warm_up(good: &[u64], steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord { samples: series(0, good).samples, slices: Vec::new(), steady_at_s, steady_from_s: None }
+    testing::warm_up(series(0, good).samples, steady_at_s)
 }
 
 /// 100 s: `cold` answers in each of the first so many seconds, then `full`.
@@ -342,23 +204,19 @@ fn sample(second: u32, rate: f64) -> Sample {
     }
     Sample {
         start_s: f64::from(second),
-        round: 0,
         length_s: good as f64 / rate.max(1e-9),
         tally: Tally {
             good,
-            failures: [].into(),
-            malformed: [].into(),
             statuses: if good > 0 { [(200, good)].into() } else { [].into() },
             body_length: (good > 0).then_some(BodyLength { min: LENGTH, max: LENGTH }),
+            ..Tally::default()
         },
         bins: vec![(good / 10) as u32; 10],
         service,
-        open: None,
-        walked: None,
         bytes: good * LENGTH,
         client_cpu_s: 0.1,
         server: Some(ServerUse { cpu_s: 0.5, rss_bytes: 400 << 20, threads: 40, ..ServerUse::default() }),
-        host: None,
+        ..Sample::default()
     }
 }
 

@@ -7,7 +7,7 @@
 //!             └ audit ──► findings ──────────────────────────────────────────────────────────┴ verdict ─► Report
 //! ```
 //!
-//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, what it reads, Holm's steps, changes of level, the
+//! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, Holm's steps, changes of level, the
 //! warm-up's rule and curves over concurrency are open to their calibration (`crates/calibration`), the rest is private.
 //!
 //! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
@@ -25,6 +25,7 @@ mod cumulative_responses;
 mod curve;
 mod design;
 mod factorial;
+mod forecast;
 pub mod holm;
 mod linear;
 mod metrics;
@@ -32,7 +33,7 @@ mod next;
 mod outlook;
 mod pace;
 mod profiling;
-pub mod quantity;
+mod quantity;
 mod ramp_up;
 mod reach;
 mod regimes;
@@ -54,18 +55,18 @@ pub use assess::{Assessment, assess};
 pub use audit::{RULES, Rule, audit_load};
 pub use blocks::excluded;
 pub use boundaries::Boundaries;
-pub use budget::{NoRoom, enough_for_profiling};
+pub use budget::{NoRoom, more_for_profiling};
 pub use changepoint::{Shift, shifts};
 pub use compare::looks;
 pub use compiling::Compiling;
 pub use design::{one_after_another, plan, plan_within, rounds};
 pub use factorial::aliases;
+pub use forecast::forecast;
 pub use next::{Next, Stop, next_step};
 pub use outlook::outlook;
 pub use pace::{block_time, has_profiling_room, profiling_runs_time, time_left};
 pub use profiling::{missing_profiling_runs, profiling_time, profiling_window, wants_profiling};
 pub use ramp_up::ramp_up;
-pub use reach::{planned, smallest};
 pub use scalability::curves;
 pub use steady::{Second, Steadiness, Steady, warm_up_length};
 pub use verdict::analyse;

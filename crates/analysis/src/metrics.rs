@@ -80,7 +80,7 @@ impl Numbers {
     pub fn of(trial: &TrialRecord) -> Self {
         let launch = Metric::ALL.into_iter().filter(|metric| !metric.is_per_cell());
         let cells = trial.cells.iter().flat_map(|cell| {
-            let latency = latency(cell);
+            let latency = sample::latency(&cell.samples);
             Metric::ALL.into_iter().filter(|metric| metric.is_per_cell()).map(move |metric| {
                 let reading = metric.quantile().map_or_else(|| in_cell(cell, metric), |q| quantile(&latency, q));
                 (cell.cell, metric, reading)
@@ -114,7 +114,7 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Quantity> {
             let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
             Some(Quantity { value, resolution })
         }
-        _ => quantile(&latency(cell), metric.quantile()?),
+        _ => quantile(&sample::latency(&cell.samples), metric.quantile()?),
     }
 }
 
@@ -129,15 +129,6 @@ pub fn throughput(cell: &CellRecord) -> Option<f64> {
 fn quantile(latency: &Histogram, q: f64) -> Option<Quantity> {
     let us = latency.supported_quantile(q)? as f64;
     Some(reported(us, f64::max(1.0, us * Histogram::PRECISION)))
-}
-
-/// Latencies of a measured cell ([`model::Sample::latency`]).
-pub fn latency(cell: &CellRecord) -> Histogram {
-    let mut merged = Histogram::new();
-    for sample in &cell.samples {
-        merged.merge(sample.latency());
-    }
-    merged
 }
 
 /// CPU time of the server's process tree per good answer, µs, over the samples in which it could be read.

@@ -81,7 +81,7 @@ mod tests {
         let cells = record.trials.iter().flat_map(|trial| &trial.cells);
         assert!(cells.clone().all(|cell| sample::tally(&cell.samples).good == 180 && cell.whole().count() == 5));
         // And so does all that is made of it.
-        let report = crate::analyse(&crate::assess(&record, &crate::Boundaries::standard()));
+        let report = crate::analyse(&crate::assess(&record, &crate::Boundaries::standard()), None);
         assert!(report.measurements.iter().all(|of| (of.throughput - 60.0).abs() < 1e-9), "{report:#?}");
     }
 

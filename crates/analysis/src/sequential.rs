@@ -137,7 +137,7 @@ pub fn settle(
 /// that half-length is below the estimate (a difference) or below what the estimate leaves of `±margin` (equivalence),
 /// whichever is easier; one block more at least, since those that there are did not settle it. Where that is below the
 /// interval's resolution, which no block makes finer, no number of them settles it.
-pub fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
+pub(crate) fn needs(effect: Option<&Effect>, margin: f64, reason: String) -> Needs {
     let half = effect.map(|effect| (effect.high - effect.low) / 2.0);
     let blocks = effect.zip(half).and_then(|(effect, half)| {
         let goal = effect.estimate.abs().max(margin - effect.estimate.abs());

@@ -9,8 +9,7 @@ use model::report::{
 };
 use model::warm_up::Spread;
 use model::{
-    Histogram, Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, Tally, TrialRecord, VariantIndex,
-    text,
+    Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, TrialRecord, VariantIndex, sample, text,
 };
 use runtimes::Key;
 
@@ -136,12 +135,9 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         launches.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell).collect();
     let throughputs: Vec<f64> = measured.iter().filter_map(|cell| metrics::throughput(cell)).collect();
     let throughput = robust::median(&throughputs)?;
-    let (mut tally, mut latency, mut client_cpu_s) = (Tally::default(), Histogram::new(), 0.0);
-    for sample in measured.iter().flat_map(|cell| &cell.samples) {
-        tally.merge(&sample.tally);
-        latency.merge(sample.latency());
-        client_cpu_s += sample.client_cpu_s;
-    }
+    let samples = || measured.iter().flat_map(|cell| &cell.samples);
+    let (tally, latency) = (sample::tally(samples()), sample::latency(samples()));
+    let client_cpu_s: f64 = samples().map(|sample| sample.client_cpu_s).sum();
     let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(&cell.samples)).collect();
     let percentile =
         |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
@@ -228,12 +224,12 @@ pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
 }
 
 /// How to do it again.
-pub fn reproduce(record: &StudyRecord) -> Reproduce {
+pub fn reproduce(record: &StudyRecord, goes_on: Option<String>) -> Reproduce {
     let quick = if record.plan.mode == Mode::Quick { " --quick" } else { "" };
     Reproduce {
         command: format!("bakeoff run {} --seed {}{quick}", record.study.file, record.plan.seed),
         study: record.study.source.clone(),
-        goes_on: None,
+        goes_on,
     }
 }
 

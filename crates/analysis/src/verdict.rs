@@ -22,8 +22,9 @@ use crate::{cores, factorial, metrics, scalability, sequential, summary, warm_up
 /// Characters of a fact that a sentence has room for.
 const LONGEST_FACT: usize = 60;
 
-/// Analyses a record, finished or not, into everything that a report shows.
-pub fn analyse(assessment: &Assessment) -> Report {
+/// Analyses a record, finished or not, into everything that a report shows. `goes_on` is the command that goes on with the run, where there is
+/// one.
+pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
     let Assessment { record, boundaries, blocks, .. } = assessment;
     let found = audit::audit(assessment);
     let numbers = metrics::launches(record);
@@ -76,7 +77,7 @@ pub fn analyse(assessment: &Assessment) -> Report {
         findings: found,
         host: record.host.clone(),
         differences: confounded::differences(record),
-        reproduce: summary::reproduce(record),
+        reproduce: summary::reproduce(record, goes_on),
         why: why::why(record, &comparisons),
         comparisons,
     }
@@ -334,7 +335,7 @@ mod tests {
     use crate::{assess, fixture};
 
     fn analyse(record: &StudyRecord) -> Report {
-        super::analyse(&assess(record, &Boundaries::standard()))
+        super::analyse(&assess(record, &Boundaries::standard()), None)
     }
 
     fn effect(percent: [f64; 3]) -> Effect {
@@ -539,7 +540,8 @@ mod tests {
     fn a_healthy_variant_says_why_a_run_ended_that_another_could_not_be_measured_in() {
         let mut record = fixture::record_of(three(), 1, 0.05, 0.01, 3);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
-        let judgements = super::analyse(&assess(&record, &Boundaries::for_variants(3, Looks::STANDARD))).judgements;
+        let judgements =
+            super::analyse(&assess(&record, &Boundaries::for_variants(3, Looks::STANDARD)), None).judgements;
         assert_eq!(judgements[0].verdict.word(), "invalid");
         assert_eq!(
             judgements[1].sentence,
@@ -556,7 +558,7 @@ mod tests {
         let settings = spoilt.trials.iter_mut().filter(|t| t.variant == 1).flat_map(|t| &mut t.settings);
         settings.for_each(|setting| setting.result = SettingResult::Overridden);
         let verdicts: Vec<&str> =
-            super::analyse(&assess(&spoilt, &boundaries)).judgements.iter().map(|j| j.verdict.word()).collect();
+            super::analyse(&assess(&spoilt, &boundaries), None).judgements.iter().map(|j| j.verdict.word()).collect();
         assert_eq!(verdicts, ["invalid", "better"]);
     }
 

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(of(&record, Metric::WarmUpTime, on), Some(30.0));
         assert_eq!(of(&record, Metric::WarmUpRequests, on), Some(1_200.0));
         record.study.decide.primary = Metric::WarmUpRequests;
-        let report = crate::analyse(&crate::assess(&record, &Boundaries::standard()));
+        let report = crate::analyse(&crate::assess(&record, &Boundaries::standard()), None);
         let sentence = &report.judgements[0].sentence;
         assert_eq!(sentence, "on takes 200 % more requests to warm up than off [134, 285], 5 blocks");
         record.trials[on].warm_up.as_mut().unwrap().steady_at_s = None;

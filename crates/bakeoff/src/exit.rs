@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use miette::Diagnostic;
-use model::text::minutes;
+use model::text::{exactly, minutes};
 use model::{Report, Verdict};
 use store::StoreError;
 use study::StudyError;
 use thiserror::Error;
-
-use crate::progress::exactly;
 
 /// All went well, or no verdict that the user asked to fail on.
 pub const FINE: u8 = 0;

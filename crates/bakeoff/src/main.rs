@@ -7,6 +7,7 @@ mod exit;
 mod floor;
 mod interrupt;
 mod output;
+mod planned;
 mod progress;
 
 use std::path::Path;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::profiling::Recording;
 use model::{
     Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex, sample,
-    text::{self, minutes},
+    text::{self, exactly, minutes},
 };
 
 use crate::conduct::{Ending, Event, Silent, Watcher};
@@ -193,7 +193,7 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             record.plan.seed,
             record.trials.len(),
             time_left(left),
-            no_time_for_profiling(record).map_or_else(String::new, |crowded| format!("; {crowded}"))
+            crowded(record).map_or_else(String::new, |crowded| format!("; {crowded}"))
         )),
         Event::Preparing(what) => Some((*what).to_owned()),
         Event::FellBack(why) => Some(format!("launches go one after another: {why}")),
@@ -238,23 +238,10 @@ fn line(names: &Names, event: &Event) -> Option<String> {
     }
 }
 
-/// That a run which has not begun may have no time for its profiling runes, and what time would do.
-pub fn no_time_for_profiling(record: &StudyRecord) -> Option<String> {
-    let schedule = &record.plan.schedule;
-    let enough = analysis::enough_for_profiling(&record.study, schedule);
-    let is_crowded = schedule.profiling && record.trials.is_empty() && enough > schedule.within;
-    is_crowded.then(|| {
-        let within = exactly(schedule.within);
-        format!(
-            "{within} may leave no time for launches that show why the variants differ: --budget {} does",
-            compact(enough)
-        )
-    })
-}
-
-/// Whole minutes as `--budget` takes them.
-fn compact(time: Duration) -> String {
-    format!("{}m", time.as_secs().div_ceil(60))
+/// That a run which has not begun may have no time for its profiling runs, if so.
+fn crowded(record: &StudyRecord) -> Option<String> {
+    let enough = analysis::more_for_profiling(record)?;
+    Some(report::no_time_for_profiling(record.plan.schedule.within, enough))
 }
 
 /// What came of a trial, in short.
@@ -286,26 +273,4 @@ fn watched(run: &ProfilingRun) -> String {
 fn time_left(left: &Range<Duration>) -> String {
     let [least, most] = [minutes(left.start), minutes(left.end)];
     if least == most { format!("{most} left") } else { format!("{least} to {most} left") }
-}
-
-/// A time as a schedule says it: nothing rounded but hundredths of a second: `90 s`, `2 min`, `1.5 s`.
-pub fn exactly(time: Duration) -> String {
-    match time.as_secs() {
-        _ if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
-        seconds @ 120.. if seconds % 60 == 0 => minutes(time),
-        seconds => format!("{seconds} s"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schedules_round_nothing_away() {
-        assert_eq!(
-            [1_500, 90_000, 120_000, 150_000].map(|ms| exactly(Duration::from_millis(ms))),
-            ["1.5 s", "90 s", "2 min", "150 s"]
-        );
-    }
 }

@@ -17,7 +17,7 @@ fn analyse(criterion: &mut Criterion) {
         let record = record(&study(2, CELLS), blocks, 1);
         group.throughput(Throughput::Elements(blocks as u64));
         group.bench_function(BenchmarkId::new("whole report", blocks), |bench| {
-            bench.iter(|| analysis::analyse(&analysis::assess(black_box(&record), &boundaries)));
+            bench.iter(|| analysis::analyse(&analysis::assess(black_box(&record), &boundaries), None));
         });
         group.bench_function(BenchmarkId::new("next step", blocks), |bench| {
             bench.iter(|| analysis::next_step(&analysis::assess(black_box(&record), &boundaries)));

@@ -64,9 +64,7 @@ pub use expected::Expected;
 pub use fetch::{Answer, FetchError, fetch};
 pub use http2::Http2Error;
 pub use request::{LengthRule, PreparedRequest, RequestError};
-pub use run::{
-    Flow, Load, LoadError, OpenSummary, RequestSource, Summary, allow_connections, run, run_from, run_in_turns,
-};
+pub use run::{Flow, Load, LoadError, RequestSource, Summary, allow_connections, run, run_from, run_in_turns};
 pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Protocol, Target};

@@ -24,7 +24,7 @@ impl Merge {
         let place = self.given[thread] - self.taken;
         self.given[thread] += 1;
         match self.waiting.get_mut(place) {
-            Some(sum) => absorb(sum, &sample),
+            Some(sum) => sum.merge(&sample),
             None => self.waiting.push_back(sample),
         }
     }
@@ -48,47 +48,20 @@ impl Merge {
     }
 }
 
-/// Adds what another thread saw in the same second.
-fn absorb(sum: &mut Sample, other: &Sample) {
-    sum.length_s = sum.length_s.max(other.length_s);
-    sum.tally.merge(&other.tally);
-    if sum.bins.len() < other.bins.len() {
-        sum.bins.resize(other.bins.len(), 0);
-    }
-    for (bin, more) in sum.bins.iter_mut().zip(&other.bins) {
-        *bin += more;
-    }
-    sum.service.merge(&other.service);
-    if let (Some(sum), Some(other)) = (&mut sum.open, &other.open) {
-        sum.merge(other);
-    }
-    if let (Some(sum), Some(other)) = (&mut sum.walked, &other.walked) {
-        sum.merge(other);
-    }
-    sum.bytes += other.bytes;
-    sum.client_cpu_s += other.client_cpu_s;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Tally;
     use model::sample::OpenLoop;
-    use model::{Histogram, Tally};
 
     fn sample(good: u64, bins: &[u32]) -> Sample {
         Sample {
-            start_s: 0.0,
-            round: 0,
             length_s: bins.len() as f64 / 10.0,
             tally: Tally { good, ..Tally::default() },
             bins: bins.to_vec(),
-            service: Histogram::new(),
-            open: None,
-            walked: None,
             bytes: good * 100,
             client_cpu_s: 0.25,
-            server: None,
-            host: None,
+            ..Sample::default()
         }
     }
 

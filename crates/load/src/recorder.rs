@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use model::sample::{BIN_S, OpenLoop, StepUse};
-use model::{BodyLength, Histogram, Sample, Tally, Walked};
+use model::{BodyLength, Sample, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::{Ended, Took};
@@ -210,20 +210,7 @@ fn count(tally: &mut Tally, ended: &Ended) {
 }
 
 fn blank(began: Duration, open: Option<OpenLoop>, walked: Option<Walked>) -> Sample {
-    Sample {
-        start_s: began.as_secs_f64(),
-        round: 0,
-        length_s: 0.0,
-        tally: Tally::default(),
-        bins: vec![0; BINS],
-        service: Histogram::new(),
-        open,
-        walked,
-        bytes: 0,
-        client_cpu_s: 0.0,
-        server: None,
-        host: None,
-    }
+    Sample { start_s: began.as_secs_f64(), bins: vec![0; BINS], open, walked, ..Sample::default() }
 }
 
 /// CPU time of the calling thread.

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
+use model::sample::OpenLoop;
 use model::{Arrivals, Backend, Histogram, Profile, Sample, Tally, Walked};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -151,8 +152,8 @@ pub struct Summary {
     pub tally: Tally,
     /// Service time of good answers.
     pub service: Histogram,
-    /// What an open loop adds; absent in a closed loop.
-    pub open: Option<OpenSummary>,
+    /// What an open loop adds, its backlog being that of the end; absent in a closed loop.
+    pub open: Option<OpenLoop>,
     /// What scenarios add; absent without them.
     pub walked: Option<Walked>,
     /// Users whose tear-down failed, or had no time left.
@@ -176,21 +177,13 @@ pub struct Summary {
     pub backend: Backend,
 }
 
-/// What an open loop adds to a [`Summary`].
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct OpenSummary {
-    /// Requests, or iterations of scenarios, that were due.
-    pub due: u64,
-    /// Response time (intended start to last byte) of good answers.
-    pub response: Histogram,
-    /// The client's own send delay (intended start to sending) of requests for which a connection was free when they
-    /// were due.
-    pub send_delay: Histogram,
-    /// Requests, or iterations, that were due and had not ended, well or not, when the load was over.
-    pub unanswered: u64,
-}
-
 impl Summary {
+    /// Requests, or iterations of scenarios, that were due in an open loop and had not ended, well or not, when the load was over.
+    pub fn unanswered(&self) -> u64 {
+        let ended = self.walked.as_ref().map_or(self.tally.ended(), Walked::ended);
+        self.open.as_ref().map_or(0, |open| open.due - ended)
+    }
+
     fn add(&mut self, sample: &Sample) {
         self.elapsed_s = sample.start_s + sample.length_s;
         self.tally.merge(&sample.tally);
@@ -198,12 +191,8 @@ impl Summary {
         if let Some(walked) = &sample.walked {
             self.walked.get_or_insert_default().merge(walked);
         }
-        let arrivals_ended = self.walked.as_ref().map_or(self.tally.ended(), Walked::ended);
         if let (Some(sum), Some(open)) = (&mut self.open, &sample.open) {
-            sum.due += open.due;
-            sum.response.merge(&open.response);
-            sum.send_delay.merge(&open.send_delay);
-            sum.unanswered = sum.due - arrivals_ended;
+            sum.append(open);
         }
         self.bytes += sample.bytes;
         self.client_cpu_s += sample.client_cpu_s;
@@ -390,7 +379,7 @@ fn spread<W: Work + Send>(
             slices: None,
         }
     };
-    let open = load.arrivals.is_open().then(OpenSummary::default);
+    let open = load.arrivals.is_open().then(OpenLoop::default);
     let unused = |address: &Address| AddressUse { address: address.to_string(), opened: 0, ended: 0 };
     let addresses = load.target.addresses.iter().map(unused).collect();
     let mut summary = Summary { open, addresses, backend: Backend::IoUring, ..Summary::default() };

@@ -21,10 +21,10 @@ pub struct HostFacts {
     /// Maker and product as the firmware names them, such as `Amazon EC2 t3.micro`; absent where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// How the client moves its bytes here; absent in records of versions that knew one way only.
+    /// How the client moves its bytes here; absent where that was not found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
-    /// What the client measures here of a server that does next to nothing; absent in records of versions that did not look.
+    /// What the client measures here of a server that does next to nothing; absent where that was not found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<ClientFloor>,
 }

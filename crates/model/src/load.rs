@@ -53,7 +53,6 @@ pub struct LoadRecord {
     /// How the client moved its bytes.
     pub backend: Backend,
     /// Whether the kernel reported when answers came; else it is when the client had read them.
-    #[serde(default)]
     pub kernel_time: bool,
     /// What made requests start.
     pub arrivals: Arrivals,
@@ -65,7 +64,6 @@ pub struct LoadRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<ScenarioLoad>,
     /// Requests that were sent and are in no sample: in flight when the load was over.
-    #[serde(default)]
     pub abandoned: u64,
     /// What was seen, about a second each.
     pub samples: Vec<Sample>,

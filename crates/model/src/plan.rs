@@ -72,7 +72,6 @@ pub struct Schedule {
     /// The time that the run may take, from its first launch on: it says how many of the blocks are used at most.
     pub within: Duration,
     /// Whether the time of a profiling run of each variant is set aside in it, as far as the least number of blocks leaves any.
-    #[serde(default)]
     pub profiling: bool,
 }
 

@@ -161,24 +161,22 @@ pub struct StackSamples {
 pub struct Profile {
     /// Throwables made, by class, `walk` where it only served to look at a stack and was never thrown (else empty), and place.
     pub throwables: Sums,
-    /// The same by class and `walk` alone, every group of them; absent in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thrown: Option<Sums>,
+    /// The same by class and `walk` alone, every group of them.
+    pub thrown: Sums,
     /// Compilations by method; their amount is seconds.
     pub compiled: Sums,
     /// Compilations that failed, by reason; their amount is seconds spent in vain.
     pub failed: Sums,
-    /// Compiled code that was given up, by reason, every group of it; in older records the largest by reason and method.
+    /// Compiled code that was given up, by reason, every group of it.
     pub deoptimizations: Sums,
     /// Samples of allocation by class and place; their amount is bytes, an estimate.
     pub allocations: Sums,
     /// Waits for a lock that another thread held, by the lock's class and place; their amount is seconds.
     pub locks: Sums,
-    /// Samples of running threads by method at the top; in older records by the nearest Ruby method as well.
+    /// Samples of running threads by method at the top.
     pub stack_samples: Sums,
-    /// Those with a Ruby method, by the one nearest to the top; absent in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ruby_methods: Option<Sums>,
+    /// Those with a Ruby method, by the one nearest to the top.
+    pub ruby_methods: Sums,
     /// The same samples by the package at the top, `compiled Ruby` where JRuby compiled the method.
     pub packages: Sums,
     /// Garbage collections by the collector's name; their amount is seconds in which all stood still.
@@ -190,15 +188,9 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Throwables of a kind: all of them, from however many places; in older records those of the largest groups.
+    /// Throwables of a kind: all of them, from however many places.
     pub fn throwables_of(&self, kind: ThrowableKind) -> u64 {
-        let groups = &self.thrown.as_ref().unwrap_or(&self.throwables).top;
-        groups.iter().filter(|sum| ThrowableKind::of(sum) == kind).map(|sum| sum.count).sum()
-    }
-
-    /// Samples by nearest Ruby method, the last part of each key; empty where there is none.
-    pub fn ruby_methods(&self) -> &Sums {
-        self.ruby_methods.as_ref().unwrap_or(&self.stack_samples)
+        self.thrown.top.iter().filter(|sum| ThrowableKind::of(sum) == kind).map(|sum| sum.count).sum()
     }
 }
 

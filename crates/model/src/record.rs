@@ -218,7 +218,7 @@ pub struct LaunchFacts {
     pub varied: Vec<LiveOptions>,
     /// Port it listens on.
     pub port: u16,
-    /// Logical processors that both it and the client may run on; absent in records of versions that did not look.
+    /// Logical processors that both it and the client may run on; absent where it could not be found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_cpus: Option<u32>,
     /// Seconds from launch to the first good answer, asked for every [`READY_POLL`].

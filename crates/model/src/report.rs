@@ -193,7 +193,6 @@ pub struct Measurement {
     /// Client CPU per request, µs; absent when no request ended.
     pub client_cpu_per_request: Option<f64>,
     /// What the server's time went into, as far as it could be seen.
-    #[serde(default)]
     pub server: ServerTime,
 }
 
@@ -201,10 +200,8 @@ pub struct Measurement {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTime {
     /// Cores that the server used: its CPU time by the length of the load.
-    #[serde(default)]
     pub cores: Option<f64>,
     /// How busy that logical processor of the host was that was busiest, whoever used it, 0..=1.
-    #[serde(default)]
     pub busiest_core: Option<f64>,
     /// CPU time of the study's services, such as a database, per good answer, µs; no part of [`Measurement::cpu_per_request`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,37 +209,28 @@ pub struct ServerTime {
     /// CPU time in the kernel per good answer, µs; part of [`Measurement::cpu_per_request`].
     pub system_cpu_per_request: Option<f64>,
     /// How often its threads left a core of their own accord, to wait for something, per good answer.
-    #[serde(default)]
     pub waits_per_request: Option<f64>,
     /// How often the kernel took a core from its threads, per good answer.
-    #[serde(default)]
     pub preemptions_per_request: Option<f64>,
     /// Part of the time that the JVM was paused for garbage collection, 0..=1.
     pub gc_share: Option<f64>,
     /// Part of the time that all threads of the JVM were stopped, for collections or anything else, 0..=1.
-    #[serde(default)]
     pub safepoint_share: Option<f64>,
     /// Classes that the JVM loaded meanwhile.
-    #[serde(default)]
     pub classes_loaded: Option<f64>,
     /// Time of the JVM's compiler threads per good answer, µs.
     pub jit_per_request: Option<f64>,
     /// Allocated by the JVM per good answer, bytes, as its collections show it.
     pub allocated_per_request: Option<f64>,
     /// Ruby exceptions per good answer, as JRuby counts them.
-    #[serde(default)]
     pub exceptions_per_request: Option<f64>,
     /// Methods and blocks that JRuby's compiler compiled meanwhile.
-    #[serde(default)]
     pub jruby_compiled: Option<f64>,
     /// Collections of MRI's collector per good answer.
-    #[serde(default)]
     pub collections_per_request: Option<f64>,
     /// Their time per good answer, µs.
-    #[serde(default)]
     pub collecting_per_request: Option<f64>,
     /// Objects that MRI allocated per good answer.
-    #[serde(default)]
     pub objects_per_request: Option<f64>,
 }
 
@@ -391,7 +379,7 @@ pub struct Reproduce {
     pub command: String,
     /// The study file's text.
     pub study: String,
-    /// The command that goes on with a run that has not come to its end. The analysis leaves it out: it takes the store's path.
+    /// The command that goes on with a run that has not come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! What was seen during about one second.
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -137,6 +138,15 @@ impl Tally {
     }
 }
 
+impl<'a> Sum<&'a Self> for Tally {
+    fn sum<I: Iterator<Item = &'a Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), |mut whole, tally| {
+            whole.merge(tally);
+            whole
+        })
+    }
+}
+
 /// What the server's whole process tree used during a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUse {
@@ -197,6 +207,12 @@ impl OpenLoop {
         self.send_delay.merge(&other.send_delay);
         self.backlog += other.backlog;
     }
+
+    /// Adds what was seen after it: the backlog is a length, which does not add up over time.
+    pub fn append(&mut self, next: &Self) {
+        self.merge(next);
+        self.backlog = next.backlog;
+    }
 }
 
 /// What scenarios add to a sample.
@@ -255,7 +271,7 @@ impl StepUse {
 }
 
 /// The client's, the server's and the host's view of one span of time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Start, seconds of load since the load began: the time that a launch waits for its turn is not counted.
     pub start_s: f64,
@@ -298,6 +314,42 @@ impl Sample {
         self.open.as_ref().map_or(&self.service, |open| &open.response)
     }
 
+    /// Adds what another part of the load saw in the same time.
+    pub fn merge(&mut self, other: &Self) {
+        self.length_s = self.length_s.max(other.length_s);
+        if self.bins.len() < other.bins.len() {
+            self.bins.resize(other.bins.len(), 0);
+        }
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            *bin += more;
+        }
+        if let (Some(open), Some(other)) = (&mut self.open, &other.open) {
+            open.merge(other);
+        }
+        self.add(other);
+    }
+
+    /// Adds what was seen after it.
+    fn append(&mut self, next: &Self) {
+        self.length_s += next.length_s;
+        self.bins.extend(&next.bins);
+        if let (Some(open), Some(next)) = (&mut self.open, &next.open) {
+            open.append(next);
+        }
+        self.add(next);
+    }
+
+    /// Adds what adds up alike over parts of a load and over time.
+    fn add(&mut self, other: &Self) {
+        self.tally.merge(&other.tally);
+        self.service.merge(&other.service);
+        if let (Some(walked), Some(other)) = (&mut self.walked, &other.walked) {
+            walked.merge(other);
+        }
+        self.bytes += other.bytes;
+        self.client_cpu_s += other.client_cpu_s;
+    }
+
     /// Takes less memory from now on ([`Histogram::pack`]).
     pub fn pack(&mut self) {
         let open = self.open.iter_mut().flat_map(|open| [&mut open.response, &mut open.send_delay]);
@@ -321,37 +373,27 @@ pub fn seconds<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> f64 {
 
 /// How the requests of these samples ended, all together.
 pub fn tally<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Tally {
-    samples.into_iter().fold(Tally::default(), |mut whole, sample| {
-        whole.merge(&sample.tally);
-        whole
-    })
+    samples.into_iter().map(|sample| &sample.tally).sum()
 }
 
 /// These samples, which follow each other, as one; what was seen of server and host is left out. `None` of none.
 pub fn joined(samples: &[Sample]) -> Option<Sample> {
-    let first = samples.first()?;
-    Some(Sample {
-        start_s: first.start_s,
-        length_s: seconds(samples),
-        round: first.round,
-        tally: tally(samples),
-        bins: samples.iter().flat_map(|sample| sample.bins.iter().copied()).collect(),
-        service: service(samples),
-        open: open(samples),
-        walked: walked(samples),
-        bytes: samples.iter().map(|sample| sample.bytes).sum(),
-        client_cpu_s: samples.iter().map(|sample| sample.client_cpu_s).sum(),
-        server: None,
-        host: None,
-    })
+    let (first, rest) = samples.split_first()?;
+    let whole = Sample { server: None, host: None, ..first.clone() };
+    Some(rest.iter().fold(whole, |mut whole, sample| {
+        whole.append(sample);
+        whole
+    }))
 }
 
 /// Service time of the good answers of all of these samples.
-pub fn service(samples: &[Sample]) -> Histogram {
-    samples.iter().fold(Histogram::new(), |mut whole, sample| {
-        whole.merge(&sample.service);
-        whole
-    })
+pub fn service<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Histogram {
+    samples.into_iter().map(|sample| &sample.service).sum()
+}
+
+/// What users waited for the good answers of all of these samples ([`Sample::latency`]).
+pub fn latency<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Histogram {
+    samples.into_iter().map(Sample::latency).sum()
 }
 
 /// What an open loop adds to all of these samples, its backlog being that of the end; `None` in a closed loop.
@@ -359,8 +401,8 @@ pub fn open(samples: &[Sample]) -> Option<OpenLoop> {
     let mut parts = samples.iter().filter_map(|sample| sample.open.as_ref());
     let first = parts.next()?.clone();
     Some(parts.fold(first, |mut whole, part| {
-        whole.merge(part);
-        OpenLoop { backlog: part.backlog, ..whole }
+        whole.append(part);
+        whole
     }))
 }
 
@@ -400,11 +442,11 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_that_names_nothing_malformed_is_stored_as_it_always_was() {
-        let old = r#"{"good":1,"failures":{"malformed":2,"closed":1},"statuses":{"200":1},"body_length":null}"#;
-        let tally: Tally = serde_json::from_str(old).unwrap();
+    fn a_tally_that_names_nothing_malformed_is_stored_without_it() {
+        let stored = r#"{"good":1,"failures":{"malformed":2,"closed":1},"statuses":{"200":1},"body_length":null}"#;
+        let tally: Tally = serde_json::from_str(stored).unwrap();
         assert_eq!((tally.failed(), tally.malformed.len()), (3, 0));
-        assert_eq!(serde_json::to_string(&tally).unwrap(), old);
+        assert_eq!(serde_json::to_string(&tally).unwrap(), stored);
 
         let named = Tally { malformed: [(Malformed::CutBody, 1), (Malformed::DifferentLengths, 2)].into(), ..tally };
         let text = serde_json::to_string(&named).unwrap();
@@ -413,21 +455,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_without_an_open_loop_is_stored_as_it_always_was() {
-        let closed = Sample {
-            start_s: 0.0,
-            round: 0,
-            length_s: 1.0,
-            tally: Tally::default(),
-            bins: vec![0; 10],
-            service: Histogram::new(),
-            open: None,
-            walked: None,
-            bytes: 0,
-            client_cpu_s: 0.0,
-            server: None,
-            host: None,
-        };
+    fn a_sample_without_an_open_loop_is_stored_without_it() {
+        let closed = Sample { length_s: 1.0, bins: vec![0; 10], ..Sample::default() };
         let text = serde_json::to_string(&closed).unwrap();
         assert!(!text.contains("\"open\"") && !text.contains("\"walked\""), "{text}");
         assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), closed);
@@ -440,7 +469,6 @@ mod tests {
         let text = serde_json::to_string(&sample).unwrap();
         assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), sample);
 
-        // The backlog is a length, which does not add up over time.
         let later = Sample { start_s: 1.0, length_s: 0.5, ..sample.clone() };
         let joined = joined(&[sample, later]).unwrap();
         assert_eq!((joined.start_s, joined.length_s, joined.bins.len()), (0.0, 1.5, 20));

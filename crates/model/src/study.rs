@@ -424,7 +424,6 @@ pub struct Decide {
     /// Region of practical equivalence, a fraction: 0.02 means that differences below 2 % do not matter.
     pub rope: f64,
     /// The difference that the study cares to find, a fraction: it says how many blocks that takes, and decides nothing.
-    #[serde(default = "usual_detect")]
     pub detect: f64,
     /// The time that a run may take where the command line says nothing; as it comes where this says nothing either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -451,10 +450,6 @@ impl fmt::Display for Secondary {
             None => self.metric.fmt(f),
         }
     }
-}
-
-fn usual_detect() -> f64 {
-    Decide::DETECT
 }
 
 impl Decide {

@@ -155,6 +155,15 @@ pub fn minutes(time: Duration) -> String {
     }
 }
 
+/// A time as a schedule says it: nothing rounded but hundredths of a second: `90 s`, `2 min`, `1.5 s`.
+pub fn exactly(time: Duration) -> String {
+    match time.as_secs() {
+        _ if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
+        seconds @ 120.. if seconds % 60 == 0 => minutes(time),
+        seconds => format!("{seconds} s"),
+    }
+}
+
 /// An amount of memory: `512 MiB`.
 pub fn bytes(n: f64) -> String {
     const UNITS: [&str; 5] = [" B", " KiB", " MiB", " GiB", " TiB"];
@@ -217,6 +226,14 @@ fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schedules_round_nothing_away() {
+        assert_eq!(
+            [1_500, 90_000, 120_000, 150_000].map(|ms| exactly(Duration::from_millis(ms))),
+            ["1.5 s", "90 s", "2 min", "150 s"]
+        );
+    }
 
     #[test]
     fn the_last_words_of_a_log_say_something() {

@@ -77,7 +77,6 @@ pub struct Effect {
     pub high: f64,
     /// How far from the estimate the interval reaches at least, on either side: what is counted is known no more finely, whatever the
     /// number of blocks. 0 where nothing is counted.
-    #[serde(default)]
     pub resolution: f64,
     /// Blocks it rests on.
     pub blocks: u32,

@@ -1,4 +1,4 @@
-//! Renderers of a finished [`model::Report`]: terminal, Markdown, HTML, CSV, XLSX, JSON.
+//! Renderers of a finished [`model::Report`]: terminal, Markdown, HTML, CSV, XLSX, JSON. Beside it of plans, stored runs, loads and hosts.
 //!
 //! They only render: every number and every judgement is in the report already.
 //!
@@ -18,8 +18,10 @@ mod load;
 mod markdown;
 mod markup;
 mod number;
+mod plan;
 mod rows;
 mod sheets;
+mod stored;
 mod tables;
 mod terminal;
 mod words;
@@ -31,6 +33,8 @@ pub use crate::html::html;
 pub use crate::json::{json, schema};
 pub use crate::load::{load, load_csv, load_hgrm, load_json};
 pub use crate::markdown::markdown;
+pub use crate::plan::{no_time_for_profiling, plan};
+pub use crate::stored::{runs, trials};
 pub use crate::terminal::{Style, terminal};
 pub use crate::xlsx::xlsx;
 

@@ -186,7 +186,7 @@ fn throwables_of_many_places_are_all_counted() {
     ask(running.address(), EACH);
     let Recording::Jfr { profile, .. } = recorder.end() else { panic!("no recording") };
 
-    let thrown = profile.thrown.as_ref().unwrap();
+    let thrown = &profile.thrown;
     let gone = thrown.top.iter().find(|sum| sum.key[0] == "Server$Gone").unwrap();
     assert_eq!(gone.count, PLACES * EACH, "{thrown:#?}");
     assert!(profile.throwables_of(ThrowableKind::Java) >= gone.count, "{thrown:#?}");

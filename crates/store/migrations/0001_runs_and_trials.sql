@@ -3,7 +3,7 @@ CREATE TABLE run (
     name              TEXT NOT NULL PRIMARY KEY,
     version           TEXT NOT NULL,
     started           TEXT NOT NULL,
-    status            TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted', 'stopped')),
+    status            TEXT NOT NULL CHECK (status IN ('running', 'finished', 'interrupted')),
     mode              TEXT NOT NULL CHECK (mode IN ('full', 'quick')),
     study_name        TEXT NOT NULL,
     study             TEXT NOT NULL,

@@ -10,8 +10,9 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use model::{Mode, Plan, ProfilingRun, ProfilingSkipped, Study, StudyRecord, TrialRecord, WarmUpLength};
-use serde::Serialize;
+use model::{
+    Mode, Plan, ProfilingRun, ProfilingSkipped, RunSummary, Status, Study, StudyRecord, TrialRecord, WarmUpLength,
+};
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Row, SqliteConnection};
@@ -31,50 +32,6 @@ pub struct Store {
 
 /// What names the run that began last.
 pub const LATEST: &str = "latest";
-
-/// How far a run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Under way.
-    Running,
-    /// It came to its end, decided or not.
-    Finished,
-    /// It was interrupted, or its process died without a word, and it can be resumed.
-    Interrupted,
-}
-
-impl Status {
-    const ALL: [Self; 3] = [Self::Running, Self::Finished, Self::Interrupted];
-
-    /// The word used in lists and in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
-
-/// A run as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RunSummary {
-    /// Its name.
-    pub run: String,
-    /// The study's name.
-    pub study: String,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// How far it has come.
-    pub status: Status,
-    /// Full or quick.
-    pub mode: Mode,
-    /// Version of bakeoff that measured.
-    pub version: String,
-    /// Trials that ended, those of the pilot among them.
-    pub trials: u64,
-}
 
 impl Store {
     /// Where the store is unless one is named: `$XDG_DATA_HOME/bakeoff/store.db`, else `~/.local/share/bakeoff/store.db`.
@@ -429,8 +386,10 @@ fn summary(row: &SqliteRow) -> RunSummary {
         run: row.get("name"),
         study: row.get("study_name"),
         started: row.get("started"),
-        // The store admits one word more, which nothing writes.
-        status: Status::ALL.into_iter().find(|known| known.name() == status).unwrap_or(Status::Finished),
+        status: [Status::Running, Status::Finished]
+            .into_iter()
+            .find(|known| known.name() == status)
+            .unwrap_or(Status::Interrupted),
         mode: if mode == mode_name(Mode::Quick) { Mode::Quick } else { Mode::Full },
         version: row.get("version"),
         trials: row.get::<i64, _>("trials") as u64,

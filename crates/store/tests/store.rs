@@ -10,9 +10,9 @@ use std::{fs, slice, thread};
 
 use common::{run, trial};
 use model::profiling::{Recording, Seen};
-use model::{Outcome, ProfilingRun, ProfilingSkipped, WarmUpLength};
+use model::{Outcome, ProfilingRun, ProfilingSkipped, Status, WarmUpLength};
 use needs::Need;
-use store::{LATEST, Status, Store, StoreError};
+use store::{LATEST, Store, StoreError};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {

@@ -55,12 +55,10 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
 
 /// The 99th percentile of an open loop's own send delay, µs, where it is too much: above 1 ms, and above a twentieth of the
 /// median response time.
-fn late<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<u64> {
-    let (mut send_delay, mut response) = (Histogram::new(), Histogram::new());
-    for open in samples.filter_map(|sample| sample.open.as_ref()) {
-        send_delay.merge(&open.send_delay);
-        response.merge(&open.response);
-    }
+fn late<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Option<u64> {
+    let open = samples.filter_map(|sample| sample.open.as_ref());
+    let (send_delay, response): (Histogram, Histogram) =
+        (open.clone().map(|open| &open.send_delay).sum(), open.map(|open| &open.response).sum());
     let late = send_delay.supported_quantile(0.99)?;
     (late as f64 > LATE_US.max(LATE_SHARE * response.quantile(0.5) as f64)).then_some(late)
 }

@@ -176,11 +176,7 @@ fn unmet(record: &StudyRecord, variant: VariantIndex) -> Option<Finding> {
 
 /// Counts of one cell over the launches of a variant that ended well; what a launch that failed leaves is `trial-failed`'s.
 fn total(record: &StudyRecord, variant: VariantIndex, cell: usize) -> Tally {
-    let mut sum = Tally::default();
-    for of_launch in measured(record, variant, cell) {
-        sum.merge(&sample::tally(of_launch.whole()));
-    }
-    sum
+    sample::tally(measured(record, variant, cell).into_iter().flat_map(CellRecord::whole))
 }
 
 #[cfg(test)]

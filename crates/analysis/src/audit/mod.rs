@@ -229,17 +229,12 @@ pub(crate) mod testing {
             (0..rate).for_each(|_| service.record(5_000));
             model::Sample {
                 start_s: f64::from(second),
-                round: 0,
                 length_s: 1.0,
                 tally: model::Tally { good: rate.into(), ..model::Tally::default() },
                 bins: vec![rate / 10; 10],
                 service,
-                open: None,
-                walked: None,
-                bytes: 0,
                 client_cpu_s: 0.1,
-                server: None,
-                host: None,
+                ..model::Sample::default()
             }
         };
         LoadRecord {

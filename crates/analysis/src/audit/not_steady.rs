@@ -184,7 +184,8 @@ mod tests {
         record.study.decide.primary = Metric::WarmUpTime;
         assert_eq!(found(rule, &record), []);
         let verdict = |record: &StudyRecord| {
-            let judgement = crate::analyse(&crate::assess(record, &crate::Boundaries::standard())).judgements.remove(0);
+            let judgement =
+                crate::analyse(&crate::assess(record, &crate::Boundaries::standard()), None).judgements.remove(0);
             (judgement.verdict.word(), judgement.sentence)
         };
         let (word, sentence) = verdict(&record);

@@ -224,12 +224,7 @@ fn under_load(record: &StudyRecord, variant: VariantIndex, part: Part) -> Vec<Di
 fn in_cell(record: &StudyRecord, variant: VariantIndex, cell: usize, part: Part) -> Vec<Difference> {
     let tallies = |variant| -> Vec<_> {
         let cells = measured(record, variant, cell).into_iter();
-        let whole = |cell: &CellRecord| {
-            cell.samples.iter().filter_map(|sample| part.tally(sample)).fold(Tally::default(), |mut whole, tally| {
-                whole.merge(tally);
-                whole
-            })
-        };
+        let whole = |cell: &CellRecord| cell.samples.iter().filter_map(|sample| part.tally(sample)).sum::<Tally>();
         cells.map(whole).filter(|tally| !tally.statuses.is_empty()).collect()
     };
     let sides = [tallies(BASELINE), tallies(variant)];

@@ -341,12 +341,7 @@ mod tests {
     fn a_default_is_that_of_the_pair() {
         let mut record = fixture::record(5, 0.0);
         let factors = [("memory", ["small", "large"]), ("threads", ["any", "two"])];
-        record.study.factors = factors
-            .map(|(name, levels)| model::study::Factor {
-                name: name.to_owned(),
-                levels: levels.map(str::to_owned).to_vec(),
-            })
-            .to_vec();
+        record.study.factors = factors.map(|(name, levels)| model::testing::factor(name, &levels)).to_vec();
         let [off, _] = &record.study.variants[..] else { panic!("two variants") };
         let requested = |factor: &str, option: &str| RequestedSetting::new(factor, jvm::given(option));
         let variants: Vec<_> = [("small", "any"), ("small", "two"), ("large", "any"), ("large", "two")]

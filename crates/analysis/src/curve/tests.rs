@@ -242,7 +242,7 @@ fn quick(rate: impl Fn(usize, f64) -> f64) -> StudyRecord {
 #[test]
 fn a_quick_run_answers_for_its_phase_only() {
     let judged = |record: &StudyRecord| {
-        let report = crate::analyse(&crate::assess(record, &Boundaries::for_study(record)));
+        let report = crate::analyse(&crate::assess(record, &Boundaries::for_study(record)), None);
         let reads = report.comparisons[0].interpretation;
         (report.judgements[0].verdict.word(), reads, report.judgements[0].sentence.clone())
     };

@@ -93,7 +93,7 @@ impl<'a> Watched<'a> {
                 by: Sampler::Jfr,
                 packages: Some(&profile.packages),
                 methods: &profile.stack_samples,
-                ruby_methods: profile.ruby_methods(),
+                ruby_methods: &profile.ruby_methods,
             },
             Recording::Stackprof { stack_samples, .. } => Sampled {
                 by: Sampler::Stackprof,
@@ -415,6 +415,7 @@ mod tests {
                 (&["java.lang.Exception", "walk", "page (app:4)"], 25_000, 0.0),
                 (&["org.jruby.ir.runtime.IRBreakJump", "", "page (app:5)"], 10, 0.0),
             ]);
+            profile.thrown = profile.throwables.clone();
         });
         let why = why(&record, &[]).unwrap();
         let explanation = &why.explanations[0];
@@ -444,7 +445,7 @@ mod tests {
         let record = record(fixture::profiling_run(1, 10_000, 100.0), |profile| {
             profile.throwables =
                 fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 5_000, 0.0)]);
-            profile.thrown = Some(fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", ""], 20_000, 0.0)]));
+            profile.thrown = fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", ""], 20_000, 0.0)]);
         });
         let why = why(&record, &[]).unwrap();
         assert_eq!(
@@ -524,6 +525,7 @@ mod tests {
         profile.stack_samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);
         profile.throwables =
             fixture::sums(&[(&["org.jruby.exceptions.ArgumentError", "", "page (app:4)"], 25_000, 0.0)]);
+        profile.thrown = profile.throwables.clone();
         let why = why(&record, &[]).unwrap();
         let reported: Vec<_> =
             why.explanations[0].differences.iter().map(|reported| reported.sentence.as_str()).collect();

@@ -342,20 +342,7 @@ mod tests {
         let sample = |us: u64| {
             let mut service = Histogram::new();
             service.record(us);
-            Sample {
-                start_s: 0.0,
-                round: 0,
-                length_s: 1.0,
-                tally: Tally { good: 1, ..Tally::default() },
-                bins: vec![1],
-                service,
-                open: None,
-                walked: None,
-                bytes: 0,
-                client_cpu_s: 0.0,
-                server: None,
-                host: None,
-            }
+            Sample { length_s: 1.0, tally: Tally { good: 1, ..Tally::default() }, service, ..Sample::default() }
         };
         assert_eq!(sparkline(&[1, 500, 1_000].into()), "▁▄█");
         assert_eq!(now(&sample(1_500)), "1 s  1/s  p50 1.5 ms");

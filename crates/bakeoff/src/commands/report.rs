@@ -12,9 +12,9 @@ use crate::output;
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<ExitCode> {
     let record = store.load(&typed.run)?;
-    let mut made = analysis::analyse(&analysis::assess(&record, &Boundaries::for_study(&record)));
     let file = record.study.dir.join(&record.study.file);
-    made.reproduce.goes_on = goes_on(store, cli, &record, &file, None)?;
+    let goes_on = goes_on(store, cli, &record, &file, None)?;
+    let made = analysis::analyse(&analysis::assess(&record, &Boundaries::for_study(&record)), goes_on);
     let format = &typed.format;
     if let Some(path) = &format.html {
         output::write(path, report::html(&made))?;

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Context as _, IntoDiagnostic as _};
-use model::{Study, StudyRecord};
+use model::{RunSummary, Status, Study, StudyRecord};
 use server::Launcher;
-use store::{RunSummary, Status, Store, StoreError};
+use store::{Store, StoreError};
 
 use crate::cli::{self, Cli};
-use crate::commands::check::planned;
 use crate::conduct::{Conductor, Ending};
 use crate::exit::{self, UsageError};
+use crate::planned::planned;
 use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
@@ -55,8 +55,8 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
     let boundaries = Boundaries::for_study(&record);
-    let mut made = analysis::analyse(&analysis::assess(&record, &boundaries));
-    made.reproduce.goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.profile())?;
+    let goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.profile())?;
+    let made = analysis::analyse(&analysis::assess(&record, &boundaries), goes_on);
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
     // What was found out is shown even where the file cannot be written.
     if typed.json {

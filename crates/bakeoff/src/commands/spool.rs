@@ -43,17 +43,12 @@ mod tests {
             (1..100).for_each(|us| service.record(us * u64::from(second + 1)));
             Sample {
                 start_s: f64::from(second),
-                round: 0,
                 length_s: 1.0,
                 tally: Tally { good: 99, ..Tally::default() },
                 bins: vec![9; 10],
                 service,
-                open: None,
-                walked: None,
-                bytes: 0,
                 client_cpu_s: 0.1 + 0.2,
-                server: None,
-                host: None,
+                ..Sample::default()
             }
         };
         let samples: Vec<Sample> = (0..3).map(sample).collect();

@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 use analysis::{Assessment, Boundaries, Next};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::text;
-use model::{Block, Launches, ProfilingSkipped, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex};
+use model::{Block, Launches, ProfilingSkipped, Status, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 use server::{LaunchError, Launcher, PlaceholderError, SuperviseError};
-use store::{Status, Store};
+use store::Store;
 use thiserror::Error;
 
 pub use event::{Event, Relay, Silent, Watcher};

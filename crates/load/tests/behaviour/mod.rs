@@ -12,9 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use knownserver::{Delay, ErrorBurst, ExitAfter, Fault, KnownServer, Route, Script, Stall};
-use load::{
-    FetchError, Flow, LengthRule, Load, LoadError, OpenSummary, PreparedRequest, Stop, Summary, Target, WireError,
-};
+use load::{FetchError, Flow, LengthRule, Load, LoadError, PreparedRequest, Stop, Summary, Target, WireError};
+use model::sample::OpenLoop;
 use model::study::{Expect, Request};
 use model::{Arrivals, BodyLength, Failure, Malformed, Profile, Sample, Spacing, Stage, Step, Think};
 
@@ -53,7 +52,7 @@ fn run_seeing(load: &Load) -> (Summary, Vec<Sample>) {
     (summary.unwrap(), samples)
 }
 
-fn open(summary: &Summary) -> &OpenSummary {
+fn open(summary: &Summary) -> &OpenLoop {
     summary.open.as_ref().unwrap()
 }
 
@@ -373,7 +372,7 @@ fn an_open_loop_agrees_with_the_server_to_the_request() {
         let (summary, samples) = run_seeing(&Load { threads, ..load });
         assert_eq!((summary.tally.good, summary.tally.failed()), (count, 0));
         let open = open(&summary);
-        assert_eq!((open.due, open.unanswered), (count, 0));
+        assert_eq!((open.due, summary.unanswered()), (count, 0));
         assert_eq!((summary.service.count(), open.response.count()), (count, count));
         assert!(open.send_delay.count() <= count);
         assert!([0.0, 0.5, 1.0].iter().all(|q| open.response.quantile(*q) >= summary.service.quantile(*q)));
@@ -391,7 +390,7 @@ fn a_timed_open_loop_counts_all_that_was_due() {
     let (summary, samples) = run_seeing(&Load { threads: 3, ..load });
     let open = open(&summary);
     assert_eq!(open.due, 1_250);
-    assert_eq!(summary.tally.ended() + open.unanswered, 1_250);
+    assert_eq!(summary.tally.ended() + summary.unanswered(), 1_250);
     assert!((summary.tally.ended()..=1_250).contains(&server.record().received));
     assert!((summary.elapsed_s - 1.25).abs() < 1e-9);
     let due: Vec<u64> = samples.iter().map(|sample| sample.open.as_ref().unwrap().due).collect();
@@ -404,7 +403,7 @@ fn what_is_due_and_never_answered_is_not_hidden() {
     let load = open_load_of(server.addr(), 2, 100.0, Stop::After(Duration::from_millis(300)));
     let (summary, samples) = run_seeing(&load);
     let open = open(&summary);
-    assert_eq!((summary.tally.ended(), open.due, open.unanswered), (0, 30, 30));
+    assert_eq!((summary.tally.ended(), open.due, summary.unanswered()), (0, 30, 30));
     assert_eq!(open.response.count(), 0);
     // Two of them are in flight.
     assert_eq!(samples.last().unwrap().open.as_ref().unwrap().backlog, 28);
@@ -418,7 +417,7 @@ fn a_stall_is_in_the_response_time_of_all_that_was_due_in_it() {
     let server = KnownServer::start(Script { stalls: vec![stall], ..Script::default() }).unwrap();
     let (summary, samples) = run_seeing(&open_load_of(server.addr(), 10, RATE.into(), Stop::Count((3 * RATE).into())));
     let open = open(&summary);
-    assert_eq!((summary.tally.good, open.response.count(), open.unanswered), (3_000, 3_000, 0));
+    assert_eq!((summary.tally.good, open.response.count(), summary.unanswered()), (3_000, 3_000, 0));
     let per_second: Vec<u64> = samples.iter().map(|sample| sample.open.as_ref().unwrap().due).take(3).collect();
     assert_eq!(per_second, [1_000; 3]);
     assert!(samples.iter().any(|sample| sample.open.as_ref().unwrap().backlog > 0));
@@ -445,7 +444,7 @@ fn poisson_arrivals_are_those_of_the_schedule_whatever_the_threads() {
         let arrivals = Arrivals::Open(profile.clone());
         let summary = run(&Load { arrivals, threads, seed: 9, ..load_of(server.addr(), 9, stop) });
         assert_eq!(open(&summary).due, due);
-        assert_eq!(summary.tally.ended() + open(&summary).unanswered, due);
+        assert_eq!(summary.tally.ended() + summary.unanswered(), due);
     }
 }
 
@@ -453,7 +452,7 @@ fn poisson_arrivals_are_those_of_the_schedule_whatever_the_threads() {
 fn an_open_loop_goes_on_without_connections() {
     let summary = run(&open_load_of(refusing(), 3, 1_000.0, Stop::Count(12)));
     assert_eq!(summary.tally.failures, [(Failure::Connect, 12)].into());
-    assert_eq!((open(&summary).due, open(&summary).unanswered), (12, 0));
+    assert_eq!((open(&summary).due, summary.unanswered()), (12, 0));
     assert_eq!((summary.service.count(), open(&summary).response.count(), summary.connections_opened), (0, 0, 0));
 }
 

@@ -56,7 +56,7 @@ pub enum Exit {
 
 impl Exit {
     /// Whether it returned 0.
-    pub fn is_success(self) -> bool {
+    pub(crate) fn is_success(self) -> bool {
         self == Self::Code(0)
     }
 
