@@ -38,6 +38,7 @@ mod backend;
 mod connection;
 mod content;
 mod engine;
+mod error;
 mod expected;
 mod fetch;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -45,6 +46,8 @@ mod fetch;
 pub mod fuzzing;
 mod http2;
 mod merge;
+mod pattern;
+mod protocol;
 mod receive;
 mod recorder;
 mod request;
@@ -60,16 +63,17 @@ mod work;
 
 pub use arrivals::{Stop, users_at};
 pub use backend::best_backend;
+pub use error::LoadError;
 pub use expected::Expected;
 pub use fetch::{Answer, FetchError, fetch};
 pub use http2::Http2Error;
+pub use pattern::PatternError;
+pub use protocol::Protocol;
 pub use request::{LengthRule, PreparedRequest, RequestError};
-pub use run::{
-    Flow, Load, LoadError, OpenSummary, RequestSource, Summary, allow_connections, run, run_from, run_in_turns,
-};
-pub use scenario::{PatternError, Script, ScriptError, Seen, StepFailed};
+pub use run::{Load, OpenSummary, RequestSource, Summary, allow_connections, run, run_from, run_in_turns};
+pub use scenario::{Script, ScriptError, Seen, StepFailed};
 pub use schedule::{Starts, intended_starts};
-pub use target::{Address, Protocol, Target};
+pub use target::{Address, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};
-pub use turns::{SliceEnd, Turns};
+pub use turns::{Flow, SliceEnd, Turns};
 pub use wire::WireError;
