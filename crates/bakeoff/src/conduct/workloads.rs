@@ -105,7 +105,7 @@ impl Live<'_> {
         }
         let as_script = |(workload, prepared): (&Workload, &PreparedWorkload)| match prepared {
             PreparedWorkload::Request { request, expect, lengths, .. } => {
-                let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
+                let alone = request.as_scenarios(&workload.name, expect, *lengths);
                 script(&workload.name, &alone, &self.target)
             }
             PreparedWorkload::Scenarios(script) => Ok(script.clone()),
