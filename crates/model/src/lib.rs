@@ -52,7 +52,7 @@ pub use load::LoadRecord;
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
-pub use plan::{Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
+pub use plan::{BASELINE, Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
 pub use profiling::{ProfilingRun, ProfilingSkipped};
 pub use record::StudyRecord;
 pub use report::Report;

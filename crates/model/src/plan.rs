@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::Shape;
 use crate::study::{Launches, WarmUp, Workload};
 
-/// Index into [`crate::Study::variants`]; 0 is the baseline.
+/// Index into [`crate::Study::variants`].
 pub type VariantIndex = usize;
 /// Index into [`Plan::cells`].
 pub type CellIndex = usize;
+
+/// Index of the baseline among the variants.
+pub const BASELINE: VariantIndex = 0;
 
 /// The whole schedule, written down before anything runs. The same study, mode and seed give the same plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -113,6 +116,14 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Those of all workloads, in their order.
+    pub fn all(workloads: &[Workload]) -> Vec<Self> {
+        let of_workload = |(workload, asked): (usize, &Workload)| -> Vec<Self> {
+            asked.shapes.iter().map(|shape| Self { workload, shape: shape.clone() }).collect()
+        };
+        workloads.iter().enumerate().flat_map(of_workload).collect()
+    }
+
     /// The name of the cell in study files and reports: `pages@20`, `pages@300/s`, `pages@stages`.
     pub fn name(&self, workloads: &[Workload]) -> String {
         let workload = workloads.get(self.workload).map_or("?", |workload| workload.name.as_str());
