@@ -7,10 +7,10 @@ use model::study::{Expect, Request, Workload, WorkloadKind};
 use model::{AnswerSample, CellIndex, Phase, Scenarios};
 use server::Site;
 
-use super::launch::TrialError;
-use super::phases::Live;
+use super::answers;
+use super::error::{ConductError, TrialError};
+use super::live::Live;
 use super::shown::{PhaseResult, Shown};
-use super::{ConductError, answers};
 
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
