@@ -4,13 +4,10 @@ use std::cell::OnceCell;
 
 use model::{ChangedSeries, Effect, Finding, StudyRecord};
 
-use crate::audit;
-use crate::blocks::{self, BlockState};
+use crate::blocks::{self, BlockState, Fate};
 use crate::boundaries::Boundaries;
-use crate::compare::{BASELINE, Primary};
-use crate::next::{self, Next, Stop};
-use crate::regimes;
 use crate::sequential::Decision;
+use crate::step::Next;
 
 /// A record with its blocks' fates and what follows from them. What takes long, or is seldom asked for, is worked out when it is first
 /// asked for.
@@ -22,10 +19,14 @@ pub struct Assessment<'a> {
     pub(crate) boundaries: &'a Boundaries,
     /// The measured blocks, and which of them are used.
     pub(crate) blocks: Vec<BlockState>,
-    settled: OnceCell<Vec<Option<(Effect, Decision)>>>,
-    lasting: OnceCell<Vec<Finding>>,
-    next: OnceCell<Next>,
-    changed: OnceCell<Vec<ChangedSeries>>,
+    /// Filled by [`settled`](crate::compare::settled).
+    pub(crate) settled: OnceCell<Vec<Option<(Effect, Decision)>>>,
+    /// Filled by [`lasting`](crate::audit::lasting).
+    pub(crate) lasting: OnceCell<Vec<Finding>>,
+    /// Filled by [`next_step`](crate::next_step).
+    pub(crate) next: OnceCell<Next>,
+    /// Filled by [`changed`](crate::regimes::changed).
+    pub(crate) changed: OnceCell<Vec<ChangedSeries>>,
 }
 
 /// Assesses a record, finished or not, by the boundaries of its study.
@@ -46,36 +47,10 @@ impl Assessment<'_> {
     pub(crate) fn used(&self) -> usize {
         blocks::used(&self.blocks).count()
     }
+}
 
-    /// Where the study stands for each variant but the baseline: the first look that decided, else the latest; `None` before the
-    /// first look.
-    pub(crate) fn settled(&self) -> &[Option<(Effect, Decision)>] {
-        self.settled.get_or_init(|| {
-            let primary = Primary::of(self.record);
-            (BASELINE + 1..self.record.study.variants.len()).map(|variant| primary.settle(self, variant)).collect()
-        })
-    }
-
-    /// The findings that no further block would lift.
-    pub(crate) fn lasting(&self) -> &[Finding] {
-        self.lasting.get_or_init(|| audit::lasting(self))
-    }
-
-    /// The launches whose speed changed while it was measured.
-    pub(crate) fn changed(&self) -> &[ChangedSeries] {
-        self.changed.get_or_init(|| regimes::changed(self.record))
-    }
-
-    /// What to do next.
-    pub(crate) fn next(&self) -> &Next {
-        self.next.get_or_init(|| next::decide(self))
-    }
-
-    /// Why the run has ended for good, so that resuming it would add nothing; `None` while it may go on.
-    pub(crate) fn end(&self) -> Option<&Stop> {
-        match self.next() {
-            Next::Stop(stop) => Some(stop),
-            Next::Run(_) | Next::FixWarmUpLength(_) | Next::FixHorizon(_) => None,
-        }
-    }
+/// The blocks that were excluded so far: their indices in the plan, and what disturbed each.
+pub fn excluded(assessment: &Assessment) -> Vec<(u32, String)> {
+    let excluded = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded);
+    excluded.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }

@@ -20,8 +20,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{HostUse, Launches, NoisyNeighbour, Outcome, Sample, StudyRecord, TrialKey, TrialRecord, VariantIndex};
 
-use crate::assess::Assessment;
-use crate::design::spare;
 use crate::robust;
 
 /// Departure of the canary's time from the run's median that is a disturbance, a fraction.
@@ -39,6 +37,8 @@ pub const PRESSURE_SHARE: f64 = 0.5;
 pub const PAUSED_S: f64 = 0.5;
 /// Robust standard deviations above the usual.
 const UNUSUAL: f64 = 3.0;
+/// Part of the blocks that may be excluded because the host was disturbed.
+const SPARE: f64 = 0.2;
 
 /// What became of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,11 @@ pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
     states.into_values().collect()
 }
 
+/// How many of so many blocks, and one at least, may be excluded.
+pub fn spare(blocks: u32) -> u32 {
+    (f64::from(blocks) * SPARE).ceil() as u32
+}
+
 /// How many blocks may be excluded up to this one.
 fn most_excluded(record: &StudyRecord, block: u32) -> u32 {
     spare(block + 1).min(record.plan.schedule.spare_blocks)
@@ -104,12 +109,6 @@ fn most_excluded(record: &StudyRecord, block: u32) -> u32 {
 /// Indices of the used blocks, in order.
 pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
     blocks.iter().filter(|block| block.fate == Fate::Used).map(|block| block.index)
-}
-
-/// The blocks that were excluded so far: their indices in the plan, and what disturbed each.
-pub fn excluded(assessment: &Assessment) -> Vec<(u32, String)> {
-    let excluded = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded);
-    excluded.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }
 
 /// The recorded trials of a run, found by block and variant.
@@ -311,7 +310,7 @@ mod tests {
     use crate::{Boundaries, assess, fixture};
 
     fn excluded_of(record: &StudyRecord) -> Vec<(u32, String)> {
-        excluded(&assess(record, &Boundaries::standard()))
+        crate::excluded(&assess(record, &Boundaries::standard()))
     }
 
     /// Trials of measured block `block` start at this index of a record with two pilot blocks of two trials.

@@ -9,10 +9,12 @@ use std::time::Duration;
 use model::study::{Decide, WarmUp};
 use model::{Cell, Launches, Mode, Schedule, Study, StudyRecord, text};
 
-use crate::design::{self, PILOT_BLOCKS};
+use crate::blocks::spare;
 use crate::pace::OVERHEAD_S;
 use crate::profiling;
 
+/// Blocks that find the warm-up length.
+pub(crate) const PILOT_BLOCKS: usize = 2;
 /// A pilot needs at least so much of a warm-up to find a launch steady, seconds.
 const LEAST_CAP_S: f64 = 60.0;
 /// No warm-up is made shorter than this in place of a pilot, seconds.
@@ -102,7 +104,7 @@ fn stated(study: &Study, mode: Mode, within: Duration) -> Schedule {
         measure: timing.measure,
         min_blocks: timing.min_blocks,
         max_blocks: timing.max_blocks,
-        spare_blocks: design::spare(timing.max_blocks),
+        spare_blocks: spare(timing.max_blocks),
         within,
         profiling: profiling::wants_profiling(study, mode),
     }
@@ -119,7 +121,7 @@ struct Needs {
 impl Needs {
     fn of(study: &Study, schedule: &Schedule) -> Self {
         Self {
-            cells: design::cells(study),
+            cells: Cell::all(&study.workloads),
             variants: study.variants.len() as f64,
             blocks: f64::from(schedule.min_blocks),
         }

@@ -2,7 +2,8 @@
 
 use model::study::{Secondary, WarmUp};
 use model::{
-    Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialRecord, VariantIndex,
+    BASELINE, Cell, CellIndex, Comparison, Effect, Interpretation, Metric, Polarity, Role, StudyRecord, TrialRecord,
+    VariantIndex,
 };
 
 use crate::assess::Assessment;
@@ -12,9 +13,6 @@ use crate::metrics::{self, Launches};
 use crate::quantity::Quantity;
 use crate::sequential::{self, Decision};
 use crate::{holm, robust};
-
-/// Index of the baseline among the variants.
-pub const BASELINE: VariantIndex = 0;
 
 /// Part of the used blocks in which a secondary metric has to have a number on both sides: those that lack it are seldom lacking by chance.
 const NEARLY_ALL: f64 = 0.9;
@@ -38,7 +36,7 @@ impl Primary {
     }
 
     /// Where the study stands for `variant`: the first look that decided, else the latest.
-    pub fn settle(&self, assessment: &Assessment, variant: VariantIndex) -> Option<(Effect, Decision)> {
+    fn settle(&self, assessment: &Assessment, variant: VariantIndex) -> Option<(Effect, Decision)> {
         let Assessment { record, boundaries, blocks, .. } = assessment;
         let reading = |trial: &TrialRecord| metrics::quantity(trial, self.metric, self.cell);
         self.read(&readings(&differences(record, blocks, variant, reading)), record, boundaries)
@@ -58,9 +56,19 @@ impl Primary {
     }
 }
 
+/// Where the study stands for each variant but the baseline: the first look that decided, else the latest; `None` before the
+/// first look.
+pub fn settled<'a>(assessment: &'a Assessment) -> &'a [Option<(Effect, Decision)>] {
+    assessment.settled.get_or_init(|| {
+        let primary = Primary::of(assessment.record);
+        let variants = BASELINE + 1..assessment.record.study.variants.len();
+        variants.map(|variant| primary.settle(assessment, variant)).collect()
+    })
+}
+
 /// The primary metric's interval so far, for each variant but the baseline; `None` before the first look.
 pub fn looks(assessment: &Assessment) -> Vec<Option<Effect>> {
-    assessment.settled().iter().map(|look| look.map(|(effect, _)| effect)).collect()
+    settled(assessment).iter().map(|look| look.map(|(effect, _)| effect)).collect()
 }
 
 /// Within-block differences ln(variant) − ln(baseline) of the used blocks, by block, at most as many as the plan allows.

@@ -10,11 +10,11 @@
 
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{BreakEven, CumulativeResponses, HORIZON_S, Lifetime, Overtaking, ResponsesRatio};
-use model::{Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, sample, text};
+use model::{BASELINE, Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, sample, text};
 
 use crate::blocks::{self, BlockState, Trials};
 use crate::boundaries::Boundaries;
-use crate::compare::{self, BASELINE, Primary};
+use crate::compare::{self, Primary};
 use crate::quantity::Quantity;
 use crate::sequential;
 use crate::{robust, warm_up};

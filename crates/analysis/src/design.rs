@@ -9,17 +9,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::budget::{self, NoRoom};
-
-/// Blocks that find the warm-up length.
-pub(crate) const PILOT_BLOCKS: usize = 2;
-/// Part of the blocks that may be excluded because the host was disturbed.
-pub(crate) const SPARE: f64 = 0.2;
-
-/// How many of so many blocks, and one at least, may be excluded.
-pub(crate) fn spare(blocks: u32) -> u32 {
-    (f64::from(blocks) * SPARE).ceil() as u32
-}
+use crate::budget::{self, NoRoom, PILOT_BLOCKS};
 
 /// How often an order of variants is used in two consecutive blocks. Where a launch resembles the one before by φ = 0.5, what such blocks and others add to the
 /// variance cancels for two variants; for more, and for a smaller φ, intervals are a little long, for a larger one a little short.
@@ -50,18 +40,8 @@ pub fn one_after_another(study: &Study, plan: &Plan, why: String) -> Plan {
     Plan { fallback: Some(why), ..within.unwrap_or(usual) }
 }
 
-/// The cells of a study, in its order.
-pub(crate) fn cells(study: &Study) -> Vec<Cell> {
-    study
-        .workloads
-        .iter()
-        .enumerate()
-        .flat_map(|(workload, w)| w.shapes.iter().map(move |shape| Cell { workload, shape: shape.clone() }))
-        .collect()
-}
-
 fn of_schedule(study: &Study, mode: Mode, seed: u64, schedule: Schedule) -> Plan {
-    let cells = cells(study);
+    let cells = Cell::all(&study.workloads);
     // Side by side the first block finds the warm-up's length by itself.
     let has_pilot = matches!(schedule.warm_up, WarmUp::Pilot { .. }) && study.launches == Launches::OneAfterAnother;
     let pilots = if has_pilot { PILOT_BLOCKS } else { 0 };

@@ -41,19 +41,20 @@ mod robust;
 mod scalability;
 pub mod sequential;
 mod steady;
+mod step;
 mod student;
 mod summary;
 mod verdict;
 mod warm_up;
+mod warming_up;
 mod way_out;
 mod why;
 
 #[cfg(test)]
 mod fixture;
 
-pub use assess::{Assessment, assess};
+pub use assess::{Assessment, assess, excluded};
 pub use audit::{RULES, Rule, audit_load};
-pub use blocks::excluded;
 pub use boundaries::Boundaries;
 pub use budget::{NoRoom, more_for_profiling};
 pub use changepoint::{Shift, shifts};
@@ -62,11 +63,12 @@ pub use compiling::Compiling;
 pub use design::{one_after_another, plan, plan_within, rounds};
 pub use factorial::aliases;
 pub use forecast::forecast;
-pub use next::{Next, Stop, next_step};
+pub use next::{missing_profiling_runs, next_step};
 pub use outlook::outlook;
-pub use pace::{block_time, has_profiling_room, profiling_runs_time, time_left};
-pub use profiling::{missing_profiling_runs, profiling_time, profiling_window, wants_profiling};
+pub use pace::{block_time, has_profiling_room, profiling_runs_time, profiling_time, time_left};
+pub use profiling::{profiling_window, wants_profiling};
 pub use ramp_up::ramp_up;
 pub use scalability::curves;
 pub use steady::{Second, Steadiness, Steady, warm_up_length};
+pub use step::{Next, Stop};
 pub use verdict::analyse;

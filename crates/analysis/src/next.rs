@@ -1,74 +1,39 @@
 //! What the conductor does next: a pure function of what is stored, so that resuming a run is the same as going on.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use model::study::WarmUp;
 use model::{
-    Effect, Finding, FindingId, Launches, Outcome, Severity, StudyRecord, TrialKey, TrialRecord, WarmUpLength,
+    Effect, Finding, Launches, Outcome, ProfilingSkipped, Severity, StudyRecord, TrialKey, TrialRecord, VariantIndex,
+    WarmUpLength,
 };
 
 use crate::assess::Assessment;
 use crate::audit;
+use crate::compare::settled;
 use crate::sequential::Decision;
+use crate::step::{HOPELESS, Next, Stop};
 use crate::{pace, steady};
-
-/// Launches of a variant that all fail, from the first, before it counts as hopeless.
-const HOPELESS: usize = 2;
-
-/// The next step of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Next {
-    /// Store this as [`StudyRecord::warm_up_length`].
-    FixWarmUpLength(WarmUpLength),
-    /// Store this as [`StudyRecord::horizon`].
-    FixHorizon(u32),
-    /// Run this trial of the plan and store its record.
-    Run(TrialKey),
-    /// The run is over.
-    Stop(Stop),
-}
-
-/// Why a run is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// Every variant's question is answered.
-    Decided,
-    /// All blocks that the plan allows were used or lost.
-    Exhausted,
-    /// A variant's first launches all failed: no block with it can ever count.
-    Hopeless {
-        /// The variant's name.
-        variant: String,
-    },
-    /// Findings that no further block would lift veto every verdict.
-    Vetoed {
-        /// Their rules.
-        findings: Vec<FindingId>,
-    },
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Decided => f.write_str("the question is answered"),
-            Self::Exhausted => f.write_str("all planned blocks have run"),
-            Self::Hopeless { variant } => write!(f, "the first {HOPELESS} launches of {variant} failed"),
-            Self::Vetoed { findings } => {
-                let names: Vec<&str> = findings.iter().map(FindingId::name).collect();
-                write!(f, "whatever the numbers say, the comparison is invalid: {}", names.join(", "))
-            }
-        }
-    }
-}
 
 /// What to do next, given what is stored so far.
 pub fn next_step(assessment: &Assessment) -> Next {
-    assessment.next().clone()
+    next(assessment).clone()
 }
 
-/// Works it out.
-pub fn decide(assessment: &Assessment) -> Next {
+/// The same, worked out once.
+fn next<'a>(assessment: &'a Assessment) -> &'a Next {
+    assessment.next.get_or_init(|| decide(assessment))
+}
+
+/// Why the run has ended for good, so that resuming it would add nothing; `None` while it may go on.
+pub fn end<'a>(assessment: &'a Assessment) -> Option<&'a Stop> {
+    match next(assessment) {
+        Next::Stop(stop) => Some(stop),
+        Next::Run(_) | Next::FixWarmUpLength(_) | Next::FixHorizon(_) => None,
+    }
+}
+
+fn decide(assessment: &Assessment) -> Next {
     let record = assessment.record;
     if let Some(variant) = hopeless(record) {
         return Next::Stop(Stop::Hopeless { variant });
@@ -82,7 +47,7 @@ pub fn decide(assessment: &Assessment) -> Next {
     let is_between_blocks = next.or_else(|| missing(&record.plan.blocks)).is_none_or(|key| key.position == 0);
     if is_between_blocks
         && !done.is_empty()
-        && let Some(stop) = veto(record, assessment.lasting())
+        && let Some(stop) = veto(record, audit::lasting(assessment))
     {
         return Next::Stop(stop);
     }
@@ -113,7 +78,7 @@ fn hopeless(record: &StudyRecord) -> Option<String> {
 }
 
 /// Those of these findings that are invalid, where they veto every verdict.
-pub fn veto(record: &StudyRecord, found: &[Finding]) -> Option<Stop> {
+fn veto(record: &StudyRecord, found: &[Finding]) -> Option<Stop> {
     let findings = audit::vetoing(found.iter().filter(|finding| finding.severity == Severity::Invalid));
     (audit::veto_all(record, found) && !findings.is_empty()).then_some(Stop::Vetoed { findings })
 }
@@ -132,13 +97,6 @@ fn first_whole(record: &StudyRecord) -> Option<u32> {
     let completed = |key| record.trials.iter().any(|trial| trial.key == key && trial.outcome == Outcome::Completed);
     let mut blocks = record.plan.blocks.iter().zip(0..);
     blocks.find(|(block, _)| block.trials.iter().all(|trial| completed(trial.key))).map(|(_, index)| index)
-}
-
-/// Whether no launch of the trial's block failed, as far as they have run; one after another that is not asked.
-pub fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
-    let of_block = |other: &&TrialRecord| (other.key.pilot, other.key.block) == (trial.key.pilot, trial.key.block);
-    record.plan.schedule.launches == Launches::OneAfterAnother
-        || record.trials.iter().filter(of_block).all(|other| other.outcome == Outcome::Completed)
 }
 
 /// The warm-up length that the study fixes or the times of the launches give that were to find it: the pilots', or side by side those of the first whole block. A pilot that failed has no time; one that never became
@@ -168,10 +126,27 @@ fn finished(assessment: &Assessment) -> Option<Stop> {
     let schedule = &assessment.record.plan.schedule;
     let is_decided =
         |look: &Option<(Effect, Decision)>| look.is_some_and(|(_, decision)| decision != Decision::Continue);
-    if used >= schedule.min_blocks as usize && assessment.settled().iter().all(is_decided) {
+    if used >= schedule.min_blocks as usize && settled(assessment).iter().all(is_decided) {
         Some(Stop::Decided)
     } else {
         (used >= assessment.record.most_blocks() as usize).then_some(Stop::Exhausted)
+    }
+}
+
+/// The variants whose profiling run has not been made, of a run that ended so; or why none is made of it: what could not
+/// be compared needs no explanation.
+pub fn missing_profiling_runs(assessment: &Assessment, stop: &Stop) -> Result<Vec<VariantIndex>, ProfilingSkipped> {
+    let record = assessment.record;
+    let nothing = |stop: &Stop| Err(ProfilingSkipped::NothingToExplain { because: stop.to_string() });
+    match stop {
+        Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
+        Stop::Decided | Stop::Exhausted => {
+            if let Some(vetoed) = veto(record, &audit::audit(assessment, end(assessment))) {
+                return nothing(&vetoed);
+            }
+            let is_made = |variant| record.profiling_runs.iter().any(|made| made.variant == variant);
+            Ok((0..record.study.variants.len()).filter(|variant| !is_made(*variant)).collect())
+        }
     }
 }
 
@@ -179,7 +154,7 @@ fn finished(assessment: &Assessment) -> Option<Stop> {
 mod tests {
     use std::time::Duration;
 
-    use model::{Mode, SettingResult};
+    use model::{Failure, FindingId, Mode, SettingResult};
 
     use super::*;
     use crate::boundaries::Boundaries;
@@ -361,5 +336,42 @@ mod tests {
         source.trials[2].warm_up.as_mut().unwrap().steady_at_s = None;
         let (record, _) = conduct(&source);
         assert_eq!(record.warm_up_length, Some(WarmUpLength { seconds: 300.0, established: false }));
+    }
+
+    #[test]
+    fn each_variant_is_launched_once() {
+        let mut record = fixture::record(5, 0.0);
+        let boundaries = Boundaries::standard();
+        assert_eq!(missing_profiling_runs(&assess(&record, &boundaries), &Stop::Decided), Ok(vec![0, 1]));
+        record.profiling_runs = vec![fixture::profiling_run(0, 100, 0.0)];
+        assert_eq!(missing_profiling_runs(&assess(&record, &boundaries), &Stop::Exhausted), Ok(vec![1]));
+    }
+
+    #[test]
+    fn what_could_not_be_compared_is_not_explained() {
+        let mut record = fixture::record(5, 0.0);
+        let boundaries = Boundaries::standard();
+        let reported = |record: &StudyRecord, stop: Stop| {
+            missing_profiling_runs(&assess(record, &boundaries), &stop).unwrap_err().to_string()
+        };
+        assert_eq!(
+            reported(&record, Stop::Vetoed { findings: vec![FindingId::new("confounded")] }),
+            "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
+        );
+        assert_eq!(
+            reported(&record, Stop::Hopeless { variant: "on".to_owned() }),
+            "there is nothing to explain: the first 2 launches of on failed"
+        );
+        // A veto that more blocks might have lifted, and did not.
+        let own = record.trials.iter_mut().filter(|trial| trial.variant == 1).flat_map(|trial| &mut trial.cells);
+        for sample in own.flat_map(|cell| &mut cell.samples) {
+            sample.tally.failures.insert(Failure::Status, sample.tally.good);
+        }
+        for stop in [Stop::Decided, Stop::Exhausted] {
+            assert_eq!(
+                reported(&record, stop),
+                "there is nothing to explain: whatever the numbers say, the comparison is invalid: errors"
+            );
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::assess::Assessment;
 use crate::blocks::BlockState;
-use crate::compare::{self, BASELINE, Primary};
+use crate::compare::{self, Primary};
 use crate::quantity::Quantity;
 use crate::reach::{self, blocks_needed, reach};
 use crate::{metrics, warm_up};
-use model::{Metric, Outlook, StudyRecord, TrialRecord};
+use model::{BASELINE, Metric, Outlook, StudyRecord, TrialRecord};
 
 /// Blocks whose differences say more of the noise than the pilots do.
 const ENOUGH: usize = 3;

@@ -7,10 +7,9 @@ use model::study::WarmUp;
 use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, sample};
 
 use crate::assess::Assessment;
-use crate::blocks::Fate;
-use crate::design::spare;
-use crate::profiling::{profiling_time, profiling_window};
-use crate::{next, ramp_up, steady};
+use crate::blocks::{Fate, spare};
+use crate::profiling::profiling_window;
+use crate::{ramp_up, steady};
 
 /// Least and most that a trial is thought to take besides load, seconds: start, inspection, end. Those of a small program
 /// and of a JVM, until one has been seen.
@@ -83,6 +82,11 @@ pub fn has_profiling_room(assessment: &Assessment) -> bool {
     schedule.profiling && fitting(assessment, profiling_runs_time(assessment)) >= schedule.min_blocks
 }
 
+/// About how long one profiling run takes, reading what was recorded included.
+pub fn profiling_time(assessment: &Assessment) -> Duration {
+    launch_time(assessment) + profiling_window(assessment.record)
+}
+
 /// The time that an profiling run of each variant takes in all.
 pub fn profiling_runs_time(assessment: &Assessment) -> Duration {
     profiling_time(assessment) * assessment.record.study.variants.len() as u32
@@ -133,7 +137,7 @@ impl Pace {
         let schedule = &record.plan.schedule;
         let completed = || record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
         // Side by side a block in which a launch failed shows nobody's part of it.
-        let whole = completed().filter(|trial| next::is_whole(record, trial));
+        let whole = completed().filter(|trial| is_whole(record, trial));
         let seen = mean(whole.map(|trial| (elapsed_s(record, trial) - loaded_s(trial)).max(0.0)));
         let overhead = seen.map_or(OVERHEAD_S, |seen| seen..seen);
         let (pilot, warm_up) = match schedule.warm_up {
@@ -150,6 +154,13 @@ impl Pace {
         let sum = |a: &Range<f64>, b: &Range<f64>| a.start + b.start..a.end + b.end;
         Self { pilot: sum(&overhead, &pilot), trial: sum(&sum(&overhead, &warm_up), &measuring) }
     }
+}
+
+/// Whether no launch of the trial's block failed, as far as they have run; one after another that is not asked.
+fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
+    let of_block = |other: &&TrialRecord| (other.key.pilot, other.key.block) == (trial.key.pilot, trial.key.block);
+    record.plan.schedule.launches == Launches::OneAfterAnother
+        || record.trials.iter().filter(of_block).all(|other| other.outcome == Outcome::Completed)
 }
 
 /// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length follows from the warm-ups `seen`.

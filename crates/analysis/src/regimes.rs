@@ -5,6 +5,7 @@ use model::{
     TrialRecord,
 };
 
+use crate::assess::Assessment;
 use crate::blocks::{OTHERS_CORES, STEAL_CORES, THROTTLED_SHARE};
 use crate::changepoint::{self, SHORTEST};
 use crate::metrics;
@@ -27,10 +28,15 @@ pub fn speed(arrivals: &Arrivals) -> Metric {
     }
 }
 
+/// The launches whose speed changed while it was measured.
+pub fn changed<'a>(assessment: &'a Assessment) -> &'a [ChangedSeries] {
+    assessment.changed.get_or_init(|| series(assessment.record))
+}
+
 /// Every series with a change, of all launches that ended well, in their order: of each measured cell whose load is the same
 /// all the time its speed and its server CPU per request, and the throughput of what is left of the warm-up when the launch has
 /// been found steady.
-pub fn changed(record: &StudyRecord) -> Vec<ChangedSeries> {
+fn series(record: &StudyRecord) -> Vec<ChangedSeries> {
     let completed = record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
     completed
         .flat_map(|trial| {
@@ -212,7 +218,7 @@ mod tests {
     }
 
     fn reported(record: &StudyRecord) -> Vec<(String, String)> {
-        let changed = changed(record);
+        let changed = series(record);
         let throughput: Vec<_> = changed.iter().filter(|series| series.metric == Metric::Throughput).collect();
         let [series] = throughput[..] else { panic!("{changed:?}") };
         let [change] = &series.changes[..] else { panic!("{series:?}") };
@@ -280,11 +286,11 @@ mod tests {
     fn a_steady_launch_has_no_series() {
         let mut record = fixture::record(5, 0.0);
         record.trials.last_mut().unwrap().cells[0] = fixture::series(1, &[1_000; 30]);
-        assert_eq!(changed(&record), []);
+        assert_eq!(series(&record), []);
         // What failed is reported elsewhere.
         let mut record = slowed();
         fixture::fail(record.trials.last_mut().unwrap());
-        assert_eq!(changed(&record), []);
+        assert_eq!(series(&record), []);
     }
 
     #[test]
@@ -295,7 +301,7 @@ mod tests {
             (0..50).for_each(|_| sample.service.record(if second < AT { 1_000 } else { 2_000 }));
         }
         record.trials.last_mut().unwrap().cells[0] = cell;
-        let found = changed(&record);
+        let found = series(&record);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].metric, found[0].changes[0].at_s), (Metric::P50, AT as f64));
     }
@@ -317,7 +323,7 @@ mod tests {
         let warm_up = record.trials.last_mut().unwrap().warm_up.as_mut().unwrap();
         warm_up.samples = fixture::series(0, &rates).samples;
         warm_up.steady_at_s = Some(40.0);
-        let found = changed(&record);
+        let found = series(&record);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].cell, found[0].changes.len(), found[0].changes[0].at_s), (None, 1, 65.0));
     }

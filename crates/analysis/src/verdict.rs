@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::report::{Judgement, SCHEMA_VERSION};
 use model::{
-    Arrivals, Comparison, Effect, FactValue, Finding, Interpretation, Launches, Metric, Mode, Report, Role,
+    Arrivals, BASELINE, Comparison, Effect, FactValue, Finding, Interpretation, Launches, Metric, Mode, Report, Role,
     StudyRecord, Subject, VariantIndex, Verdict, text,
 };
 
@@ -12,12 +12,13 @@ use crate::assess::Assessment;
 use crate::audit::{self, confounded};
 use crate::boundaries::FIRST_LOOK;
 use crate::changepoint::SHORTEST;
-use crate::compare::{self, BASELINE, Primary};
+use crate::compare::{self, Primary};
 use crate::curve::{self, quick};
-use crate::next::Stop;
 use crate::outlook::outlook;
+use crate::step::Stop;
+use crate::warming_up::warming_up;
 use crate::way_out::way_out;
-use crate::{cores, factorial, metrics, scalability, sequential, summary, warm_up, why};
+use crate::{cores, factorial, metrics, next, regimes, scalability, sequential, summary, why};
 
 /// Characters of a fact that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -26,10 +27,10 @@ const LONGEST_FACT: usize = 60;
 /// one.
 pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
     let Assessment { record, boundaries, blocks, .. } = assessment;
-    let found = audit::audit(assessment);
+    let found = audit::audit(assessment, next::end(assessment));
     let numbers = metrics::launches(record);
     let mut comparisons = compare::comparisons(assessment, &numbers);
-    let warming_up = warm_up::warming_up(record, blocks, boundaries);
+    let warming_up = warming_up(record, blocks, boundaries);
     let curves = curve::curves(record, blocks, &comparisons, warming_up.as_ref());
     let phase = quick::Phase::of(record, blocks, &curves);
     let judgements = (BASELINE + 1..record.study.variants.len())
@@ -73,7 +74,7 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
         warm_ups: summary::warm_ups(record),
         warming_up,
         warm_up_length: record.warm_up_length,
-        changed: assessment.changed().to_vec(),
+        changed: regimes::changed(assessment).to_vec(),
         findings: found,
         host: record.host.clone(),
         differences: confounded::differences(record),
@@ -100,7 +101,7 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Finding],
             Some("Both are the same server: whatever differs between them is chance.".to_owned())
         }
         Verdict::Inconclusive { effect: Some(effect), needs } => {
-            Some(way_out(record, effect, needs.blocks, assessment.end().is_some()))
+            Some(way_out(record, effect, needs.blocks, next::end(assessment).is_some()))
         }
         _ => None,
     };
@@ -134,7 +135,7 @@ fn inconclusive(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
             "A closed loop gives no verdict on {}: while the server stalls, its users wait and ask nothing.",
             primary.metric
         )
-    } else if let Some(hopeless @ Stop::Hopeless { variant }) = assessment.end() {
+    } else if let Some(hopeless @ Stop::Hopeless { variant }) = next::end(assessment) {
         format!(
             "The run ended because {hopeless}, and a block counts only where every variant was measured. Mend {variant}, or \
              leave it out of the study, and run again."

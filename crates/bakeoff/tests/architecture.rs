@@ -3,6 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use circles::{Import, Sources, circles};
+
+#[path = "architecture/circles.rs"]
+mod circles;
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -88,4 +93,74 @@ fn analysis_and_runtimes_are_pure() {
             }
         }
     }
+}
+
+/// The circles in words, an import a line.
+fn shown(circles: &[Vec<Import>]) -> String {
+    let import = |Import { from, to, paths }: &Import| {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        format!("{} imports {}: {}\n", from.display(), to.display(), paths.join(", "))
+    };
+    let circle = |circle: &Vec<Import>| {
+        let imports: Vec<String> = circle.iter().map(import).collect();
+        format!("a circle\n{}", imports.concat())
+    };
+    circles.iter().map(circle).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let mut found = Vec::new();
+    for name in names() {
+        let folder = crates().join(&name).join("src");
+        let mut files = Vec::new();
+        sources(&folder, &mut files);
+        let inside = |file: &PathBuf| Path::new(&name).join(file.strip_prefix(&folder).expect("inside"));
+        let read = |file: &PathBuf| (inside(file), fs::read_to_string(file).expect("readable source"));
+        let texts: Sources = files.iter().map(read).collect();
+        let roots = ["lib.rs", "main.rs"].map(|root| Path::new(&name).join(root));
+        let roots: Vec<_> = roots.into_iter().filter(|root| texts.contains_key(root)).collect();
+        assert!(!roots.is_empty(), "{name} has a root");
+        found.extend(roots.iter().flat_map(|root| circles(root, &texts)));
+    }
+    assert!(found.is_empty(), "\n{}", shown(&found));
+}
+
+#[test]
+fn a_circle_is_found_through_re_exports_macros_and_parents() {
+    let sources = |files: &[(&str, &str)]| -> Sources {
+        files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect()
+    };
+    let made_up = sources(&[
+        ("lib.rs", "mod apart; mod field; mod one; mod parent; mod serial; mod two; pub use one::One;"),
+        ("one.rs", "pub struct One; fn f() { let _ = vec![crate::two::TWO; 2]; }"),
+        ("two.rs", "pub const TWO: u8 = 2; use super::One;"),
+        ("parent/mod.rs", "mod child; pub struct Shared; fn f() { child::f(); }"),
+        ("parent/child.rs", "use super::*; pub fn f() -> Shared { Shared }"),
+        ("serial.rs", "pub fn with() {} use crate::field::Field;"),
+        ("field.rs", r#"pub struct Field { #[serde(with = "crate::serial::with")] of: u8 }"#),
+        (
+            "apart.rs",
+            "use crate::{one, parent}; #[cfg(test)] mod tests { use crate::lost::Lost; } pub fn apart(_: one::One) {}",
+        ),
+    ]);
+    assert_eq!(
+        shown(&circles(Path::new("lib.rs"), &made_up)),
+        "a circle\n\
+         field.rs imports serial.rs: crate::serial::with\n\
+         serial.rs imports field.rs: crate::field::Field\n\
+         a circle\n\
+         one.rs imports two.rs: crate::two::TWO\n\
+         two.rs imports one.rs: super::One\n\
+         a circle\n\
+         parent/child.rs imports parent/mod.rs: Shared\n\
+         parent/mod.rs imports parent/child.rs: child::f\n"
+    );
+    let straight = sources(&[
+        ("lib.rs", "mod leaf; mod parent; pub use parent::Parent;"),
+        ("leaf.rs", "pub struct Leaf;"),
+        ("parent.rs", "mod child; use child::Child; use crate::leaf::Leaf; pub struct Parent(Child, Leaf);"),
+        ("parent/child.rs", "use crate::leaf::Leaf; pub struct Child(Leaf); #[cfg(test)] use super::Parent;"),
+    ]);
+    assert_eq!(shown(&circles(Path::new("lib.rs"), &straight)), "");
 }

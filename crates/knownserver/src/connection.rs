@@ -2,11 +2,11 @@
 
 use crate::behaviour::{self, Action, Answer, Arrival};
 use crate::receive::{self, Receiver};
-use crate::record::{Label, Outcome, Tally};
+use crate::record::{Label, Outcome, RECORD_PATH, Tally};
 use crate::render::{self, Framing, Message, Peer};
 use crate::request::{self, Parsed};
 use crate::script::{Body, Echo, Fault, Route, Varying};
-use crate::serve::{RECORD_PATH, Shared};
+use crate::shared::Shared;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;

@@ -26,13 +26,15 @@ mod render;
 mod request;
 pub mod script;
 mod serve;
+mod shared;
 pub mod span;
 pub mod times;
 mod worker;
 
-pub use record::{PathRecord, Record};
+pub use record::{PathRecord, RECORD_PATH, Record};
 pub use script::{
     Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, Route, Script, ScriptError, Stall, Varying, WarmUp,
 };
-pub use serve::{Ended, KnownServer, RECORD_PATH};
+pub use serve::KnownServer;
+pub use shared::Ended;
 pub use times::Times;

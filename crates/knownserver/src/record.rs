@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Path that answers what the server did, as the JSON form of [`Record`].
+pub const RECORD_PATH: &str = "/known/record";
+
 /// What the server did since it was started. Requests for the record itself are not in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {

@@ -3,7 +3,7 @@
 use crate::behaviour;
 use crate::connection::{Connection, Context, Next};
 use crate::receive::{self, Receiver};
-use crate::serve::Shared;
+use crate::shared::Shared;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};

@@ -9,8 +9,10 @@ use flate2::write::MultiGzDecoder;
 use model::Malformed;
 use model::malformed::LONGEST_DECODED;
 
-use crate::fetch::LONGEST_BODY;
 use crate::response::{Sink, tokens};
+
+/// Longest body that is kept, bytes.
+pub(crate) const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
 /// Passes one answer on, its body without gzip.
 #[derive(Debug)]

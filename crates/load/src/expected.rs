@@ -1,6 +1,5 @@
 //! What a study expects of a single answer that is looked at closely.
 
-use model::scenario::Checks;
 use model::study::Expect;
 
 use crate::fetch::Answer;
@@ -17,7 +16,7 @@ pub struct Expected {
 impl Expected {
     /// Fails where what is expected is no JSONPath.
     pub fn new(expect: &Expect) -> Result<Self, RequestError> {
-        Ok(Self { status: expect.status, checks: Check::all(&Checks::of(expect), &mut Names::default())? })
+        Ok(Self { status: expect.status, checks: Check::all(&expect.checks(), &mut Names::default())? })
     }
 
     /// What of the answer is not as expected, in words; nothing when it is good.

@@ -13,14 +13,11 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use thiserror::Error;
 
-use crate::content::Decoded;
+use crate::content::{Decoded, LONGEST_BODY};
 use crate::request::PreparedRequest;
 use crate::response::{Sink, text};
 use crate::target::{Address, Target};
 use crate::wire::{Wire, WireError};
-
-/// Longest body that is kept, bytes.
-pub(crate) const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
 /// A complete answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use thiserror::Error;
 
 use crate::content::offers_gzip;
 use crate::http2::Http2Request;
+use crate::pattern::PatternError;
+use crate::protocol::Protocol;
 use crate::response::is_token;
-use crate::scenario::PatternError;
-use crate::target::{Protocol, Target};
+use crate::target::Target;
 
 /// Lengths in bytes that a good answer's body may have, after removal of any chunked coding, and of gzip where the
 /// request offers it.

@@ -1,7 +1,5 @@
 //! A load: its threads, and what they saw together.
 
-use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -9,20 +7,19 @@ use std::time::{Duration, Instant};
 
 use model::load::AddressUse;
 use model::sample::OpenLoop;
-use model::{Arrivals, Backend, Histogram, Profile, Sample, Tally, Walked};
-use rustix::io::Errno;
+use model::{Arrivals, Backend, Histogram, Sample, Tally, Walked};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use thiserror::Error;
 
 use crate::arrivals::{Source, Stop, share};
 use crate::backend::{self, Ready};
 use crate::engine::{self, Finished, Job};
+use crate::error::LoadError;
 use crate::merge::Merge;
 use crate::request::PreparedRequest;
-use crate::scenario::{self, RanOut, Script, StepFailed, TornDown, Walks};
+use crate::scenario::{self, Script, TornDown, Walks};
 use crate::schedule::is_sound;
 use crate::target::{Address, Target};
-use crate::turns::{SliceEnd, Slices, Throughout, Turns};
+use crate::turns::{Flow, Slices, ThreadMessage, Throughout, Turns};
 use crate::work::{InTurn, Work};
 
 /// File descriptors left to the rest of the program.
@@ -134,15 +131,6 @@ impl Load {
     }
 }
 
-/// What an observer wants after a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// The load goes on.
-    Continue,
-    /// The load is over: what ends from now on is not counted.
-    Stop,
-}
-
 /// All samples of a load together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
@@ -197,79 +185,6 @@ impl Summary {
         self.bytes += sample.bytes;
         self.client_cpu_s += sample.client_cpu_s;
     }
-}
-
-/// Why a load could not be made. A server that fails is no such error: its failures are counted.
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The load asks nothing.
-    #[error("a load needs at least one request, one address, one connection, one thread and a time limit above zero")]
-    Nothing,
-    /// The rates of an open loop are none.
-    #[error("an open loop needs rates in requests/s that are 0 or more, at most {most}, and not all 0", most = Profile::MOST_RATE)]
-    Rates,
-    /// There is no `io_uring` for us, though it was asked for by name.
-    #[error(
-        "io_uring cannot be used here ({0}; seccomp and the limit of locked memory, `ulimit -l`, can forbid it): \
-         choose epoll, or leave the choice to bakeoff"
-    )]
-    NoIoUring(io::Error),
-    /// This process may not open so many connections.
-    #[error("{wanted} file descriptors are needed, the hard limit is {limit}: raise it (ulimit -Hn)")]
-    Descriptors {
-        /// Descriptors needed.
-        wanted: u64,
-        /// Descriptors allowed.
-        limit: u64,
-    },
-    /// A user could not set up, so that nothing was measured.
-    #[error("set-up failed: {0}")]
-    SetUp(#[source] StepFailed),
-    /// A step was not answered when it was looked at.
-    #[error(transparent)]
-    Look(StepFailed),
-    /// A feeder whose rows are unique has none left.
-    #[error(
-        "all {rows} rows of `{}` are used up: give it more, ask for less, or let `take` be \"shared\" or \"recycled\"",
-        file.display()
-    )]
-    RanOut {
-        /// The feeder's file.
-        file: PathBuf,
-        /// How many rows it has.
-        rows: usize,
-    },
-    /// The system refused.
-    #[error("cannot {doing}: {source}")]
-    System {
-        /// What was tried.
-        doing: &'static str,
-        /// Its answer.
-        source: io::Error,
-    },
-}
-
-impl From<RanOut> for LoadError {
-    fn from(RanOut { file, rows }: RanOut) -> Self {
-        Self::RanOut { file, rows }
-    }
-}
-
-impl LoadError {
-    pub(crate) fn system(doing: &'static str) -> impl FnOnce(Errno) -> Self {
-        move |error| Self::System { doing, source: error.into() }
-    }
-}
-
-/// What a thread reports.
-#[expect(clippy::large_enum_variant, reason = "most of what is reported is samples")]
-pub(crate) enum ThreadMessage {
-    /// A sample of this thread's is over.
-    Sample(usize, Sample),
-    /// A slice is over, and so are all its requests: the next one is waited for.
-    SliceEnded(SliceEnd),
-    /// This thread has finished.
-    Finished(usize),
 }
 
 /// Makes the load, and returns when it is over.

@@ -19,7 +19,7 @@ use rustls::{
 };
 use thiserror::Error;
 
-use crate::target::Protocol;
+use crate::protocol::Protocol;
 
 /// How servers are to prove who they are, and how this client does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

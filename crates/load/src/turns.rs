@@ -15,8 +15,6 @@ use std::time::Duration;
 
 use model::Sample;
 
-use crate::run::{Flow, ThreadMessage};
-
 /// How often a waiting client looks at its connections: a server may have ended some.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -29,6 +27,15 @@ pub struct SliceEnd {
     pub late: Duration,
     /// Connections that the server had ended while the users waited for this slice.
     pub lost: u32,
+}
+
+/// What an observer wants after a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The load goes on.
+    Continue,
+    /// The load is over: what ends from now on is not counted.
+    Stop,
 }
 
 /// Who gives a load its slices, and sees what comes of them. Called on the thread that makes the load.
@@ -57,6 +64,17 @@ impl Turns for Throughout<'_> {
     fn observe(&mut self, sample: Sample) -> Flow {
         (self.observer)(sample)
     }
+}
+
+/// What a thread reports.
+#[expect(clippy::large_enum_variant, reason = "most of what is reported is samples")]
+pub(crate) enum ThreadMessage {
+    /// A sample of this thread's is over.
+    Sample(usize, Sample),
+    /// A slice is over, and so are all its requests: the next one is waited for.
+    SliceEnded(SliceEnd),
+    /// This thread has finished.
+    Finished(usize),
 }
 
 /// The slices of one thread's load, as its loop sees them. Times are the load's.

@@ -8,9 +8,10 @@ use model::{Failure, Malformed};
 use thiserror::Error;
 
 use crate::http2::{Http2, Http2Error};
+use crate::protocol::Protocol;
 use crate::request::PreparedRequest;
 use crate::response::{Answered, Framer, Ignore, Sink};
-use crate::target::{Protocol, Target};
+use crate::target::Target;
 use crate::tls::{Received, Session, Tls, cure};
 
 /// Memory that a connection keeps for what it sends, bytes.

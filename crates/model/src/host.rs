@@ -1,9 +1,29 @@
 //! The machine that a study ran on.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Backend;
+/// The kernel's way by which a client moves its bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// epoll(7): everywhere.
+    #[default]
+    Epoll,
+    /// `io_uring(7)`: where kernel and container allow it.
+    IoUring,
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Epoll => "epoll",
+            Self::IoUring => "io_uring",
+        })
+    }
+}
 
 /// What does not change during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

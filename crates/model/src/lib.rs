@@ -39,6 +39,7 @@ pub mod template;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
+pub mod trial;
 pub mod turns;
 pub mod verdict;
 pub mod warm_up;
@@ -50,18 +51,15 @@ pub use curve::AgeCurve;
 pub use finding::{Fact, FactValue, Finding, FindingId, Severity};
 pub use forecast::Forecast;
 pub use histogram::Histogram;
-pub use host::{ClientFloor, HostFacts, HostUse, NoisyNeighbour};
+pub use host::{Backend, ClientFloor, HostFacts, HostUse, NoisyNeighbour};
 pub use jvm::{CollectorUse, GcUse, JvmCounters, JvmUse};
-pub use load::{Backend, LoadRecord};
+pub use load::LoadRecord;
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
-pub use plan::{Block, Cell, CellIndex, Launches, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
+pub use plan::{BASELINE, Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
 pub use profiling::{ProfilingRun, ProfilingSkipped};
-pub use record::{
-    AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
-    SettingSource, StudyRecord, TrialRecord, WarmUpRecord,
-};
+pub use record::StudyRecord;
 pub use report::Report;
 pub use ruby::{JrubyCounts, RubyGc};
 pub use run::{RunSummary, Status};
@@ -69,9 +67,13 @@ pub use sample::{BodyLength, Failure, Sample, ServerUse, Switches, Tally, Walked
 pub use scalability::Scalability;
 pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
-pub use study::Study;
+pub use study::{Launches, Study};
 pub use subject::{Names, SharedSettings, Subject};
 pub use template::{Template, TemplateError};
+pub use trial::{
+    AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
+    SettingSource, TrialRecord, WarmUpRecord,
+};
 pub use turns::{Slice, Waited};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Reach, Role, Verdict};
 pub use warm_up::WarmingUp;

@@ -1,33 +1,11 @@
 //! One load of a server that was running already.
 
-use std::fmt;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sample::OpenLoop;
-use crate::{Arrivals, Histogram, Sample, Tally, Walked, sample};
-
-/// The kernel's way by which a client moves its bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Backend {
-    /// epoll(7): everywhere.
-    #[default]
-    Epoll,
-    /// `io_uring(7)`: where kernel and container allow it.
-    IoUring,
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Epoll => "epoll",
-            Self::IoUring => "io_uring",
-        })
-    }
-}
+use crate::{Arrivals, Backend, Histogram, Sample, Tally, Walked, sample};
 
 /// What was asked of a server, and what was seen. There is one side only: nothing is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Failure;
-
 /// Longest head that is accepted, bytes.
 pub const LONGEST_HEAD: usize = 64 * 1024;
 
@@ -121,20 +119,12 @@ impl Malformed {
         // A variant without fields is a string.
         serde_json::to_value(self).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
     }
-
-    /// The kind of failure that it is.
-    pub fn failure(self) -> Failure {
-        match self {
-            Self::NoAnswer | Self::CutHead | Self::CutBody | Self::CutChunks => Failure::Closed,
-            Self::Gzip | Self::LongBody => Failure::Coding,
-            _ => Failure::Malformed,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Failure;
 
     #[test]
     fn each_has_its_name_and_kind() {

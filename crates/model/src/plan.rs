@@ -7,11 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Shape;
+use crate::study::{Launches, WarmUp, Workload};
 
-/// Index into [`crate::Study::variants`]; 0 is the baseline.
+/// Index into [`crate::Study::variants`].
 pub type VariantIndex = usize;
 /// Index into [`Plan::cells`].
 pub type CellIndex = usize;
+
+/// Index of the baseline among the variants.
+pub const BASELINE: VariantIndex = 0;
 
 /// The whole schedule, written down before anything runs. The same study, mode and seed give the same plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,24 +47,13 @@ pub enum Mode {
     Quick,
 }
 
-/// How the launches of a block share the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Launches {
-    /// All variants of a block are alive at once and loaded in turns, one at a time: they meet the same host (the *duet* of Bulej et
-    /// al., ICPE 2020; *interleaved trials* of Abedi & Brecht, ICPE 2017).
-    SideBySide,
-    /// A launch begins when the one before has ended.
-    OneAfterAnother,
-}
-
 /// Lengths and limits of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// How the launches of a block share the host.
     pub launches: Launches,
     /// How the warm-up ends.
-    pub warm_up: crate::study::WarmUp,
+    pub warm_up: WarmUp,
     /// Measurement of one cell whose load does not end by itself.
     pub measure: Duration,
     /// Blocks before any verdict.
@@ -122,8 +115,16 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Those of all workloads, in their order.
+    pub fn all(workloads: &[Workload]) -> Vec<Self> {
+        let of_workload = |(workload, asked): (usize, &Workload)| -> Vec<Self> {
+            asked.shapes.iter().map(|shape| Self { workload, shape: shape.clone() }).collect()
+        };
+        workloads.iter().enumerate().flat_map(of_workload).collect()
+    }
+
     /// The name of the cell in study files and reports: `pages@20`, `pages@300/s`, `pages@stages`.
-    pub fn name(&self, workloads: &[crate::study::Workload]) -> String {
+    pub fn name(&self, workloads: &[Workload]) -> String {
         let workload = workloads.get(self.workload).map_or("?", |workload| workload.name.as_str());
         format!("{workload}@{}", self.shape.name())
     }

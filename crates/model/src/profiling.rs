@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::is_zero;
+use crate::trial::is_zero;
 use crate::{FailedTearDowns, Outcome, Setting, VariantIndex, text};
 
 /// One profiling run that ended, well or not.

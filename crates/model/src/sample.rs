@@ -68,6 +68,17 @@ impl Failure {
     }
 }
 
+impl Malformed {
+    /// The kind of failure that it is.
+    pub fn failure(self) -> Failure {
+        match self {
+            Self::NoAnswer | Self::CutHead | Self::CutBody | Self::CutChunks => Failure::Closed,
+            Self::Gzip | Self::LongBody => Failure::Coding,
+            _ => Failure::Malformed,
+        }
+    }
+}
+
 /// Length in bytes of the bodies of complete answers, good or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BodyLength {

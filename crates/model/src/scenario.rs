@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Template;
-use crate::study::{Expect, Request};
 
 /// What each user does: set-up, then scenarios again and again, then tear-down.
 ///
@@ -82,18 +81,6 @@ pub struct Checks {
     pub regex: Option<String>,
     /// A text that must occur in the body.
     pub contains: Option<Template>,
-}
-
-impl Checks {
-    /// Those of a request that is no step.
-    pub fn of(expect: &Expect) -> Self {
-        Self {
-            status: expect.status,
-            json: expect.json.iter().map(|path| (path.clone(), None)).collect(),
-            contains: expect.contains.as_deref().map(Template::literal),
-            ..Self::default()
-        }
-    }
 }
 
 /// How a variable gets its value from an answer. Where nothing is found, the step fails.
@@ -173,22 +160,6 @@ pub struct Missing {
 }
 
 impl Scenarios {
-    /// A user that makes one request again and again.
-    pub fn of_request(name: &str, request: &Request, expect: &Expect, length: Option<(u64, u64)>) -> Self {
-        let step = ScenarioStep {
-            name: name.to_owned(),
-            method: request.method.clone(),
-            path: Template::literal(&request.path),
-            headers: request.headers.iter().map(|(name, value)| (name.clone(), Template::literal(value))).collect(),
-            body: request.body.as_deref().map(|body| Body::Text(Template::literal(body))),
-            checks: Checks { status: expect.status, length, ..Checks::default() },
-            extract: Vec::new(),
-            think: None,
-        };
-        let scenarios = vec![Scenario { name: name.to_owned(), weight: 1, steps: vec![step] }];
-        Self { scenarios, ..Self::default() }
-    }
-
     /// The same scenarios with each text of paths, header fields and bodies replaced by what `change` makes of it;
     /// variables stay. Texts in files are left alone.
     pub fn map_texts<E>(&self, mut change: impl FnMut(&str) -> Result<String, E>) -> Result<Self, E> {

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use runtimes::{Given, Key, jvm};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::assertion::Assertion;
-use crate::{Launches, Metric, Scenarios, Shape};
+use crate::scenario::{Body, Checks, Scenario, ScenarioStep, Scenarios};
+use crate::{Metric, Shape, Template};
 
 /// A question about servers, and how it is to be answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -383,6 +385,47 @@ pub struct Expect {
     pub json: Option<String>,
     /// Text that must occur. Checked on the answers asked before and after each load.
     pub contains: Option<String>,
+}
+
+impl Request {
+    /// The same as scenarios: a user that makes it again and again.
+    pub fn as_scenarios(&self, name: &str, expect: &Expect, length: Option<(u64, u64)>) -> Scenarios {
+        let step = ScenarioStep {
+            name: name.to_owned(),
+            method: self.method.clone(),
+            path: Template::literal(&self.path),
+            headers: self.headers.iter().map(|(name, value)| (name.clone(), Template::literal(value))).collect(),
+            body: self.body.as_deref().map(|body| Body::Text(Template::literal(body))),
+            checks: Checks { status: expect.status, length, ..Checks::default() },
+            extract: Vec::new(),
+            think: None,
+        };
+        let scenarios = vec![Scenario { name: name.to_owned(), weight: 1, steps: vec![step] }];
+        Scenarios { scenarios, ..Scenarios::default() }
+    }
+}
+
+impl Expect {
+    /// The same as the checks of a step.
+    pub fn checks(&self) -> Checks {
+        Checks {
+            status: self.status,
+            json: self.json.iter().map(|path| (path.clone(), None)).collect(),
+            contains: self.contains.as_deref().map(Template::literal),
+            ..Checks::default()
+        }
+    }
+}
+
+/// How the launches of a block share the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Launches {
+    /// All variants of a block are alive at once and loaded in turns, one at a time: they meet the same host (the *duet* of Bulej et
+    /// al., ICPE 2020; *interleaved trials* of Abedi & Brecht, ICPE 2017).
+    SideBySide,
+    /// A launch begins when the one before has ended.
+    OneAfterAnother,
 }
 
 /// How long each part of a trial takes.

@@ -37,14 +37,3 @@ pub use crate::plan::{no_time_for_profiling, plan};
 pub use crate::stored::{runs, trials};
 pub use crate::terminal::{Style, terminal};
 pub use crate::xlsx::xlsx;
-
-/// `text` without its middle where it is too long: names of cells and variants differ at either end.
-fn squeezed(text: &str, most: usize) -> String {
-    let length = text.chars().count();
-    if length <= most {
-        return text.into();
-    }
-    let kept = most.saturating_sub(1);
-    let (head, tail) = (kept.div_ceil(2), kept / 2);
-    text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
-}

@@ -3,9 +3,9 @@
 use model::warm_up::Lifetime;
 use model::{Finding, Names, Report};
 
+use crate::number;
 use crate::tables::{self, Detail, Holds, Table};
-use crate::words::{self, Tone};
-use crate::{number, squeezed};
+use crate::words::{self, Tone, squeezed};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

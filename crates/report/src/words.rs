@@ -17,6 +17,17 @@ pub use model::text::{launches, plural};
 
 use crate::number;
 
+/// `text` without its middle where it is too long: names of cells and variants differ at either end.
+pub fn squeezed(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.into();
+    }
+    let kept = most.saturating_sub(1);
+    let (head, tail) = (kept.div_ceil(2), kept / 2);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
+}
+
 /// What contributions are.
 pub const ATTRIBUTION_NOTE: &str = "Each factor's effect is averaged over the levels of the others; an interaction is what two factors' levels \
     give together beyond the sum of both. Estimated within blocks; all intervals hold at once.";

@@ -9,8 +9,8 @@ use regex::Regex;
 use crate::file::{AssertionKeys, RuntimeName, ServerKeys, When};
 use crate::placeholder::Placeholders;
 use crate::problem::{Problem, Problems, did_you_mean};
+use crate::request::{check_json_path, check_path};
 use crate::value::{At, ExpectedValues};
-use crate::workload::{check_json_path, check_path};
 
 /// What a variant is, as far as assertions are concerned.
 pub(crate) struct Subject<'a> {

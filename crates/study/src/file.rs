@@ -6,8 +6,7 @@ use model::{Launches, Metric};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::secondary::SecondaryKeys;
-use crate::value::{At, Cpus, ExpectedValues, Length, Numbers, Share, Text, Thinking};
+use crate::value::{At, Cpus, ExpectedValues, Length, Numbers, SecondaryKeys, Share, Text, Thinking};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;

@@ -8,6 +8,7 @@
 //! everything else is checked afterwards and reported together.
 
 mod assertion;
+mod cells;
 mod decide;
 mod design;
 mod file;
@@ -18,6 +19,7 @@ mod launch;
 mod memory;
 mod placeholder;
 mod problem;
+mod request;
 mod scenario;
 mod schema;
 mod secondary;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use crate::file::{ExtractKeys, FeederKeys, ScenarioFile, ScenarioKeys, StepExpectKeys, StepKeys};
 use crate::launch::{missing, twice};
 use crate::problem::{Problem, Problems, did_you_mean};
+use crate::request::{Methods, check_bodiless, check_json_path, check_path, headers, valid_status};
 use crate::value::{At, Text};
-use crate::workload::{Methods, check_bodiless, check_json_path, check_path, headers, valid_status};
 
 /// Where the files are that a study names.
 pub(crate) struct Files {

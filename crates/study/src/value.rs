@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use miette::SourceSpan;
+use model::Metric;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -504,6 +505,65 @@ impl<'de, T: Number + Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
         }
 
         deserializer.deserialize_any(NumbersVisitor(PhantomData))
+    }
+}
+
+/// A metric by its name, or with a cell of its own: `{ metric = "p99", cell = "pages@300/s" }`.
+#[derive(Debug, Clone)]
+pub(crate) struct SecondaryKeys {
+    /// The metric.
+    pub metric: Metric,
+    /// Its own cell.
+    pub cell: Option<At<String>>,
+}
+
+/// A metric of a cell of its own.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Placed {
+    /// The metric.
+    metric: Metric,
+    /// The cell that it is taken of. Default: as the primary metric.
+    cell: Option<At<String>>,
+}
+
+impl<'de> Deserialize<'de> for SecondaryKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeysVisitor;
+
+        impl<'de> Visitor<'de> for KeysVisitor {
+            type Value = SecondaryKeys;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(r#"a metric such as "p50", or { metric = "p50", cell = "pages@20" }"#)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<SecondaryKeys, E> {
+                Ok(SecondaryKeys { metric: Metric::deserialize(StrDeserializer::new(text))?, cell: None })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SecondaryKeys, A::Error> {
+                let Placed { metric, cell } = Placed::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(SecondaryKeys { metric, cell })
+            }
+        }
+
+        deserializer.deserialize_any(KeysVisitor)
+    }
+}
+
+impl JsonSchema for SecondaryKeys {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "SecondaryKeys".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let metric = generator.subschema_for::<Metric>();
+        json_schema!({ "anyOf": [metric, Placed::json_schema(generator)] })
     }
 }
 

@@ -1,19 +1,14 @@
 //! What is asked of the servers.
 
-use miette::SourceSpan;
 use model::study::{Expect, Request, Workload, WorkloadKind};
-use serde_json_path::JsonPath;
 
-use crate::file::{ExpectKeys, Table, WorkloadKeys};
-use crate::launch::{not_a_path, twice};
-use crate::placeholder::Placeholders;
+use crate::file::{ExpectKeys, WorkloadKeys};
+use crate::launch::twice;
 use crate::problem::{Problem, Problems};
+use crate::request::{Methods, check_bodiless, check_json_path, check_path, headers, valid_status};
 use crate::scenario::{self, Files, ScenarioSource};
 use crate::shapes::shapes;
 use crate::value::At;
-
-/// Fields that frame a request: the client sets them itself.
-const OWN_HEADERS: [&str; 2] = ["content-length", "transfer-encoding"];
 
 /// The workloads.
 pub(crate) fn workloads(keys: &[At<WorkloadKeys>], files: &Files, problems: &mut Problems) -> Vec<Workload> {
@@ -64,75 +59,9 @@ fn kind(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Opti
     Some(WorkloadKind::Scenarios { scenarios: scenario::scenarios(&scenarios, keys.name.place, files, problems) })
 }
 
-/// The keys that hold a path, by method.
-pub(crate) struct Methods<'a>(pub [&'a Option<At<String>>; 6]);
-
-impl<'a> Methods<'a> {
-    /// Methods and paths that are written.
-    pub fn written(&self) -> Vec<(&'static str, &'a At<String>)> {
-        let names = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-        names.into_iter().zip(self.0).filter_map(|(method, path)| Some((method, path.as_ref()?))).collect()
-    }
-
-    /// The one that is written. `holder` is what has it, such as ``workload `x` ``, called so at `place`; `list` is how
-    /// several are written.
-    pub fn one(
-        &self,
-        holder: &str,
-        place: SourceSpan,
-        list: &str,
-        problems: &mut Problems,
-    ) -> Option<(&'static str, &'a At<String>)> {
-        match self.written()[..] {
-            [request] => Some(request),
-            [] => {
-                problems.add(
-                    Problem::new(format!("{holder} asks for nothing"))
-                        .at(place, "no path")
-                        .help("add `get = \"/path\"`, or `head`, `post`, `put`, `patch`, `delete`"),
-                );
-                None
-            }
-            [(one, first), (other, second), ..] => {
-                problems.add(
-                    Problem::new(format!("{holder} asks for two things"))
-                        .at(first.place, one)
-                        .at(second.place, other)
-                        .help(format!("write a `{list}` for each")),
-                );
-                None
-            }
-        }
-    }
-}
-
 impl WorkloadKeys {
     fn methods(&self) -> Methods<'_> {
         Methods([&self.get, &self.head, &self.post, &self.put, &self.patch, &self.delete])
-    }
-}
-
-/// Finds what a path cannot hold.
-pub(crate) fn check_path(path: &At<String>, problems: &mut Problems) {
-    if !path.starts_with('/') {
-        problems.add(not_a_path(path.place, path));
-    } else if let Some(wrong) = path.chars().find(|c| !c.is_ascii_graphic() || *c == '#') {
-        problems.add(
-            Problem::new("a path of plain characters is needed")
-                .at(path.place, format!("holds {wrong:?}"))
-                .help("write other characters percent-encoded, as in `%20`; leave out `#` and what follows"),
-        );
-    }
-}
-
-/// Finds a body where the method has none.
-pub(crate) fn check_bodiless(method: &str, body: Option<SourceSpan>, problems: &mut Problems) {
-    if let (Some(place), "GET" | "HEAD") = (body, method) {
-        problems.add(
-            Problem::new(format!("a {method} has no body"))
-                .at(place, "never sent")
-                .help("remove `body`, or use `post` or `put`"),
-        );
     }
 }
 
@@ -156,36 +85,6 @@ fn request(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Option<Request> 
     })
 }
 
-pub(crate) fn headers(table: &Table, problems: &mut Problems) -> Vec<(String, String)> {
-    let placeholders = Placeholders::of_request();
-    for (name, value) in table {
-        // RFC 9110, 5.6.2: token.
-        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if name.is_empty() || !name.chars().all(is_token) {
-            problems.add(
-                Problem::new(format!("`{}` is not the name of a header field", name.value))
-                    .at(name.place, "holds other characters than a name may")
-                    .help("write the name alone, without colon or spaces: `headers = { Accept = \"text/html\" }`"),
-            );
-        } else if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-            problems.add(
-                Problem::new(format!("`{}` is set by bakeoff itself", name.value))
-                    .at(name.place, "not for a study to set")
-                    .help("remove it"),
-            );
-        }
-        if value.contains(|c: char| c.is_control()) {
-            problems.add(
-                Problem::new("a header's value is one line")
-                    .at(value.place, "holds a control character")
-                    .help("remove line breaks from it"),
-            );
-        }
-        placeholders.check(value, problems);
-    }
-    table.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
-}
-
 fn expect(keys: &ExpectKeys, problems: &mut Problems) -> Expect {
     let status = keys.status.as_ref().and_then(|status| valid_status(status, problems));
     if let Some(path) = &keys.json {
@@ -193,28 +92,4 @@ fn expect(keys: &ExpectKeys, problems: &mut Problems) -> Expect {
     }
     let text = |key: &Option<At<String>>| key.as_ref().map(|text| text.value.clone());
     Expect { status, json: text(&keys.json), contains: text(&keys.contains) }
-}
-
-/// A status that servers answer.
-pub(crate) fn valid_status(status: &At<i64>, problems: &mut Problems) -> Option<u16> {
-    let valid = u16::try_from(status.value).ok().filter(|code| (100..600).contains(code));
-    if valid.is_none() {
-        problems.add(
-            Problem::new(format!("{} is not an HTTP status", status.value))
-                .at(status.place, "no server answers this")
-                .help("write a number from 100 to 599, such as 200"),
-        );
-    }
-    valid
-}
-
-/// Finds what is wrong with a JSONPath.
-pub(crate) fn check_json_path(path: &str, place: SourceSpan, problems: &mut Problems) {
-    if let Err(error) = JsonPath::parse(path) {
-        problems.add(
-            Problem::new(format!("`{path}` is not a JSONPath"))
-                .at(place, if path.starts_with('$') { error.to_string() } else { "does not begin with `$`".to_owned() })
-                .help("begin with `$` for the whole answer, as in `$.pipelines` or `$.items[0].name` (RFC 9535)"),
-        );
-    }
 }

@@ -6,8 +6,9 @@ use model::assertion::Assertion;
 use model::{Finding, FindingId, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex, text};
 use runtimes::Key;
 
+use super::rule::{Check, Rule, launches, name};
 use super::settings::{self, Shown};
-use super::{Assessment, Check, Rule, launches, name};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("assertion-failed"),

@@ -3,7 +3,8 @@
 use model::host::{Burst, burst};
 use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule};
+use super::rule::{Check, Rule};
+use crate::assess::Assessment;
 use crate::robust;
 
 pub const RULE: Rule = Rule {

@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, Waited};
 
-use super::{Assessment, Check, Rule};
+use super::rule::{Check, Rule};
+use crate::assess::Assessment;
 use crate::blocks::{self, Trials};
 use crate::robust;
 

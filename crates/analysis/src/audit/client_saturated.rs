@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule, measured};
+use super::rule::{Check, Rule, measured};
+use crate::assess::Assessment;
 use crate::{metrics, robust};
 
 pub const RULE: Rule = Rule {

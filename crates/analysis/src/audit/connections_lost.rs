@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
 
-use super::{Assessment, Check, Rule};
+use super::rule::{Check, Rule};
+use crate::assess::Assessment;
 use crate::blocks::{self, Trials};
 
 pub const RULE: Rule = Rule {

@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, LoadRecord, Severity, Subject};
 
-use super::{Check, Rule, percent, stall};
+use super::rule::{Check, Rule, percent};
+use super::stall;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("coordinated-omission"),

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use model::{
-    CellRecord, Effect, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally, TrialRecord,
-    VariantIndex, sample, text,
+    BASELINE, CellRecord, Effect, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally,
+    TrialRecord, VariantIndex, sample, text,
 };
 
-use super::{Assessment, Check, RARER, Rule, launches, measured, percent, with_last_words};
+use super::rule::{Check, RARER, Rule, launches, measured, percent, with_last_words};
+use crate::assess::Assessment;
 use crate::boundaries::Boundaries;
-use crate::compare::{self, BASELINE};
+use crate::compare;
 use crate::sequential;
 
 pub const RULE: Rule = Rule {

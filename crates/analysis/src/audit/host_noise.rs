@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
+use model::{BASELINE, Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
 
-use super::{Assessment, Check, Rule, percent};
+use super::rule::{Check, Rule, percent};
+use crate::assess::Assessment;
 use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
-use crate::compare::{self, BASELINE};
+use crate::compare;
 use crate::{robust, sequential};
 
 pub const RULE: Rule = Rule {

@@ -1,10 +1,10 @@
 //! Processes of a server were killed for lack of memory, and it went on without them.
 
-use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, VariantIndex, text};
+use model::{BASELINE, Finding, FindingId, Outcome, Severity, StudyRecord, Subject, VariantIndex, text};
 
-use super::{Assessment, Check, RARER, Rule, launches};
+use super::rule::{Check, RARER, Rule, launches};
+use crate::assess::Assessment;
 use crate::boundaries::{Boundaries, LAST_LOOK};
-use crate::compare::BASELINE;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("memory-limit-hit"),

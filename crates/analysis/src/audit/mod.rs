@@ -21,6 +21,7 @@ mod quick_mode;
 mod rate_not_kept;
 mod regime_change;
 mod responses_differ;
+mod rule;
 mod setting_inert;
 mod setting_is_default;
 mod setting_not_effective;
@@ -37,16 +38,13 @@ mod trial_failed;
 
 use std::cmp::Reverse;
 
-use model::{
-    CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, TrialRecord,
-    VariantIndex, text,
-};
+use model::{Finding, LoadRecord};
 
 use crate::assess::Assessment;
-use crate::compare::BASELINE;
+use crate::step::Stop;
+use rule::{Check, Context};
 
-/// How much more seldom than a verdict a veto that compares sides may be wrong: it takes a good result away, whatever the numbers say.
-const RARER: usize = 10;
+pub use rule::{Rule, veto_all, vetoes, vetoing};
 
 /// All rules. Findings that are equally grave stand in this order.
 pub const RULES: &[Rule] = &[
@@ -85,45 +83,14 @@ pub const RULES: &[Rule] = &[
     too_short::RULE,
 ];
 
-/// A rule: what it is called, what it may say, and what it looks at.
-#[derive(Debug, Clone)]
-pub struct Rule {
-    /// What its findings are called.
-    pub id: FindingId,
-    /// How grave they are at most.
-    pub gravest: Severity,
-    /// The page on it, Markdown: what it means, an example, how it is decided, what to do.
-    pub page: &'static str,
-    checks: &'static [Check],
-}
-
-/// What a rule needs to look at, and its judgement on that: mostly nothing.
-#[derive(Debug, Clone)]
-enum Check {
-    /// What is the same in every launch. Its vetoes stop a run at once: no further block would lift them.
-    Lasting(OfRun),
-    /// A run, as far as it has gone.
-    Run(OfRun),
-    /// One load by itself.
-    Load(fn(&LoadRecord) -> Option<Finding>),
-}
-
-type OfRun = fn(&StudyRecord, &Assessment) -> Vec<Finding>;
-
-impl Rule {
-    fn found(&self, severity: Severity, subject: Subject, meaning: &str, remedy: &str) -> Finding {
-        debug_assert!(severity <= self.gravest, "{}", self.id.name());
-        let (meaning, remedy) = (meaning.to_owned(), remedy.to_owned());
-        Finding { id: self.id.clone(), severity, subject, facts: Vec::new(), meaning, remedy }
-    }
-}
-
-/// Everything that all rules find in a run, gravest first.
-pub fn audit(assessment: &Assessment) -> Vec<Finding> {
+/// Everything that all rules find in a run that has ended so, or may go on; gravest first.
+pub fn audit(assessment: &Assessment, end: Option<&Stop>) -> Vec<Finding> {
+    let context = Context { assessment, lasting: lasting(assessment), end };
     let of_rule = |rule: &Rule| {
-        let lasting = assessment.lasting().iter().filter(|finding| finding.id == rule.id).cloned();
+        let lasting = context.lasting.iter().filter(|finding| finding.id == rule.id).cloned();
         let others = rule.checks.iter().flat_map(|check| match check {
             Check::Run(look) => look(assessment.record, assessment),
+            Check::Whole(look) => look(assessment.record, &context),
             Check::Lasting(_) | Check::Load(_) => Vec::new(),
         });
         lasting.chain(others).collect::<Vec<_>>()
@@ -132,19 +99,19 @@ pub fn audit(assessment: &Assessment) -> Vec<Finding> {
 }
 
 /// The findings that no further block would lift.
-pub fn lasting(assessment: &Assessment) -> Vec<Finding> {
+pub fn lasting<'a>(assessment: &'a Assessment) -> &'a [Finding] {
     let of_check = |check: &Check| match check {
         Check::Lasting(look) => look(assessment.record, assessment),
-        Check::Run(_) | Check::Load(_) => Vec::new(),
+        Check::Run(_) | Check::Whole(_) | Check::Load(_) => Vec::new(),
     };
-    RULES.iter().flat_map(|rule| rule.checks).flat_map(of_check).collect()
+    assessment.lasting.get_or_init(|| RULES.iter().flat_map(|rule| rule.checks).flat_map(of_check).collect())
 }
 
 /// Everything that all rules find in a load by itself, gravest first.
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
     let of_check = |check: &Check| match check {
         Check::Load(look) => look(load),
-        Check::Lasting(_) | Check::Run(_) => None,
+        Check::Lasting(_) | Check::Run(_) | Check::Whole(_) => None,
     };
     gravest_first(RULES.iter().flat_map(|rule| rule.checks).filter_map(of_check).collect())
 }
@@ -154,65 +121,13 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
-/// Whether a finding takes away the verdict on `variant`: its own and the baseline's do, and those about no single variant.
-pub fn vetoes(finding: &Finding, variant: VariantIndex) -> bool {
-    let concerns = finding.subject.variant().is_none_or(|about| about == variant || about == BASELINE);
-    finding.severity == Severity::Invalid && concerns
-}
-
-/// Whether these findings take away the verdict on every variant.
-pub fn veto_all(record: &StudyRecord, found: &[Finding]) -> bool {
-    (BASELINE + 1..record.study.variants.len()).all(|variant| found.iter().any(|finding| vetoes(finding, variant)))
-}
-
-/// The rules that take verdicts away by these findings, in their order.
-pub fn vetoing<'a>(found: impl IntoIterator<Item = &'a Finding>) -> Vec<FindingId> {
-    let mut rules: Vec<FindingId> = found.into_iter().map(|finding| finding.id.clone()).collect();
-    rules.dedup();
-    rules
-}
-
-/// With the last that the services of a trial wrote, unless it is shown already.
-fn with_last_words(finding: Finding, trial: &TrialRecord, reported: &str) -> Finding {
-    trial.service_logs.iter().fold(finding, |finding, (name, log)| match text::last_words(log, |_| true) {
-        Some(last) if !reported.contains(&last) => finding.with(format!("service {name}'s last words"), last),
-        _ => finding,
-    })
-}
-
-/// A variant's name.
-fn name(record: &StudyRecord, variant: VariantIndex) -> &str {
-    record.study.variants.get(variant).map_or("?", |variant| variant.name.as_str())
-}
-
-/// A cell's name.
-fn cell_name(record: &StudyRecord, cell: usize) -> String {
-    record.plan.cells.get(cell).map_or_else(|| "?".to_owned(), |cell| cell.name(&record.study.workloads))
-}
-
-/// The recorded trials of a variant, pilots included.
-fn launches(record: &StudyRecord, variant: VariantIndex) -> impl Iterator<Item = &TrialRecord> {
-    record.trials.iter().filter(move |trial| trial.variant == variant)
-}
-
-/// What was measured of a cell in the launches of a variant that ended well.
-fn measured(record: &StudyRecord, variant: VariantIndex, cell: CellIndex) -> Vec<&CellRecord> {
-    launches(record, variant)
-        .filter(|trial| trial.outcome == Outcome::Completed)
-        .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
-        .collect()
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.1} %", fraction * 100.0)
-}
-
 #[cfg(test)]
 pub(crate) mod testing {
     use model::load::Transport;
+    use model::{Finding, LoadRecord, Severity, StudyRecord};
 
-    use super::*;
-    use crate::Boundaries;
+    use super::rule::{Context, OfRun, OfWhole};
+    use crate::{Boundaries, next};
 
     /// What a rule finds: severities, and subjects in words.
     pub fn found(rule: OfRun, record: &StudyRecord) -> Vec<(Severity, String)> {
@@ -262,6 +177,14 @@ pub(crate) mod testing {
         finding.facts.iter().map(|fact| fact.value.to_string()).collect()
     }
 
+    /// What a rule finds that judges a run as a whole.
+    pub(super) fn of_whole(rule: OfWhole, record: &StudyRecord) -> Vec<Finding> {
+        let boundaries = Boundaries::standard();
+        let assessment = &crate::assess(record, &boundaries);
+        let lasting = super::lasting(assessment);
+        rule(record, &Context { assessment, lasting, end: next::end(assessment) })
+    }
+
     /// The gravest severity that a rule finds.
     pub fn gravest(rule: OfRun, record: &StudyRecord) -> Option<Severity> {
         found(rule, record).into_iter().map(|(severity, _)| severity).max()
@@ -270,14 +193,21 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
+    use model::{FindingId, Severity, StudyRecord};
+
     use super::*;
-    use crate::{Boundaries, fixture};
+    use crate::{Boundaries, fixture, next};
+
+    fn audited(record: &StudyRecord) -> Vec<Finding> {
+        let boundaries = Boundaries::standard();
+        let assessment = crate::assess(record, &boundaries);
+        audit(&assessment, next::end(&assessment))
+    }
 
     #[test]
     fn a_clean_study_has_no_findings() {
-        let boundaries = Boundaries::standard();
         for record in [fixture::record(6, 0.0), fixture::record(9, 0.05), fixture::open(9, 0.05)] {
-            assert_eq!(audit(&crate::assess(&record, &boundaries)), []);
+            assert_eq!(audited(&record), []);
         }
     }
 
@@ -325,8 +255,7 @@ mod tests {
             .iter_mut()
             .filter(|t| t.variant == 0)
             .for_each(|t| t.settings[0].result = model::SettingResult::Overridden);
-        let boundaries = Boundaries::standard();
-        let found = audit(&crate::assess(&record, &boundaries));
+        let found = audited(&record);
         assert_eq!(found[0].id, setting_not_effective::RULE.id);
         assert_eq!(found.last().unwrap().id, quick_mode::RULE.id);
         assert!(vetoes(&found[0], 1) && !vetoes(found.last().unwrap(), 1));

@@ -2,30 +2,32 @@
 
 use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, text};
 
-use super::{Assessment, Check, Rule, trial_failed};
+use super::rule::{Check, Context, Rule, veto_all};
+use super::trial_failed;
 use crate::blocks::Fate;
-use crate::next::Stop;
+use crate::step::Stop;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("no-block-used"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/no-block-used.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Whole(rule)],
 };
 
 /// Invalid where launches were made and no block of them counts: there is nothing to compare. Nothing where other findings veto all
 /// verdicts, or a variant could not be launched: that is the cause, and reported as such.
-pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
-    let is_hopeless = || matches!(assessment.end(), Some(Stop::Hopeless { .. }));
+pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
+    let assessment = context.assessment;
+    let is_hopeless = || matches!(context.end, Some(Stop::Hopeless { .. }));
     if record.trials.is_empty() || assessment.used() > 0 || is_hopeless() {
         return Vec::new();
     }
-    let mut others = assessment.lasting().to_vec();
+    let mut others = context.lasting.to_vec();
     others.extend(trial_failed::rule(record, assessment));
-    if super::veto_all(record, &others) {
+    if veto_all(record, &others) {
         return Vec::new();
     }
-    let remedy = if assessment.end().is_some() {
+    let remedy = if context.end.is_some() {
         "Mend what ended the run (failed launches, another finding), then run it again."
     } else if assessment.blocks.is_empty() {
         "Give a new run more time (`--budget`), or a warm-up of a fixed length (`[warmup] fixed`), which needs no pilot; \
@@ -62,13 +64,16 @@ pub fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::gravest;
-    use crate::{Boundaries, assess, fixture};
+    use crate::audit::testing::of_whole;
+    use crate::fixture;
+
+    fn gravest(record: &StudyRecord) -> Option<Severity> {
+        of_whole(rule, record).into_iter().map(|finding| finding.severity).max()
+    }
 
     /// The facts and the remedy of the only finding.
     fn find(record: &StudyRecord) -> (Vec<String>, String) {
-        let boundaries = Boundaries::standard();
-        let found = rule(record, &assess(record, &boundaries));
+        let found = of_whole(rule, record);
         let [found] = &found[..] else { panic!("{found:?}") };
         let facts = found.facts.iter().map(|item| format!("{}: {}", item.name, item.value));
         (facts.collect(), found.remedy.clone())
@@ -76,11 +81,11 @@ mod tests {
 
     #[test]
     fn one_block_that_counts_is_enough() {
-        assert_eq!(gravest(rule, &fixture::record(1, 0.0)), None);
-        assert_eq!(gravest(rule, &fixture::record(0, 0.0)), Some(Severity::Invalid));
+        assert_eq!(gravest(&fixture::record(1, 0.0)), None);
+        assert_eq!(gravest(&fixture::record(0, 0.0)), Some(Severity::Invalid));
         let mut nothing = fixture::record(0, 0.0);
         nothing.trials.clear();
-        assert_eq!(gravest(rule, &nothing), None, "it has not begun");
+        assert_eq!(gravest(&nothing), None, "it has not begun");
     }
 
     #[test]
@@ -115,6 +120,6 @@ mod tests {
     fn a_cause_that_vetoes_by_itself_is_enough() {
         let mut record = fixture::record(0, 0.0);
         record.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
-        assert_eq!(gravest(rule, &record), None);
+        assert_eq!(gravest(&record), None);
     }
 }

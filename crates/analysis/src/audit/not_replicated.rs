@@ -2,30 +2,31 @@
 
 use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule, no_block_used, trial_failed};
+use super::rule::{Check, Context, Rule, veto_all};
+use super::{no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("not-replicated"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/not-replicated.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Whole(rule)],
 };
 
 /// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
 /// are vetoed for good: more launches would not help.
-fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
-    let used = assessment.used();
+fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
+    let used = context.assessment.used();
     // Where no block counts at all, that is the finding.
-    if used >= FIRST_LOOK || !no_block_used::rule(record, assessment).is_empty() {
+    if used >= FIRST_LOOK || !no_block_used::rule(record, context).is_empty() {
         return Vec::new();
     }
-    let is_over = assessment.end().is_some();
-    let mut lasting = assessment.lasting().to_vec();
+    let is_over = context.end.is_some();
+    let mut lasting = context.lasting.to_vec();
     if is_over {
-        lasting.extend(trial_failed::rule(record, assessment));
+        lasting.extend(trial_failed::rule(record, context.assessment));
     }
-    if super::veto_all(record, &lasting) {
+    if veto_all(record, &lasting) {
         return Vec::new();
     }
     let remedy = if is_over {
@@ -50,19 +51,17 @@ mod tests {
     use model::SettingResult;
 
     use super::*;
-    use crate::audit::testing::gravest;
-    use crate::boundaries::Boundaries;
+    use crate::audit::testing::of_whole;
     use crate::fixture;
 
     fn find(record: &StudyRecord) -> Vec<Finding> {
-        let boundaries = Boundaries::standard();
-        rule(record, &crate::assess(record, &boundaries))
+        of_whole(rule, record)
     }
 
     #[test]
     fn three_blocks_are_the_least() {
-        assert_eq!(gravest(rule, &fixture::record(2, 0.0)), Some(Severity::Warning));
-        assert_eq!(gravest(rule, &fixture::record(3, 0.0)), None);
+        assert_eq!(find(&fixture::record(2, 0.0))[0].severity, Severity::Warning);
+        assert_eq!(find(&fixture::record(3, 0.0)), []);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use model::{
     sample, text,
 };
 
-use super::{Assessment, Check, Rule, launches, percent};
+use super::rule::{Check, Rule, launches, percent};
+use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
 use crate::{metrics, robust};
 

@@ -3,7 +3,8 @@
 use model::{ChangedOptions, Finding, FindingId, LaunchFacts, Severity, StudyRecord, Subject, VariantIndex};
 use runtimes::Key;
 
-use super::{Assessment, Check, Rule, launches};
+use super::rule::{Check, Rule, launches};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("options-overwritten"),

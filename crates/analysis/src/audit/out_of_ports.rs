@@ -2,7 +2,7 @@
 
 use model::{Failure, Finding, FindingId, LoadRecord, Severity, Subject, text};
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("out-of-ports"),

@@ -3,7 +3,8 @@
 use model::{Arrivals, Finding, FindingId, Severity, SharedSettings, StudyRecord, Subject, VariantIndex, text};
 use runtimes::Key;
 
-use super::{Assessment, Check, Rule, cell_name, launches};
+use super::rule::{Check, Rule, cell_name, launches};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("pool-too-small"),

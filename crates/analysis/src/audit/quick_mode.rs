@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Mode, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule};
+use super::rule::{Check, Rule};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("quick-mode"),

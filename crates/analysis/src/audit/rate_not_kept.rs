@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, LoadRecord, Sample, Severity, StudyRecord, Subject, sample, text};
 
-use super::{Assessment, Check, Rule, measured, percent};
+use super::rule::{Check, Rule, measured, percent};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("rate-not-kept"),

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use model::{
-    ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject, TrialKey,
-    VariantIndex, text,
+    BASELINE, ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject,
+    TrialKey, VariantIndex, text,
 };
 
-use super::{Assessment, Check, Rule, cell_name, launches};
-use crate::compare::{self, BASELINE, Primary};
+use super::rule::{Check, Rule, cell_name, launches};
+use crate::assess::Assessment;
+use crate::compare::{self, Primary};
 use crate::{metrics, regimes, robust};
 
 pub const RULE: Rule = Rule {
@@ -34,7 +35,7 @@ const FEWEST_WARMING: usize = 2;
 /// verdict what it is. A note where launches change after they were found steady and before they are measured.
 fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let (inside, warming): (Vec<&ChangedSeries>, Vec<&ChangedSeries>) =
-        assessment.changed().iter().partition(|series| series.cell.is_some());
+        regimes::changed(assessment).iter().partition(|series| series.cell.is_some());
     let variants = 0..record.study.variants.len();
     let while_warming = variants.filter_map(|variant| while_warming(record, &warming, variant));
     within(record, assessment, &inside).into_iter().chain(while_warming).collect()
@@ -299,7 +300,7 @@ mod tests {
         let size = |record: &StudyRecord| {
             let boundaries = crate::Boundaries::standard();
             let assessment = crate::assess(record, &boundaries);
-            let changed: Vec<&ChangedSeries> = assessment.changed().iter().collect();
+            let changed: Vec<&ChangedSeries> = regimes::changed(&assessment).iter().collect();
             Side::of(record, &changed, 1).towards(record, false).size
         };
         let mut record = study([0, 8], 0.8, 1.2);

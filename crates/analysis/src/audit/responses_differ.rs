@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::{
-    AnswerSample, BodyLength, CellRecord, Fact, Finding, FindingId, Sample, Severity, StudyRecord, Subject, Tally,
-    VariantIndex, text,
+    AnswerSample, BASELINE, BodyLength, CellRecord, Fact, Finding, FindingId, Sample, Severity, StudyRecord, Subject,
+    Tally, VariantIndex, text,
 };
 
-use super::{Assessment, Check, Rule, cell_name, launches, measured, name, percent};
-use crate::compare::BASELINE;
+use super::rule::{Check, Rule, cell_name, launches, measured, name, percent};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("responses-differ"),

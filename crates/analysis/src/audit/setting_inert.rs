@@ -2,7 +2,9 @@
 
 use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule, settings};
+use super::rule::{Check, Rule};
+use super::settings;
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-inert"),

@@ -7,12 +7,15 @@
 use model::options::without_probe;
 use model::report::{Aspect, EnvironmentDifference};
 use model::study::{RequestedSetting, Runtime};
-use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex};
+use model::{
+    BASELINE, Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex,
+};
 use runtimes::variables::JAVA_HOME;
 use runtimes::{Carrier, Key, RuntimePart, jruby};
 
-use super::{Assessment, Check, Rule, confounded, launches, name, settings};
-use crate::compare::BASELINE;
+use super::rule::{Check, Rule, launches, name};
+use super::{confounded, settings};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-is-default"),

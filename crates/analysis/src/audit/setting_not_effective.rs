@@ -3,7 +3,9 @@
 use model::{Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject};
 use runtimes::{Key, jruby, jvm};
 
-use super::{Assessment, Check, Rule, launches, settings};
+use super::rule::{Check, Rule, launches};
+use super::settings;
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-not-effective"),

@@ -5,7 +5,9 @@ use model::{
 };
 use runtimes::Key;
 
-use super::{Assessment, Check, Rule, launches, settings};
+use super::rule::{Check, Rule, launches};
+use super::settings;
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-unverified"),

@@ -3,7 +3,7 @@
 use model::study::RequestedSetting;
 use model::{LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantIndex};
 
-use super::launches;
+use super::rule::launches;
 
 /// A setting of a variant that some of its launches show.
 pub struct Shown<'a> {

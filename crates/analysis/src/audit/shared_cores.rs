@@ -3,7 +3,8 @@
 use model::study::Isolation;
 use model::{Finding, FindingId, Sample, Severity, StudyRecord, Subject};
 
-use super::{Assessment, Check, Rule, measured, percent};
+use super::rule::{Check, Rule, launches, measured, percent};
+use crate::assess::Assessment;
 use crate::{metrics, robust};
 
 pub const RULE: Rule = Rule {
@@ -21,7 +22,7 @@ const CLIENT_SHARE: f64 = 0.1;
 fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
-        let shared = super::launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();
+        let shared = launches(record, variant).filter_map(|trial| trial.launch.as_ref()?.shared_cpus).max();
         let Some(shared) = shared.map(|cpus| left_to_both(&record.study.host, cpus)).filter(|cpus| *cpus > 0) else {
             continue;
         };

@@ -3,7 +3,7 @@
 use model::sample::BIN_S;
 use model::{Finding, FindingId, LoadRecord, Sample, Severity, Subject};
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
 use crate::robust;
 
 pub const RULE: Rule = Rule {

@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, TrialRecord, text};
 
-use super::{Assessment, Check, Rule, name};
+use super::rule::{Check, Rule, name};
+use crate::assess::Assessment;
 use crate::blocks;
 
 pub const RULE: Rule = Rule {

@@ -2,7 +2,8 @@
 
 use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, VariantIndex, text};
 
-use super::{Assessment, Check, Rule, launches};
+use super::rule::{Check, Rule, launches};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("tear-down-failed"),

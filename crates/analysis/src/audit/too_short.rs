@@ -2,7 +2,7 @@
 
 use model::{Finding, FindingId, LoadRecord, Severity, Subject};
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("too-short"),

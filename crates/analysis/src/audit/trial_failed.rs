@@ -1,9 +1,11 @@
 //! A variant could not be launched or measured.
 
-use model::{Failed, Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text};
+use model::{
+    BASELINE, Failed, Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text,
+};
 
-use super::{Assessment, Check, Rule, launches, name, percent, with_last_words};
-use crate::compare::BASELINE;
+use super::rule::{Check, Rule, launches, name, percent, with_last_words};
+use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("trial-failed"),

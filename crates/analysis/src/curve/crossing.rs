@@ -4,11 +4,10 @@
 //! from it. Noise of single spans hardly moves it, and there is one in each block. The blocks' ages make an interval as any other number does.
 
 use model::curve::{AgeCrossing, AgePhase};
-use model::{Interpretation, VariantIndex};
+use model::{BASELINE, Interpretation, VariantIndex};
 
-use super::Pairs;
+use super::pairs::Pairs;
 use crate::boundaries::STUDY_ALPHA;
-use crate::compare::BASELINE;
 use crate::quantity::Quantity;
 use crate::student;
 

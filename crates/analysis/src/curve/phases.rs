@@ -9,7 +9,7 @@
 use model::curve::AgePhase;
 use model::{Interpretation, Polarity};
 
-use super::Pairs;
+use super::pairs::Pairs;
 use crate::quantity::{self, Quantity};
 use crate::{compare, sequential, student};
 

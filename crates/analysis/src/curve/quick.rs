@@ -6,11 +6,10 @@
 use model::attribution::Attribution;
 use model::curve::AgeCurve;
 use model::verdict::Needs;
-use model::{Comparison, Interpretation, Metric, Mode, StudyRecord, VariantIndex, Verdict};
+use model::{BASELINE, Comparison, Interpretation, Metric, Mode, StudyRecord, VariantIndex, Verdict};
 
 use super::words;
 use crate::blocks::{self, BlockState, Trials};
-use crate::compare::BASELINE;
 
 /// The part of a server's life that a quick run has seen.
 pub struct Phase<'a> {

@@ -2,9 +2,8 @@
 
 use model::curve::{AgeCrossing, AgeCurve, AgePhase, Movement};
 use model::warm_up::{BreakEven, Overtaking};
-use model::{Interpretation, Mode, StudyRecord, VariantIndex, text};
+use model::{BASELINE, Interpretation, Mode, StudyRecord, VariantIndex, text};
 
-use crate::compare::BASELINE;
 use crate::student;
 
 /// "on is 52.0 % slower than off in its first 30 s under load [41.0, 61.2], level from 30 s to 60 s, 22.6 % faster from 60 s on

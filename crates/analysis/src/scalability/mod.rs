@@ -3,12 +3,11 @@
 mod usl;
 
 use model::scalability::{Bounds, Crossing, Curve, Peak, Point, Scalability, Usl};
-use model::{Arrivals, CellIndex, Metric, StudyRecord, VariantIndex, text};
+use model::{Arrivals, BASELINE, CellIndex, Metric, StudyRecord, VariantIndex, text};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::blocks::{self, BlockState, Trials};
-use crate::compare::BASELINE;
 use crate::{metrics, robust};
 
 /// Numbers of users that a curve of three parameters needs at least, so that it can be seen not to fit.

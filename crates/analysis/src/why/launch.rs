@@ -7,7 +7,7 @@ use model::profiling::{CpuUse, ProfilingRun, Recording};
 use model::why::WatchedLaunch;
 use model::{Outcome, Setting, SettingResult, StudyRecord, VariantIndex, text};
 
-use super::Watched;
+use super::watched::Watched;
 
 /// What MRI's launches lack.
 pub(super) const ONLY_SAMPLES: &str =

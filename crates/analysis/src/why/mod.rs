@@ -7,12 +7,15 @@
 
 mod launch;
 mod topics;
+mod watched;
 
-use model::profiling::{CpuUse, Profile, ProfilingRun, Recording, Seen, Sum, Sums, ThrowableKind};
+use model::profiling::{CpuUse, Profile, Sum, Sums, ThrowableKind};
 use model::why::{Difference, Explanation, Unit, WatchedLaunch};
-use model::{Comparison, Metric, StudyRecord, VariantIndex, Why, text};
+use model::{BASELINE, Comparison, Metric, StudyRecord, VariantIndex, Why, text};
 
-use crate::compare::{BASELINE, Primary};
+use crate::compare::Primary;
+use topics::{first, last};
+use watched::{FEW, Watched};
 
 /// Below this log ratio of CPU per request two launches count as alike: shares of so little say nothing.
 const ALIKE: f64 = 0.05;
@@ -20,9 +23,6 @@ const ALIKE: f64 = 0.05;
 const LEAST_SHARE: f64 = 0.02;
 /// Something counted is reported when it is at least so many times as much on one side as on the other.
 const LEAST_RATIO: f64 = 1.25;
-/// Requests, and samples, below which a launch says little.
-const FEW: u64 = 200;
-
 /// What the profiling runs of a record say, or why there are none; `None` where none was wanted.
 pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     let variants = 0..record.study.variants.len();
@@ -40,76 +40,6 @@ pub fn why(record: &StudyRecord, comparisons: &[Comparison]) -> Option<Why> {
     };
     let explanations = variants.skip(BASELINE + 1).filter_map(explanation).collect();
     Some(Why { launches, explanations, topics: topics::topics(&watched), skipped })
-}
-
-/// Who took samples: each calls the same places by other names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sampler {
-    Jfr,
-    Stackprof,
-}
-
-/// Samples of what used the CPU.
-#[derive(Clone, Copy)]
-struct Sampled<'a> {
-    by: Sampler,
-    packages: Option<&'a Sums>,
-    /// By the method at the top: all samples there are.
-    methods: &'a Sums,
-    ruby_methods: &'a Sums,
-}
-
-/// A launch of which something was seen.
-#[derive(Clone, Copy)]
-struct Watched<'a> {
-    seen: &'a Seen,
-}
-
-impl<'a> Watched<'a> {
-    fn of(made: &'a ProfilingRun) -> Option<Self> {
-        made.seen.as_ref().filter(|seen| seen.requests > 0).map(|seen| Self { seen })
-    }
-
-    fn per_request(self, amount: f64) -> f64 {
-        amount / self.seen.requests as f64
-    }
-
-    /// CPU time per request, µs.
-    fn cpu(self, part: impl Fn(&CpuUse) -> f64) -> Option<f64> {
-        self.seen.cpu.as_ref().map(|cpu| self.per_request(part(cpu) * 1e6))
-    }
-
-    fn profile(self) -> Option<&'a Profile> {
-        match &self.seen.recording {
-            Recording::Jfr { profile, .. } => Some(profile),
-            _ => None,
-        }
-    }
-
-    /// Samples of what used the CPU, where there are enough of them to say anything.
-    fn stack_samples(self) -> Option<Sampled<'a>> {
-        let sampled = match &self.seen.recording {
-            Recording::Jfr { profile, .. } => Sampled {
-                by: Sampler::Jfr,
-                packages: Some(&profile.packages),
-                methods: &profile.stack_samples,
-                ruby_methods: &profile.ruby_methods,
-            },
-            Recording::Stackprof { stack_samples, .. } => Sampled {
-                by: Sampler::Stackprof,
-                packages: None,
-                methods: &stack_samples.methods,
-                ruby_methods: &stack_samples.ruby_methods,
-            },
-            Recording::None { .. } => return None,
-        };
-        (sampled.methods.count >= FEW).then_some(sampled)
-    }
-
-    /// Throwables of a kind.
-    fn throwables(self, kind: ThrowableKind) -> u64 {
-        self.profile().map_or(0, |profile| profile.throwables_of(kind))
-    }
 }
 
 /// A variant and the baseline, both watched.
@@ -332,14 +262,6 @@ impl Pair<'_> {
 /// A part of a key, where it is not empty.
 type Key = fn(&Sum) -> Option<&str>;
 
-fn first(sum: &Sum) -> Option<&str> {
-    sum.key.first().map(String::as_str).filter(|key| !key.is_empty())
-}
-
-fn last(sum: &Sum) -> Option<&str> {
-    sum.key.last().map(String::as_str).filter(|key| !key.is_empty())
-}
-
 /// The group whose amounts differ most between baseline and variant.
 fn most_different<'a>(
     sums: [&'a Sums; 2],
@@ -372,7 +294,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use model::profiling::StackSamples;
+    use model::profiling::{ProfilingRun, Recording, Seen, StackSamples};
     use model::{Effect, Interpretation, ProfilingSkipped, Role};
 
     use super::*;

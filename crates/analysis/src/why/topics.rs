@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::profiling::{CpuUse, Profile, Sum, Sums, ThrowableKind};
 use model::why::{Row, Topic, Unit};
 
-use super::{Sampled, Sampler, Watched, first, last};
+use super::watched::{Sampled, Sampler, Watched};
 
 /// Rows of one kind in a table.
 const MOST_ROWS: usize = 6;
@@ -26,6 +26,16 @@ pub fn topics(watched: &[Option<Watched>]) -> Vec<Topic> {
         table.collections(),
     ];
     all.into_iter().filter(|topic| !topic.rows.is_empty()).collect()
+}
+
+/// The first part of a key, where it is not empty.
+pub fn first(sum: &Sum) -> Option<&str> {
+    sum.key.first().map(String::as_str).filter(|key| !key.is_empty())
+}
+
+/// The last part of a key, where it is not empty.
+pub fn last(sum: &Sum) -> Option<&str> {
+    sum.key.last().map(String::as_str).filter(|key| !key.is_empty())
 }
 
 /// Amounts by what the key says, of groups that it says something of.

@@ -10,8 +10,6 @@ use model::{
     VariantIndex, WarmUpLength,
 };
 
-use super::Ending;
-
 /// Something happened. Events come in order, from one thread.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -84,6 +82,17 @@ pub enum Event<'a> {
     ProfilingSkipped(&'a ProfilingSkipped),
     /// The run ended.
     Ended(&'a Ending),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The question was answered, or cannot be.
+    Finished(analysis::Stop),
+    /// The time allowed has no room for another block.
+    Budget(Duration),
+    /// By Ctrl-C or TERM.
+    Interrupted,
 }
 
 /// Someone who watches a run.

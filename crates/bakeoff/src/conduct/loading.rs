@@ -7,9 +7,9 @@ use load::{Flow, Load, SliceEnd, Stop, Summary, Turns};
 use model::{FailedTearDowns, HostUse, Phase, Sample, ServerUse, Slice, Waited};
 use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
-use super::Event;
-use super::launch::TrialError;
-use super::phases::Live;
+use super::error::TrialError;
+use super::event::Event;
+use super::live::Live;
 use super::turns::{Round, Seat, Turn};
 
 /// What a load showed.

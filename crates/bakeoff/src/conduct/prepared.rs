@@ -6,7 +6,8 @@ use std::path::Path;
 use model::Study;
 use server::{HOOK_WITHIN, Installed, Launcher};
 
-use super::{ConductError, Event, Watcher};
+use super::error::ConductError;
+use super::event::{Event, Watcher};
 
 /// The study's variants put together on this machine, to be launched again and again.
 pub struct Prepared<'a> {

@@ -7,8 +7,9 @@ use load::{Load, Stop};
 use model::profiling::{Recording, Seen};
 use model::{Arrivals, CellIndex, Phase, ProfilingRun, StudyRecord, VariantIndex, sample};
 
-use super::ConductError;
-use super::launch::{Launch, LaunchEnd, Purpose, Run, TrialError};
+use super::error::{ConductError, TrialError};
+use super::launch::{Launch, Purpose, Run};
+use super::lifetime::LaunchEnd;
 use super::loading::{Extent, Judged};
 use super::phases::{Inspected, Warm};
 use super::prepared::Prepared;

@@ -7,7 +7,7 @@ use model::study::Service;
 use model::{Failed, Phase};
 use server::{Paused, ProcessTree, Running, SuperviseError};
 
-use super::launch::TrialError;
+use super::error::TrialError;
 
 /// The services of a launch that run, in starting order. Dropping them ends them.
 #[derive(Default)]

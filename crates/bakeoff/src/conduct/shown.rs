@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::profiling::Seen;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
 
-use super::launch::TrialError;
+use super::error::TrialError;
 
 /// What a launch has shown so far.
 #[derive(Default)]

@@ -7,8 +7,9 @@ use model::plan::Trial;
 use model::{HostUse, TrialRecord};
 use server::{HostSampler, Memory, Others};
 
-use super::ConductError;
-use super::launch::{Launch, LaunchEnd, Purpose, Run};
+use super::error::ConductError;
+use super::launch::{Launch, Purpose, Run};
+use super::lifetime::LaunchEnd;
 use super::prepared::Prepared;
 use super::shown::Shown;
 

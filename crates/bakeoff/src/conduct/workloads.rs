@@ -7,10 +7,10 @@ use model::study::{Expect, Request, Workload, WorkloadKind};
 use model::{AnswerSample, CellIndex, Phase, Scenarios};
 use server::Site;
 
-use super::launch::TrialError;
-use super::phases::Live;
+use super::answers;
+use super::error::{ConductError, TrialError};
+use super::live::Live;
 use super::shown::{PhaseResult, Shown};
-use super::{ConductError, answers};
 
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -105,7 +105,7 @@ impl Live<'_> {
         }
         let as_script = |(workload, prepared): (&Workload, &PreparedWorkload)| match prepared {
             PreparedWorkload::Request { request, expect, lengths, .. } => {
-                let alone = Scenarios::of_request(&workload.name, request, expect, *lengths);
+                let alone = request.as_scenarios(&workload.name, expect, *lengths);
                 script(&workload.name, &alone, &self.target)
             }
             PreparedWorkload::Scenarios(script) => Ok(script.clone()),

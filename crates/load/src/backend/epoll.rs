@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketAddrAny, send, sockopt};
 
-use super::{Driver, Event, EventKind, begin, send_last};
+use super::driver::{Driver, Event, EventKind, begin, send_last};
 use crate::LoadError;
 use crate::receive;
 

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::net::{RecvFlags, Shutdown, SocketAddrAny, recv, shutdown, sockopt};
 
-use super::{Driver, Event, EventKind, begin, send_last};
+use super::driver::{Driver, Event, EventKind, begin, send_last};
 use crate::LoadError;
 use crate::receive::{self, Control};
 

@@ -6,7 +6,7 @@ use serde_json_path::JsonPath;
 
 use super::content::{Content, text_of};
 use super::template::{Filling, Names, Place};
-use super::{PatternError, json_path, regex};
+use crate::pattern::{PatternError, json_path, regex};
 
 /// What is said of a check that fails, or of an extraction that finds nothing.
 pub(crate) fn is_missing(what: &str) -> String {

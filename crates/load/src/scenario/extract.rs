@@ -7,7 +7,7 @@ use serde_json_path::JsonPath;
 use super::content::{Content, matched, text_of};
 use super::cookies;
 use super::template::Names;
-use super::{PatternError, json_path, regex};
+use crate::pattern::{PatternError, json_path, regex};
 
 /// Takes one variable's value from answers.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use model::scenario::{self, Each, Take};
 use serde_json::{Map, Value};
 
-use super::ScriptError;
 use super::content::text_of;
+use super::error::ScriptError;
 use super::template::Names;
 
 /// A feeder's rows, shared by all users.

@@ -8,11 +8,12 @@ use model::{Scenarios, Template};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::ScriptError;
 use super::cookies::Jar;
+use super::error::ScriptError;
 use super::feeder::{Feeder, RanOut};
 use super::step::PreparedStep;
 use super::template::Names;
+use super::user::User;
 use crate::fetch::Answer;
 use crate::target::Target;
 
@@ -43,19 +44,6 @@ pub(super) struct Scenario {
     pub steps: Vec<PreparedStep>,
     /// Place of the first step among those of all scenarios.
     pub first: usize,
-}
-
-/// What a user of a script has at hand.
-#[derive(Debug)]
-pub(crate) struct User {
-    /// The variables' values; empty before they get any.
-    pub values: Vec<String>,
-    pub jar: Jar,
-    /// The last answer, as far as the step looks at it.
-    pub answer: Answer,
-    /// By feeder: the user's number and how many rows it took.
-    turns: Vec<usize>,
-    draws: ChaCha8Rng,
 }
 
 impl Script {

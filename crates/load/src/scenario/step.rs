@@ -8,14 +8,15 @@ use model::scenario::{self, Body};
 use model::study::{Expect, Request};
 use model::template::Part;
 
-use super::ScriptError;
 use super::check::Check;
 use super::content::Content;
 use super::cookies::Jar;
+use super::error::ScriptError;
 use super::extract::Extractor;
-use super::script::User;
 use super::template::{Filling, Names, Place};
-use crate::fetch::{Answer, LONGEST_BODY};
+use super::user::User;
+use crate::content::LONGEST_BODY;
+use crate::fetch::Answer;
 use crate::request::{LengthRule, PreparedRequest, says_length};
 use crate::response::{Sink, text};
 use crate::target::Target;

@@ -2,22 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::scenario::Each;
-use model::text;
-use thiserror::Error;
 
 use super::check::is_missing;
-use super::script::{Script, User};
+use super::error::{Reason, ShownBody, StepFailed};
+use super::script::Script;
 use super::step::{PreparedStep, keep_cookies};
+use super::user::User;
 use super::walk::Visitor;
 use crate::LoadError;
-use crate::fetch::{Answer, FetchError, fetch};
+use crate::fetch::{Answer, fetch};
 use crate::target::Target;
 
 /// Users who set up, or tear down, at the same time.
@@ -28,64 +27,6 @@ const SHOWN: usize = 200;
 
 /// Shortest value of a variable that is hidden where an answer is shown, bytes.
 const SECRET: usize = 4;
-
-/// A step that failed, and why.
-#[derive(Debug, Error)]
-#[error("step `{step}` failed: {reason}")]
-pub struct StepFailed {
-    /// The step's name.
-    pub step: String,
-    /// Why it failed.
-    pub reason: Reason,
-}
-
-/// Why a step failed.
-#[derive(Debug)]
-pub enum Reason {
-    /// There was no answer.
-    Unanswered(FetchError),
-    /// The answer was not a good one.
-    Answered {
-        /// What was wrong with it.
-        wrong: String,
-        /// Its status.
-        status: u16,
-        /// What is shown of its body.
-        body: ShownBody,
-    },
-}
-
-/// What is shown of the body of an answer that failed its step.
-#[derive(Debug)]
-pub enum ShownBody {
-    /// Its beginning, the values of variables hidden; nothing where there is no body.
-    Beginning(String),
-    /// Its length in bytes, since a variable is taken from it: what that would be, a token perhaps, no variable holds yet.
-    Length(usize),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unanswered(error) => error.fmt(f),
-            Self::Answered { wrong, status, body } => write!(f, "{wrong}: the answer has status {status} and {body}"),
-        }
-    }
-}
-
-impl fmt::Display for ShownBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length(0) => f.write_str("no body"),
-            Self::Length(bytes) => {
-                let bytes = text::plural(*bytes as u64, "byte");
-                write!(f, "{bytes}, which are not shown since a variable is taken from them")
-            }
-            Self::Beginning(beginning) if beginning.is_empty() => f.write_str("no body"),
-            Self::Beginning(beginning) => write!(f, "begins {beginning:?}"),
-        }
-    }
-}
 
 /// The answer to a step that was looked at.
 #[derive(Debug, Clone)]

@@ -5,8 +5,9 @@ use std::time::Duration;
 use model::Failure;
 
 use super::feeder::RanOut;
-use super::script::{Script, User};
+use super::script::Script;
 use super::step::{PreparedStep, keep_cookies};
+use super::user::User;
 use crate::LoadError;
 use crate::connection::{Connection, Ended, Took};
 use crate::recorder::Recorder;

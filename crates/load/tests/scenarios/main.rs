@@ -324,7 +324,7 @@ fn several_scripts_are_taken_in_turn() {
     let shopping = Script::new(&files.shopping(2, &rows(&["a"]), Take::Shared), &target).unwrap();
     let request = model::study::Request { method: "GET".into(), path: "/".into(), headers: Vec::new(), body: None };
     let expect = model::study::Expect { status: Some(401), ..Default::default() };
-    let refused = Script::new(&Scenarios::of_request("refused", &request, &expect, Some((0, 0))), &target).unwrap();
+    let refused = Script::new(&request.as_scenarios("refused", &expect, Some((0, 0))), &target).unwrap();
     let load = Load { connections: 2, ..Load::new(target, vec![shopping, refused], Stop::Count(20)) };
     let summary = run(&load);
     assert_eq!(

@@ -3,9 +3,8 @@
 use model::Report;
 use model::report::BlockSummary;
 
-use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, Margins, Plot, WIDE, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 /// A column for each block, a marker for each variant; `None` when no block gave a number.

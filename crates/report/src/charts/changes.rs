@@ -2,9 +2,8 @@
 
 use model::{ChangedSeries, Metric, Report};
 
-use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, HALF, Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, HALF};
 use crate::{number, words};
 
 /// A chart for each cell and metric that changed in some launch, of those launches only; a mark stands where the new level

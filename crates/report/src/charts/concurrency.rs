@@ -3,9 +3,8 @@
 use model::report::Measurement;
 use model::{Metric, Report};
 
-use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, HALF, Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, HALF};
 use crate::{number, tables, words};
 
 /// One variant at one number of users.

@@ -3,9 +3,8 @@
 use model::warm_up::{CumulativeResponses, Overtaking, ResponsesRatio};
 use model::{Effect, Report};
 
-use super::plot::{Margins, Plot, axis_room, legend_height, legend_names};
+use super::plot::{Chart, Margins, Plot, WIDE, axis_room, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 /// A change beyond this would squeeze everything else, a log ratio: half, or twice.

@@ -3,9 +3,8 @@
 use model::curve::{AgeCurve, AgePhase, CurvePoint};
 use model::{Effect, Report};
 
-use super::plot::{Margins, Plot, axis_room, legend_height, legend_names};
+use super::plot::{Chart, Margins, Plot, WIDE, axis_room, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 /// What lies further out would squeeze everything else, a log ratio: a quarter, or four times.

@@ -2,9 +2,8 @@
 
 use model::{Comparison, Effect, Report};
 
-use super::plot::{Anchor, Margins, Plot, text_width};
+use super::plot::{Anchor, Chart, Margins, Plot, WIDE, text_width};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 const ROW: f64 = 24.0;
@@ -82,7 +81,7 @@ pub fn forest(report: &Report) -> Option<Chart> {
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for (head, comparisons) in words::comparison_groups(report) {
-        rows.push(Row::Head(crate::squeezed(&head, LONGEST)));
+        rows.push(Row::Head(words::squeezed(&head, LONGEST)));
         rows.extend(comparisons.into_iter().map(Row::Comparison));
     }
     rows

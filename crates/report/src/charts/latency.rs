@@ -3,9 +3,8 @@
 use model::Report;
 use model::report::{CellName, Measurement, Percentile};
 
-use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, HALF, Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, HALF};
 use crate::{number, words};
 
 /// A chart for each cell in which percentiles were measured.

@@ -21,19 +21,5 @@ pub use curve::curve;
 pub use forest::forest;
 pub use latency::latency;
 pub use per_core::per_core;
+pub use plot::Chart;
 pub use warm_up::{warm_up, warm_up_lanes};
-
-use crate::markup::Markup;
-
-/// A finished chart.
-pub struct Chart {
-    /// What it shows, in a few words.
-    pub title: String,
-    /// The `svg` element.
-    pub svg: Markup,
-}
-
-/// Width of a chart that takes the whole column, px.
-const WIDE: f64 = 864.0;
-/// Width of one of several charts beside each other, px.
-const HALF: f64 = 420.0;

@@ -3,9 +3,8 @@
 use model::Report;
 use model::report::CoreSeries;
 
-use super::plot::{Margins, Plot, axis_room, labelled};
+use super::plot::{Chart, Margins, Plot, WIDE, axis_room, labelled};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 /// Moments that are drawn of a launch: the eye sees no more at this size.

@@ -2,9 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::Chart;
 use super::scale::Scale;
 use crate::markup::Markup;
+
+/// A finished chart.
+pub struct Chart {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// The `svg` element.
+    pub svg: Markup,
+}
+
+/// Width of a chart that takes the whole column, px.
+pub const WIDE: f64 = 864.0;
+/// Width of one of several charts beside each other, px.
+pub const HALF: f64 = 420.0;
 
 /// Width of a character of the charts' 12 px type, generously: what is laid out by it does not overlap.
 const CHARACTER: f64 = 6.7;

@@ -3,9 +3,8 @@
 use model::Report;
 use model::report::WarmUpSeries;
 
-use super::plot::{Margins, Plot, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, Margins, Plot, WIDE, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
-use super::{Chart, WIDE};
 use crate::{number, words};
 
 /// Points of one line; the eye sees no more at this size.

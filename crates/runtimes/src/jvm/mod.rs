@@ -5,11 +5,11 @@ mod printed;
 mod value;
 
 pub use option::{
-    CLASS_PATH, SizeOption, UNLOCK, before_program, given, is_list, is_of_program, is_only_read, is_option, options,
+    CLASS_PATH, SizeOption, UNLOCK, before_program, given, is_of_program, is_only_read, is_option, options,
     takes_memory,
 };
 pub use printed::{Flag, Flags, Printed, pairs, parse_flags};
-pub use value::{bytes, is_plain, same_flag, same_value};
+pub use value::{bytes, is_list, is_plain, same_flag, same_value};
 
 /// The options by which a JVM takes and shows what is locked.
 pub const UNLOCK_ALL: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-XX:+UnlockDiagnosticVMOptions"];

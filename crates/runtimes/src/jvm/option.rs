@@ -15,23 +15,6 @@ pub const UNLOCK: &str = "-XX:+Unlock";
 /// Options that look like flags and name files of them: the JVM lists none of these.
 const OF_FILES: [&str; 2] = ["-XX:VMOptionsFile=", "-XX:Flags="];
 
-/// Flags of `HotSpot`'s type `ccstrlist`, JDK 17 to 25: what is given later is added.
-const LISTS: [&str; 8] = [
-    "CompileCommand",
-    "CompileOnly",
-    "ControlIntrinsic",
-    "DisableIntrinsic",
-    "OnError",
-    "OnOutOfMemoryError",
-    "VerifyGCType",
-    "VerifySubSet",
-];
-
-/// Whether a flag is a list.
-pub fn is_list(flag: &str) -> bool {
-    LISTS.contains(&flag)
-}
-
 /// A short option that stands for a flag and takes an amount of memory. java(1)
 #[derive(Debug, Clone, Copy)]
 pub struct SizeOption {

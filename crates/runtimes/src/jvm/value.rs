@@ -2,6 +2,23 @@
 
 use super::Flags;
 
+/// Flags of `HotSpot`'s type `ccstrlist`, JDK 17 to 25: what is given later is added.
+const LISTS: [&str; 8] = [
+    "CompileCommand",
+    "CompileOnly",
+    "ControlIntrinsic",
+    "DisableIntrinsic",
+    "OnError",
+    "OnOutOfMemoryError",
+    "VerifyGCType",
+    "VerifySubSet",
+];
+
+/// Whether a flag is a list.
+pub fn is_list(flag: &str) -> bool {
+    LISTS.contains(&flag)
+}
+
 /// An amount as `HotSpot` reads it: a whole number, decimal or hexadecimal, and one letter at most.
 pub fn bytes(amount: &str) -> Option<u64> {
     let (digits, radix) = match amount.strip_prefix("0x").or(amount.strip_prefix("0X")) {

@@ -45,7 +45,10 @@ impl Witness<'_> {
                 AssertionSource::Jmx { .. } => of_beans.next().unwrap_or_else(|| Err("it was not read".to_owned())),
                 AssertionSource::Http { path, json } => self.answered(path, json),
                 AssertionSource::Command { command, regex } => self.said(command, regex.as_deref())?,
-                AssertionSource::Threads(name) => threads::count(self, name).map(|count| count.to_string()),
+                AssertionSource::Threads(name) => {
+                    let count = threads::count(self.serving, name, READ_WITHIN, self.interrupted);
+                    count.map(|count| count.to_string())
+                }
             })
         };
         assertions

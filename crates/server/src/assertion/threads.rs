@@ -1,24 +1,31 @@
 //! Threads counted by their names.
 
 use std::fs;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use regex::Regex;
 
-use super::{READ_WITHIN, Witness};
 use crate::attach;
 use crate::probe::RUBY_GC_THREAD;
 use crate::proc;
+use crate::serving::Serving;
 
 /// How many threads of the server have a name in which `pattern` is found: its JVM reports whole names, the kernel the first
 /// 15 bytes of those of all other processes. bakeoff's own in MRI is none of them.
-pub(super) fn count(witness: &Witness<'_>, pattern: &str) -> Result<usize, String> {
+pub(super) fn count(
+    serving: &Serving,
+    pattern: &str,
+    within: Duration,
+    interrupted: &AtomicBool,
+) -> Result<usize, String> {
     let regex = Regex::new(pattern).map_err(|error| error.to_string())?;
-    let jvm = witness.serving.jvm()?;
+    let jvm = serving.jvm()?;
     let mut names = match &jvm {
-        Some(jvm) => of_a_jvm(&attach::ask(jvm.jdk()?, jvm.pid, &["Thread.print"], READ_WITHIN, witness.interrupted)?),
+        Some(jvm) => of_a_jvm(&attach::ask(jvm.jdk()?, jvm.pid, &["Thread.print"], within, interrupted)?),
         None => Vec::new(),
     };
-    let others = proc::descendants(witness.serving.root).into_iter().map(|process| process.pid);
+    let others = proc::descendants(serving.root).into_iter().map(|process| process.pid);
     let others = others.filter(|other| jvm.as_ref().is_none_or(|jvm| *other != jvm.pid));
     names.extend(others.flat_map(of_a_process));
     Ok(names.iter().filter(|name| regex.is_match(name)).count())

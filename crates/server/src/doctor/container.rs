@@ -1,6 +1,6 @@
 //! Whether this is a container, and whose.
 
-use super::Files;
+use super::host::Files;
 
 /// What a runtime leaves where its containers can see it, from the most specific: an orchestrator before the runtime below it.
 const MARKS: [(&str, Mark); 15] = [

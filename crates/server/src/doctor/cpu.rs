@@ -7,7 +7,8 @@ use std::thread;
 use model::fitness::HostCheck;
 use model::host::{Burst, burst};
 
-use super::{Files, container, doubtful, fit, unfit, unknown};
+use super::container;
+use super::host::{Files, doubtful, fit, unfit, unknown};
 
 const CPUS: &str = "sys/devices/system/cpu";
 

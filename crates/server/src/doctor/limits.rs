@@ -5,7 +5,7 @@ use std::path::Path;
 use model::fitness::HostCheck;
 use rustix::process::{Resource, getrlimit};
 
-use super::{Files, doubtful, fit, unfit, unknown};
+use super::host::{Files, doubtful, fit, unfit, unknown};
 use crate::cgroup::{self, Controller, Quota};
 
 /// Open files that a load of 10,000 connections needs on the side of a server that we launch.

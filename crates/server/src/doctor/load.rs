@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use model::fitness::HostCheck;
 use model::{HostUse, NoisyNeighbour};
 
-use super::{doubtful, fit, unfit};
+use super::host::{doubtful, fit, unfit};
 use crate::probe::{HostSampler, Others, own_cpu_s};
 use crate::supervise::GLANCE;
 

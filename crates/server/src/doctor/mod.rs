@@ -2,16 +2,17 @@
 
 mod container;
 mod cpu;
+mod host;
 mod limits;
 mod load;
 mod tools;
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::fitness::{Fitness, HostCheck};
+use model::fitness::HostCheck;
+
+use host::Files;
 
 /// Looks at everything. Takes `watch` (10 s is enough to see steal and competing load) unless it is interrupted, and what
 /// asking the JDKs and Rubies takes.
@@ -24,57 +25,12 @@ pub fn examine(watch: Duration, interrupted: &AtomicBool) -> Vec<HostCheck> {
     checks
 }
 
-/// The kernel's and the system's files, below a root of their own in tests.
-struct Files {
-    root: PathBuf,
-}
-
-impl Files {
-    fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.root.join(path.trim_start_matches('/'))
-    }
-
-    /// A file's text without the blanks around it; `None` where it cannot be read or is empty.
-    fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.path(path)).ok()?;
-        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-    }
-
-    fn exists(&self, path: &str) -> bool {
-        self.path(path).exists()
-    }
-
-    /// Names in a folder, sorted.
-    fn names(&self, folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn fit(subject: &str, found: impl Into<String>) -> HostCheck {
-    HostCheck { subject: subject.to_owned(), fitness: Fitness::Fit, found: found.into(), cure: None }
-}
-
-fn unknown(subject: &str, found: impl Into<String>) -> HostCheck {
-    HostCheck { fitness: Fitness::Unknown, ..fit(subject, found) }
-}
-
-fn doubtful(subject: &str, found: impl Into<String>, cure: impl Into<String>) -> HostCheck {
-    HostCheck { fitness: Fitness::Doubtful, cure: Some(cure.into()), ..fit(subject, found) }
-}
-
-fn unfit(subject: &str, found: impl Into<String>, cure: impl Into<String>) -> HostCheck {
-    HostCheck { fitness: Fitness::Unfit, cure: Some(cure.into()), ..fit(subject, found) }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use model::fitness::Fitness;
+
     use super::*;
 
     /// Files as a host has them, by path.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::fitness::HostCheck;
 
-use super::{doubtful, fit};
+use super::host::{doubtful, fit};
 use crate::runtime::{self, Inventory};
 use crate::tool;
 

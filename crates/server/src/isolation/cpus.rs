@@ -5,7 +5,7 @@ use std::io;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::IsolationError;
+use super::error::IsolationError;
 
 /// Keeps the calling thread, and all threads and processes that it starts from now on, to these processors, by number;
 /// to any if there are none.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use model::study::Limits;
 use runtimes::Limit;
 
-use super::IsolationError;
+use super::error::IsolationError;
 use crate::cgroup::{self, Controller, Quota, Version};
 
 /// Period over which CPU time is counted, µs: the kernel's own default.

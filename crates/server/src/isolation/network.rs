@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketType, socket};
 
-use super::IsolationError;
+use super::error::IsolationError;
 
 /// Gives the calling thread a network of its own, and with it all threads and processes that it starts from now on: a loopback
 /// interface, up, and nothing else (`network_namespaces(7)`). There is no way back: for a thread that ends with what it was for.

@@ -3,11 +3,11 @@
 mod error;
 mod hint;
 mod port;
+mod program;
 mod ready;
 mod running;
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,17 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use model::Setting;
-use model::study::{ReadySign, RequestedSetting, Service};
+use model::study::{RequestedSetting, Service};
 
 use crate::isolation::{Group, Pinned};
-use crate::probe::{self, RUBY_GC_PROBE, Watched, gc_log};
+use crate::probe::{self, RUBY_GC_PROBE, Watched};
 use crate::profiling::STACKPROF_PROBE;
 use crate::runtime::{self, Installed, Toolbox};
-use crate::serving::Inside;
 use crate::settings;
-use crate::site::{PlaceholderError, Secrets, Site};
+use crate::site::{Secrets, Site};
 use crate::supervise::{Order, Supervised};
 use port::Ports;
-use ready::{Sign, Unready};
+use program::Launch;
 
 pub use error::{Blame, LaunchError, Log};
 pub use running::Running;
@@ -225,85 +224,4 @@ impl Launcher {
 fn go_on(name: &str, interrupted: &AtomicBool) -> Result<(), LaunchError> {
     let raised = interrupted.load(Ordering::Relaxed);
     if raised { Err(LaunchError::Interrupted { name: name.to_owned() }) } else { Ok(()) }
-}
-
-/// An installed program with all placeholders replaced.
-#[derive(Debug)]
-struct Launch {
-    order: Order,
-    sign: Sign,
-    site: Site,
-    /// What commands beside it run under.
-    supervisor: Vec<String>,
-    /// Ends them when raised.
-    interrupted: Arc<AtomicBool>,
-    /// When it is looked at.
-    watched: Watched,
-}
-
-impl Launch {
-    fn prepare(name: &str, probe: &str, installed: &Installed, site: &Site, port: u16) -> Result<Self, LaunchError> {
-        let all = |texts: &[String]| {
-            texts.iter().map(|text| site.complete(text)).collect::<Result<Vec<_>, PlaceholderError>>()
-        };
-        let mut args = all(&installed.args)?;
-        let jvm_options = all(installed.jvm.as_ref().map_or(&[], |jvm| jvm.options.as_slice()))?;
-        let values: Vec<String> = installed.env.values().cloned().collect();
-        let mut env: IndexMap<_, _> = installed.env.keys().cloned().zip(all(&values)?).collect();
-        let program = site.complete(&installed.program.to_string_lossy())?.into();
-        let sign = match &installed.ready.sign {
-            ReadySign::Get(path) => {
-                Sign::Get { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), path: site.complete(path)? }
-            }
-            ReadySign::Tcp(address) => Sign::Tcp(site.complete(address)?),
-        };
-        // Before the study's own options, which decide.
-        args.splice(0..0, gc_log::option(installed, &jvm_options, &site.trial_dir));
-        if installed.is_probed {
-            Inside::prepare(&site.trial_dir, probe, &mut env)
-                .map_err(LaunchError::io("write the probe to", &site.trial_dir))?;
-        }
-        let log = site.trial_dir.join(format!("{name}.log"));
-        let order = Order { program, args, env, dir: installed.dir.clone(), log, ..Order::default() };
-        Ok(Self {
-            order,
-            sign,
-            site: site.clone(),
-            supervisor: Vec::new(),
-            interrupted: Arc::default(),
-            watched: Watched::Always,
-        })
-    }
-
-    /// `group` knows whether the kernel ended some of it.
-    fn explain(&self, name: &str, unready: Unready, installed: &Installed, group: &Group) -> LaunchError {
-        let name = name.to_owned();
-        let (killed, oom_kills) = (group.killed(), group.oom_kills());
-        let log = Box::new(Log::read(&self.order.log, &self.site.secrets));
-        match unready {
-            Unready::Exited(exit) => {
-                let hint = killed.or_else(|| hint::why_ended(exit, &log.tail, installed.jvm.as_ref()));
-                let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
-                LaunchError::Exited { name, exit, hint, oom_kills, log }
-            }
-            Unready::Interrupted => LaunchError::Interrupted { name },
-            Unready::Foreign(address, stranger) => LaunchError::Foreign {
-                name,
-                address,
-                owner: match stranger.pid {
-                    Some(pid) => format!("process {pid}, `{}`", self.site.secrets.mask(&stranger.command)),
-                    None => stranger.command,
-                },
-                log,
-            },
-            Unready::Late { last } => LaunchError::Late {
-                name,
-                expected: self.site.secrets.mask(&self.sign.describe()),
-                last: last + &killed.map(|why| format!("; {why}")).unwrap_or_default(),
-                within: installed.ready.within,
-                oom_kills,
-                log,
-            },
-        }
-    }
 }

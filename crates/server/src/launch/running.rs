@@ -11,9 +11,9 @@ use model::assertion::Assertion;
 use model::study::RequestedSetting;
 use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 
-use super::Launch;
 use super::error::Log;
 use super::hint::{self, FOREGROUND};
+use super::program::Launch;
 use crate::assertion::Witness;
 use crate::hash;
 use crate::isolation::Group;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use model::{ServerUse, Switches};
 
-use super::Watched;
 use super::jvm::JvmSampler;
 use super::throttle::Throttle;
 use super::tree::ProcessTree;
+use super::watched::Watched;
 use crate::proc::{self, Process};
 use crate::serving::Serving;
 

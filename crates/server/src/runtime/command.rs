@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use model::study::ServerSpec;
 
-use super::{Installed, RuntimeError};
+use super::error::RuntimeError;
+use super::installed::Installed;
 use crate::tool;
 
 /// Splits a command line as a shell would, and finds its program.

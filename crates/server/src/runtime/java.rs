@@ -8,10 +8,12 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use model::study::{JavaProgram, JavaSpec, ServerSpec};
 
+use super::error::{RuntimeError, io_error};
+use super::folders::{finish, unfinished};
+use super::installed::{Installed, Jvm, study_file};
 use super::jdk::{self, Jdk};
 use super::maven::Coordinates;
-use super::toolbox::ToolEnd;
-use super::{Installed, Jvm, RuntimeError, Toolbox, finish, io_error, study_file, unfinished};
+use super::toolbox::{ToolEnd, Toolbox};
 use crate::hash;
 
 const COMPILE_WITHIN: Duration = Duration::from_secs(5 * 60);
@@ -150,7 +152,7 @@ fn compile(
     command.arg("-cp").arg(class_path).arg("-sourcepath").arg(beside).arg("-d").arg(&unfinished).arg(source);
     let ran = toolbox.run(&command, COMPILE_WITHIN);
     let compiled = match ran {
-        Ok(ended) if ended.well => finish(&unfinished, &classes),
+        Ok(ended) if ended.well => finish(&unfinished, &classes).map_err(io_error("create", &classes)),
         Ok(ToolEnd { output, .. }) => {
             Err(RuntimeError::Compile { source_file: source.to_owned(), jdk: jdk.home.clone(), output })
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{folders_in, manager, version_matches, version_numbers};
+use super::folders::{folders_in, manager, version_matches, version_numbers};
 use crate::tool;
 
 /// Why no JDK fits.

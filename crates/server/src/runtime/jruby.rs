@@ -9,9 +9,13 @@ use indexmap::IndexMap;
 use model::study::{JavaSpec, JrubyProgram, ServerSpec};
 use runtimes::jruby::{HOME, OPENS, STACK, property};
 
+use super::error::{RuntimeError, io_error};
+use super::folders::{finish, folders_in, unfinished};
+use super::installed::{Installed, study_file};
 use super::jdk::{self, Jdk};
 use super::maven::{Coordinates, MavenError};
-use super::{Installed, RuntimeError, Toolbox, finish, folders_in, io_error, java, ruby, study_file, unfinished};
+use super::toolbox::Toolbox;
+use super::{java, ruby};
 use crate::hash;
 
 const UNPACK_WITHIN: Duration = Duration::from_secs(5 * 60);
@@ -79,7 +83,8 @@ fn unpacked(version: &str, jdk: &Jdk, toolbox: &Toolbox<'_>) -> Result<PathBuf, 
     let home = folder.join("home");
     if !home.is_dir() {
         let unfinished = unfinished(&all);
-        let kept = unpack(version, jdk, &unfinished, toolbox).and_then(|()| finish(&unfinished, &folder));
+        let finish = |()| finish(&unfinished, &folder).map_err(io_error("create", &folder));
+        let kept = unpack(version, jdk, &unfinished, toolbox).and_then(finish);
         let _ = fs::remove_dir_all(&unfinished);
         kept?;
     }

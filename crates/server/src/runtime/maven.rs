@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{Toolbox, unfinished};
+use super::folders::unfinished;
+use super::toolbox::Toolbox;
 use crate::hash;
 use crate::tool::{self, ToolError};
 

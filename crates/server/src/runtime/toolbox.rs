@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::home;
+use super::folders::home;
 use crate::supervise::{Order, Supervised};
 use crate::tool::ToolError;
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::RuntimeKind;
+use super::runtime::RuntimeKind;
 use crate::proc;
 
 const PROBE: &str = include_str!("probe.rb");

@@ -13,9 +13,10 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use model::options::without_probe;
-use runtimes::{mri, variables};
+use runtimes::{jruby, mri, variables};
 
 use crate::proc;
+use crate::runtime::Installed;
 use crate::runtime::jdk::Jdk;
 
 pub(crate) use inside::Inside;
@@ -130,6 +131,34 @@ impl Serving {
             requested.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
         }
         requested
+    }
+
+    /// By what a Ruby in it reported of itself, else by what is seen from outside; `has_property` says whether its JVM has a system
+    /// property, and is asked last, since that costs the server CPU.
+    pub fn runtime(&self, inside: Option<&Inside>, has_property: impl FnOnce(&str) -> bool) -> RuntimeKind {
+        if let Some(inside) = inside {
+            return inside.engine;
+        }
+        if self.runs_mri() {
+            return RuntimeKind::Ruby;
+        }
+        let Ok(Some(jvm)) = self.jvm() else { return RuntimeKind::Other };
+        let home = format!("-D{}=", jruby::HOME);
+        let is_jruby =
+            proc::command_line(jvm.pid).iter().any(|word| word.starts_with(&home)) || has_property(jruby::HOME);
+        if is_jruby { RuntimeKind::Jruby } else { RuntimeKind::Java }
+    }
+
+    /// The versions of `jdk`, `jruby` and `ruby` in it, in that order: what it reports goes before what was installed.
+    pub fn versions(&self, inside: Option<&Inside>, installed: &Installed) -> IndexMap<String, String> {
+        let mut reported = inside.map(Inside::versions).unwrap_or_default();
+        if let Ok(Some(jvm)) = self.jvm()
+            && let Ok(jdk) = jvm.jdk()
+        {
+            reported.entry("jdk".to_owned()).or_insert_with(|| jdk.version.clone());
+        }
+        let known = |name: &str| reported.get(name).or_else(|| installed.versions.get(name)).cloned();
+        ["jdk", "jruby", "ruby"].into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect()
     }
 
     /// The environment that it, or the Ruby behind it, was started with; `None` where that shows it no more.

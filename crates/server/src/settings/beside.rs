@@ -3,7 +3,7 @@
 use model::study::RequestedSetting;
 use runtimes::{Carrier, Command, Given, Key, RuntimePart, jruby, jvm};
 
-use super::Reader;
+use super::reader::Reader;
 
 /// What stands beside a setting.
 #[derive(Debug, Default)]

@@ -8,8 +8,10 @@ use model::{SettingResult, SettingSource};
 use runtimes::{Carrier, Given, Key, jruby, mri, said};
 
 use super::beside::Beside;
+use super::found::{Found, exactly};
+use super::mri as live_mri;
+use super::reader::Reader;
 use super::together::{in_effect, together};
-use super::{Found, Reader, exactly, mri as live_mri};
 use crate::proc;
 use crate::serving::RuntimeKind;
 

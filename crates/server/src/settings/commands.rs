@@ -11,8 +11,9 @@ use runtimes::command::{Named, looks_like_option};
 use runtimes::{Command, Given, jruby, jvm, mri};
 
 use super::beside::Beside;
+use super::found::{Found, exactly};
+use super::reader::Reader;
 use super::together::{in_effect, together};
-use super::{Found, Reader, exactly};
 use crate::proc;
 use crate::serving::{LiveJvm, RuntimeKind};
 

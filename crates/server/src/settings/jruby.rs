@@ -9,7 +9,7 @@ use runtimes::inert::{self, Live};
 use runtimes::jruby::{self, same_value};
 use runtimes::jvm;
 
-use super::Found;
+use super::found::Found;
 use super::jvm::ASK_WITHIN;
 use crate::runtime::base_env;
 use crate::runtime::jdk::Jdk;

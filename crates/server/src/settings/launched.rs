@@ -7,7 +7,9 @@ use model::SettingSource;
 use runtimes::{RuntimePart, mri};
 
 use super::beside::Beside;
-use super::{Found, Reader, exactly, mri as live_mri};
+use super::found::{Found, exactly};
+use super::mri as live_mri;
+use super::reader::Reader;
 use crate::proc;
 use crate::runtime;
 use crate::runtime::jdk::alternatives;

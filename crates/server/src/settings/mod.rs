@@ -8,58 +8,47 @@
 mod beside;
 mod carriers;
 mod commands;
+mod found;
 mod jruby;
 mod jvm;
 mod launched;
 mod mri;
 mod options;
 mod properties;
+mod reader;
 mod refused;
 mod together;
 mod varied;
 
-use std::cell::OnceCell;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use model::options::without_probe;
 use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
 use runtimes::inert::{self, Inert, Live};
-use runtimes::jvm::{CLASS_PATH, Flags, UNLOCK, is_option, is_plain, same_flag, takes_memory};
+use runtimes::jvm::{CLASS_PATH, UNLOCK, is_option, is_plain, same_flag, takes_memory};
 use runtimes::{Carrier, Given, Key, Limit, RuntimePart, jruby::is_of_rack, said, variables};
 use rustix::param::page_size;
 
 use crate::isolation;
 use crate::probe;
 use crate::proc;
-use crate::runtime::{self, Installed};
-use crate::serving::{Inside, LiveJvm, NO_JVM, RuntimeKind, Serving};
-use crate::site::Site;
+use crate::runtime;
+use crate::serving::RuntimeKind;
 use crate::tool;
 use beside::Beside;
+use found::exactly;
 use jvm::{Place, Preflight};
+use options::is_options;
+use reader::{NO_ENVIRONMENT, Reader};
 
+pub(crate) use found::Found;
 pub(crate) use jvm::known_flags;
 pub(crate) use options::changed_options;
+pub(crate) use reader::Target;
 pub(crate) use refused::refused;
 pub(crate) use varied::varied;
-
-/// The server to be asked, and how it was launched.
-pub(crate) struct Target<'a> {
-    pub serving: &'a Serving,
-    /// The process that bakeoff started: the words of its command line and its folder were asked of it, and of no other.
-    pub launched: u32,
-    pub installed: &'a Installed,
-    pub site: &'a Site,
-    pub inside: Option<&'a Inside>,
-    /// What it has written.
-    pub log: &'a Path,
-    /// Processors that it is kept to, by number; any if there are none.
-    pub cpus: &'a [usize],
-}
 
 /// Reads back every setting, in the order asked. `others` is what each other variant asks for: of options in one text those that all
 /// variants have follow as settings of their own, where they did not come out well.
@@ -84,119 +73,7 @@ pub(crate) fn read_back(
     requested.iter().flat_map(read).collect()
 }
 
-/// What was found of one setting.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
-    /// What was asked, in the terms of `live`; the study's own words when absent.
-    pub requested: Option<String>,
-    pub live: Option<String>,
-    pub default: Option<String>,
-    pub source: SettingSource,
-    pub result: SettingResult,
-    /// Of options in one text: those that all variants have and that did not come out well.
-    pub common: Vec<(String, Found)>,
-}
-
-impl Found {
-    /// That nothing was read.
-    pub fn new(source: SettingSource, result: SettingResult) -> Self {
-        Self { requested: None, live: None, default: None, source, result, common: Vec::new() }
-    }
-
-    /// Judges a value that was read. `same` compares texts that the runtime takes for equal.
-    pub fn value(
-        requested: &str,
-        live: Option<String>,
-        default: Option<String>,
-        source: SettingSource,
-        same: impl Fn(&str, &str) -> bool,
-    ) -> Self {
-        let result = match &live {
-            Some(live) if same(requested, live) => match &default {
-                Some(default) if same(default, live) => SettingResult::AlreadyDefault,
-                _ => SettingResult::InEffect,
-            },
-            _ => SettingResult::Overridden,
-        };
-        Self { requested: Some(requested.to_owned()), live, default, ..Self::new(source, result) }
-    }
-
-    fn unknown(nearest: Option<String>, source: SettingSource) -> Self {
-        Self::new(source, SettingResult::Unknown { nearest })
-    }
-
-    pub fn unverified(reason: impl Into<String>) -> Self {
-        Self::new(SettingSource::Unread, SettingResult::Unverified { reason: reason.into() })
-    }
-
-    fn inert(reason: impl Into<String>, source: impl Into<String>, read: SettingSource) -> Self {
-        Self::new(read, SettingResult::Inert { reason: reason.into(), source: source.into() })
-    }
-
-    /// Whether the process has something else than was asked for, or makes nothing of it.
-    fn is_wrong(&self) -> bool {
-        use SettingResult::{AlreadyDefault, InEffect, Unverified};
-        !matches!(self.result, InEffect | AlreadyDefault | Unverified { .. })
-    }
-
-    /// A value that is there, differs from the default, and does nothing for this reason.
-    fn unless(mut self, inert: Option<Inert>) -> Self {
-        if let (SettingResult::InEffect, Some(Inert { reason, source })) = (&self.result, inert) {
-            self.result = SettingResult::Inert { reason: reason.to_owned(), source: source.to_owned() };
-        }
-        self
-    }
-
-    /// As it is recorded: without secrets.
-    pub fn about(self, requested: &RequestedSetting, site: &Site) -> Setting {
-        let mask = |text: String| site.secrets.mask(&text);
-        let result = match self.result {
-            SettingResult::Unverified { reason } => SettingResult::Unverified { reason: mask(reason) },
-            SettingResult::Refused { reason } => SettingResult::Refused { reason: mask(reason) },
-            SettingResult::Inert { reason, source } => SettingResult::Inert { reason: mask(reason), source },
-            result => result,
-        };
-        Setting {
-            key: requested.key.clone(),
-            name: requested.name.clone(),
-            requested: mask(self.requested.unwrap_or_else(|| requested.written_value().to_owned())),
-            live: self.live.map(mask),
-            default: self.default.map(mask),
-            source: self.source,
-            result,
-            shared: requested.factor.is_empty(),
-        }
-    }
-}
-
-/// Asks each source once, and only if something needs it.
-struct Reader<'a> {
-    target: &'a Target<'a>,
-    /// What the study asks of this variant.
-    requested: &'a [RequestedSetting],
-    /// And of each other.
-    others: &'a [Vec<RequestedSetting>],
-    jvm: OnceCell<Result<LiveJvm, String>>,
-    flags: OnceCell<Result<Flags, String>>,
-    properties: OnceCell<Result<IndexMap<String, String>, String>>,
-    jvm_args: OnceCell<Result<String, String>>,
-    environment: OnceCell<Result<IndexMap<String, String>, String>>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(target: &'a Target<'a>, requested: &'a [RequestedSetting], others: &'a [Vec<RequestedSetting>]) -> Self {
-        Self {
-            target,
-            requested,
-            others,
-            jvm: OnceCell::new(),
-            flags: OnceCell::new(),
-            properties: OnceCell::new(),
-            jvm_args: OnceCell::new(),
-            environment: OnceCell::new(),
-        }
-    }
-
+impl Reader<'_> {
     fn found(&self, requested: &RequestedSetting) -> Result<Found, String> {
         if proc::command_line(self.target.serving.pid).is_empty() {
             return Err("the process has ended".to_owned());
@@ -213,11 +90,6 @@ impl<'a> Reader<'a> {
             Key::Assertion(_) => Err("an assertion is read by itself".to_owned()),
             Key::Limit(limit) => Ok(self.limit(*limit)),
         }
-    }
-
-    /// As the launch has it.
-    fn completed(&self, requested: &RequestedSetting) -> Result<Given, String> {
-        requested.completed(|text| self.target.site.complete(text)).map_err(|error| error.to_string())
     }
 
     fn jruby_option(&self, name: &str, value: &str) -> Result<Found, String> {
@@ -300,12 +172,6 @@ impl<'a> Reader<'a> {
         let args = format!(" {args} ");
         let given = args.rfind(&format!(" -D{name}=")).map(|at| &args[at..]);
         given.is_some_and(|given| given.starts_with(&format!(" -D{name}={value} ")))
-    }
-
-    /// Which runtime serves.
-    fn runtime_kind(&self) -> RuntimeKind {
-        let has_property = |name: &str| self.properties().is_ok_and(|properties| properties.contains_key(name));
-        self.target.serving.runtime(self.target.inside, has_property)
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
@@ -483,77 +349,5 @@ impl<'a> Reader<'a> {
             }
         }
         found
-    }
-
-    fn jvm(&self) -> Result<&LiveJvm, String> {
-        let find = || self.target.serving.jvm()?.ok_or_else(|| NO_JVM.to_owned());
-        self.jvm.get_or_init(find).as_ref().map_err(Clone::clone)
-    }
-
-    fn flags(&self) -> Result<&Flags, String> {
-        self.flags.get_or_init(|| jvm::live_flags(self.jvm()?)).as_ref().map_err(Clone::clone)
-    }
-
-    fn properties(&self) -> Result<&IndexMap<String, String>, String> {
-        self.properties.get_or_init(|| jvm::properties(self.jvm()?)).as_ref().map_err(Clone::clone)
-    }
-
-    /// All options that the JVM got, by its command line, by variables and from files, separated by spaces.
-    fn jvm_args(&self) -> Result<&str, String> {
-        let args = self.jvm_args.get_or_init(|| jvm::arguments(self.jvm()?));
-        args.as_deref().map_err(Clone::clone)
-    }
-
-    /// As the process was started with it, without the probe.
-    fn environment(&self) -> Result<&IndexMap<String, String>, String> {
-        let read = || {
-            let mut environment = self.target.serving.environment(self.target.inside).ok_or(NO_ENVIRONMENT)?;
-            if let Some(options) = environment.get_mut(variables::OF_RUBY) {
-                *options = without_probe(options);
-            }
-            Ok(environment)
-        };
-        self.environment.get_or_init(read).as_ref().map_err(Clone::clone)
-    }
-}
-
-/// Whether a variable carries options, one word each.
-fn is_options(name: &str, value: &str) -> bool {
-    Carrier::of(name, value).is_some_and(Carrier::is_options)
-}
-
-/// Why it is not known what a process has of a variable.
-const NO_ENVIRONMENT: &str =
-    "the process shows the environment no more that it was started with: a title of its own stands there";
-
-fn exactly(one: &str, other: &str) -> bool {
-    one == other
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(requested: &str, live: Option<&str>, default: Option<&str>) -> Found {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        Found::value(requested, owned(live), owned(default), SettingSource::Proc, exactly)
-    }
-
-    #[test]
-    fn a_value_is_judged_against_the_requested_and_the_default() {
-        let judge = |requested, live, default| found(requested, live, default).result;
-        assert_eq!(judge("a", Some("a"), Some("b")), SettingResult::InEffect);
-        assert_eq!(judge("a", Some("a"), None), SettingResult::InEffect);
-        assert_eq!(judge("a", Some("a"), Some("a")), SettingResult::AlreadyDefault);
-        assert_eq!(judge("a", Some("b"), Some("a")), SettingResult::Overridden);
-        assert_eq!(judge("a", None, None), SettingResult::Overridden);
-    }
-
-    #[test]
-    fn only_what_would_be_in_effect_is_inert() {
-        let inert = Some(Inert { reason: "no need", source: "the manual" });
-        let judge = |live| found("a", Some(live), Some("b")).unless(inert).result;
-        assert!(matches!(judge("a"), SettingResult::Inert { .. }));
-        assert_eq!(judge("b"), SettingResult::Overridden);
     }
 }

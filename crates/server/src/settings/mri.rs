@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use model::{SettingResult, SettingSource};
 use runtimes::mri;
 
+use super::found::{Found, exactly};
 use super::jvm::ASK_WITHIN;
-use super::{Found, exactly};
 use crate::proc;
 use crate::runtime::base_env;
 use crate::serving::Inside;

@@ -3,11 +3,18 @@
 use indexmap::IndexMap;
 use model::options::without_probe;
 use model::{ChangedOptions, SettingSource};
+use runtimes::Carrier;
 
-use super::{Found, Reader, exactly, is_options};
+use super::found::{Found, exactly};
+use super::reader::Reader;
 use crate::proc;
 use crate::serving::Serving;
 use crate::site::Secrets;
+
+/// Whether a variable carries options, one word each.
+pub(super) fn is_options(name: &str, value: &str) -> bool {
+    Carrier::of(name, value).is_some_and(Carrier::is_options)
+}
 
 /// The option variables among `env`, what the server was launched with, that it has with another value where it serves.
 pub(crate) fn changed_options(

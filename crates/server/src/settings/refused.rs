@@ -8,8 +8,9 @@ use model::study::RequestedSetting;
 use model::{Setting, SettingResult, SettingSource};
 use runtimes::{Carrier, Given, Key, RuntimePart, said};
 
+use super::found::Found;
+use super::jruby;
 use super::jvm::{self, ASK_WITHIN, Place};
-use super::{Found, jruby};
 use crate::runtime::{Installed, Jvm, base_env};
 use crate::site::Site;
 use crate::tool;

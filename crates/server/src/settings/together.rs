@@ -4,7 +4,7 @@ use model::{SettingResult, SettingSource};
 use runtimes::Given;
 
 use super::beside::Beside;
-use super::{Found, exactly};
+use super::found::{Found, exactly};
 
 /// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
 /// of them are two treatments. Options that all variants have make no difference: those that did not come out well are named by

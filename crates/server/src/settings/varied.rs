@@ -5,7 +5,7 @@ use model::LiveOptions;
 use model::study::RequestedSetting;
 use runtimes::{Carrier, Given, Key, jruby};
 
-use super::{Reader, Target};
+use super::reader::{Reader, Target};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not report is left out.
 pub(crate) fn varied(target: &Target<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {

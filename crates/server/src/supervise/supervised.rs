@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::{Exit, GLANCE, Order, Report};
+use super::pipe::{Exit, Order, Report};
+
+/// How often those who wait look whether they were interrupted.
+pub(crate) const GLANCE: Duration = Duration::from_millis(100);
 
 /// What a supervisor may need beyond the grace to kill the rest and to say so.
 const SETTLE: Duration = Duration::from_secs(10);

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::{Exit, Order, Report};
+use super::pipe::{Exit, Order, Report};
 use crate::{isolation, proc};
 
 /// What the tree is given to end by itself when bakeoff is gone and can no longer say.

@@ -2,12 +2,11 @@
 
 use model::report::{Aspect, EnvironmentDifference};
 use model::study::{RequestedSetting, Runtime};
-use model::{StudyRecord, VariantIndex};
+use model::{BASELINE, StudyRecord, VariantIndex};
 use runtimes::{Key, jvm, variables};
 
 use super::explained::mentions;
 use super::sides::inspected;
-use crate::compare::BASELINE;
 
 /// Parts of names that say which version of a program is to run.
 const VERSIONS: [&str; 5] = ["VERSION", "RELEASE", "REVISION", "BUILD", "TAG"];

@@ -11,10 +11,10 @@ mod sides;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::report::{Aspect, EnvironmentDifference};
-use model::{Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex};
+use model::{BASELINE, Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex};
 
-use super::{Assessment, Check, Rule};
-use crate::compare::BASELINE;
+use super::rule::{Check, Rule};
+use crate::assess::Assessment;
 use explained::explaining_factor;
 use follows::may_follow;
 use sides::{Side, facts, inspected, may_vary};

@@ -7,7 +7,7 @@ use model::report::Aspect;
 use model::{LaunchFacts, StudyRecord, TrialKey, VariantIndex};
 use runtimes::gc_log;
 
-use crate::audit::launches;
+use crate::audit::rule::launches;
 
 /// Ports that systems hand out, by Linux's default and IANA's: a bare number among them is taken for one.
 const EPHEMERAL: std::ops::RangeInclusive<u32> = 32_768..=65_535;
