@@ -4,7 +4,7 @@ use model::{Forecast, StudyRecord};
 
 use crate::assess::assess;
 use crate::boundaries::Boundaries;
-use crate::{budget, pace, profiling, reach};
+use crate::{budget, pace, reach};
 
 /// What the plan of a run that has not begun takes, and what it can show.
 pub fn forecast(record: &StudyRecord) -> Forecast {
@@ -13,7 +13,7 @@ pub fn forecast(record: &StudyRecord) -> Forecast {
     Forecast {
         time: pace::time_left(&assessment),
         reach: reach::planned(record),
-        profiling: record.plan.schedule.profiling.then(|| profiling::profiling_time(&assessment)),
+        profiling: record.plan.schedule.profiling.then(|| pace::profiling_time(&assessment)),
         enough_for_profiling: budget::more_for_profiling(record),
     }
 }

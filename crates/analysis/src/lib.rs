@@ -10,7 +10,7 @@
 //! A caller needs a plan, the next step, what to show meanwhile, and the report; the sequential test, Holm's steps, changes of level, the
 //! warm-up's rule and curves over concurrency are open to their calibration (`crates/calibration`), the rest is private.
 //!
-//! How a verdict is reached: `docs/method.md`. Where that leaves its specification, and why: ADR 5.
+//! How a verdict is reached: `docs/method.md`; why so: ADR 5.
 
 mod assess;
 mod audit;

@@ -24,8 +24,7 @@ const LOAD_S: u32 = 60;
 /// So many variants of one server, two at least, that are the same, in so many cells: 3 to 30 blocks, 60 s a cell.
 pub fn study(variants: usize, cells: usize) -> Study {
     let names: Vec<String> = (1..=variants).map(|number| format!("v{number}")).collect();
-    let mut study = testing::study();
-    study.name = "calibration".to_owned();
+    let mut study = Study { name: "calibration".to_owned(), ..testing::study() };
     study.factors = vec![testing::factor("speed", &names.iter().map(String::as_str).collect::<Vec<_>>())];
     study.variants = names.iter().map(|name| variant(name)).collect();
     for workload in &mut study.workloads {

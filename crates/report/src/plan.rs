@@ -19,8 +19,12 @@ pub fn plan(record: &StudyRecord, forecast: &Forecast, doubts: &[String], comman
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_plan(&mut text, record, forecast);
-    let doubts: String = doubts.iter().map(|doubt| format!("! {doubt}\n")).collect();
-    format!("{text}\n{doubts}run it: {command}\n")
+    text.push('\n');
+    for doubt in doubts {
+        let _ = writeln!(text, "! {doubt}");
+    }
+    let _ = writeln!(text, "run it: {command}");
+    text
 }
 
 /// That a run which may take so long may have no time for its profiling runs, and what time would do.

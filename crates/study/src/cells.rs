@@ -80,7 +80,7 @@ impl<'a> Cells<'a> {
                 Problem::new(format!("a fixed warm-up gives no verdict on `{}`", metric.value))
                     .at(metric.place, "of launches that are warmed until they are steady")
                     .at(fixed.place, "ends whether they are or not")
-                    .help("remove `fixed`: a pilot then finds out how long every variant takes"),
+                    .help("remove `fixed`: bakeoff then finds out how long every variant takes"),
             );
         }
     }

@@ -65,9 +65,9 @@ fn warm_up(keys: &WarmUpKeys, problems: &mut Problems) -> WarmUp {
     match (&keys.cap, &keys.fixed) {
         (Some(cap), Some(fixed)) => {
             problems.add(
-                Problem::new("the warm-up is found by a pilot or fixed, not both")
-                    .at(cap.place, "bounds the pilot")
-                    .at(fixed.place, "needs no pilot")
+                Problem::new("the length of the warm-up is found or fixed, not both")
+                    .at(cap.place, "bounds the search for it")
+                    .at(fixed.place, "leaves nothing to find")
                     .help("remove `fixed`, unless you know how long every variant takes to warm up"),
             );
             WarmUp::Fixed(fixed.value.0)

@@ -42,7 +42,7 @@ pub(crate) struct StudyFile {
     /// They may hold the placeholders of a launch; a shell's `${NAME}` is left alone.
     #[serde(default)]
     pub hooks: HookKeys,
-    /// How the server is warmed up before it is measured. Default: a pilot, `cap = "180s"`.
+    /// How the server is warmed up before it is measured. Default: until it is steady, `cap = "180s"`.
     #[serde(default)]
     pub warmup: WarmUpKeys,
     /// How long is measured.
@@ -267,9 +267,9 @@ pub(crate) struct ExpectKeys {
     /// Its status. Default: any 2xx or 3xx. Checked on every answer.
     #[schemars(range(min = 100, max = 599))]
     pub status: Option<At<i64>>,
-    /// A JSONPath that must find something. Checked on answers asked before each load.
+    /// A JSONPath that must find something. Checked on answers asked before and after each load.
     pub json: Option<At<String>>,
-    /// Text that must occur. Checked on answers asked before each load.
+    /// Text that must occur. Checked on answers asked before and after each load.
     pub contains: Option<At<String>>,
 }
 
@@ -469,12 +469,13 @@ pub(crate) struct HookKeys {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct WarmUpKeys {
-    /// Pilot blocks find out how long every variant takes to become steady, at most this long. Default: 180s.
+    /// The first block, or pilot blocks where launches go one after another, find out how long every variant takes to become steady, at
+    /// most this long. Default: 180s.
     pub cap: Option<At<Length>>,
     /// Warm up for this long, steady or not.
     pub fixed: Option<At<Length>>,
     /// How many users, who do not think, send requests in it, 1 to 10,000, with `--quick` too. On few cores many users leave a JIT
-    /// compiler's threads little time. Default: as many as the largest load; ten for an open loop, or for users who think.
+    /// compiler's threads little time. Default: as many as the largest load; at most ten for an open loop, or for users who think.
     #[schemars(range(min = 1, max = 10_000))]
     pub concurrency: Option<At<i64>>,
 }
