@@ -249,7 +249,7 @@ wrong! {
     tail_decides: "primary = \"throughput\"" => "primary = \"p99\"",
         underlines ["\"p99\""], suggests "`throughput`, `p50`, `cpu-per-request`";
     warm_up_decides: "[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "[warmup]\nfixed = \"20s\"\n\n[decide]\nprimary = \"warm-up-requests\"",
-        underlines ["\"warm-up-requests\"", "\"20s\""], suggests "a pilot then finds out";
+        underlines ["\"warm-up-requests\"", "\"20s\""], suggests "bakeoff then finds out";
     unknown_secondary: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [\"p50\", \"memry\"]",
         underlines ["\"memry\""], suggests "did you mean `memory`?";
     secondary_of_another_form: "rope = \"2%\"" => "rope = \"2%\"\nsecondary = [50]",
