@@ -152,8 +152,11 @@ pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Compariso
         }
         .unzip();
         let (metric, cell) = (comparison.metric, comparison.cell);
-        comparison.interpretation =
-            interpret(effect.as_ref().zip(decision).filter(|_| is_judged(record, metric, cell)), metric.polarity());
+        comparison.interpretation = if is_judged(record, metric, cell) {
+            interpret(effect.as_ref().zip(decision), metric.polarity())
+        } else {
+            Interpretation::NotJudged
+        };
         comparison.effect = effect;
     }
     comparisons
@@ -296,7 +299,7 @@ mod tests {
         let of = |metric| comparisons.iter().find(|c| c.metric == metric && c.cell.is_none()).unwrap();
         assert!(of(Metric::CpuPerRequest).effect.unwrap().estimate < 0.0);
         assert_eq!(of(Metric::CpuPerRequest).interpretation, Interpretation::Better);
-        assert_eq!(of(Metric::P90).interpretation, Interpretation::Inconclusive);
+        assert_eq!(of(Metric::P90).interpretation, Interpretation::NotJudged);
         assert_eq!(of(Metric::StartUp).interpretation, Interpretation::Equivalent);
     }
 
@@ -313,10 +316,10 @@ mod tests {
         // One closed loop among them, and all together say nothing of the tail any more.
         record.plan.cells[0] = fixture::record(5, 0.0).plan.cells[0].clone();
         let comparisons = compare(&record);
-        assert_eq!(comparisons[0].interpretation, Interpretation::Inconclusive);
+        assert_eq!(comparisons[0].interpretation, Interpretation::NotJudged);
         assert_eq!((latency_name(&record, None), latency_name(&record, Some(0))), ("latency", "service time"));
         let of = |cell| comparisons.iter().find(|c| c.metric == Metric::P90 && c.cell == Some(cell)).unwrap();
-        assert_eq!([0, 1].map(|cell| of(cell).interpretation), [Interpretation::Inconclusive, Interpretation::Better]);
+        assert_eq!([0, 1].map(|cell| of(cell).interpretation), [Interpretation::NotJudged, Interpretation::Better]);
     }
 
     #[test]

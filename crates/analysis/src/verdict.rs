@@ -43,7 +43,7 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
         .collect();
     let mut attribution = factorial::attribution(record, blocks, boundaries);
     if let Some(phase) = &phase {
-        phase.skip_profiling(&mut comparisons, attribution.as_mut());
+        phase.withhold(&mut comparisons, attribution.as_mut());
     }
     let cells = summary::cells(record);
     let launches = summary::launches(record, blocks, &numbers);

@@ -173,6 +173,8 @@ pub enum Interpretation {
     Equivalent,
     /// None of these: the interval reaches into the region and beyond it, or there are too few blocks for one.
     Inconclusive,
+    /// Not judged: a closed loop says nothing of the slow tail, since while the server stalls, its users wait and send nothing.
+    NotJudged,
 }
 
 /// One metric of one variant against the baseline.

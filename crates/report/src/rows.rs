@@ -511,5 +511,5 @@ fn blocks(report: &Report) -> impl Iterator<Item = Row<'_>> {
 
 /// `better` of `▲ better`.
 fn without_sign(reading: &str) -> &str {
-    reading.trim_start_matches(['▲', '▼', '~', '=', '?', '✗']).trim_start()
+    reading.trim_start_matches(['▲', '▼', '~', '=', '?', '✗', '–']).trim_start()
 }

@@ -101,6 +101,7 @@ pub fn reading(report: &Report, comparison: &Comparison) -> (&'static str, Tone)
         Interpretation::Worse => ("▼ worse", Tone::Bad),
         Interpretation::Equivalent => ("= equivalent", Tone::Same),
         Interpretation::Inconclusive => ("? inconclusive", Tone::Unsure),
+        Interpretation::NotJudged => ("– not judged", Tone::Plain),
     }
 }
 
@@ -117,6 +118,7 @@ pub fn contribution_reading(report: &Report, one: &Contribution) -> (&'static st
         Interpretation::Equivalent if is_main => ("= equivalent", Tone::Same),
         Interpretation::Equivalent => ("= none", Tone::Same),
         Interpretation::Inconclusive => ("? inconclusive", Tone::Unsure),
+        Interpretation::NotJudged => ("– not judged", Tone::Plain),
     }
 }
 
@@ -157,7 +159,7 @@ pub fn phase_reading(reading: Interpretation) -> (&'static str, &'static str) {
         Interpretation::Better => ("▲", "faster"),
         Interpretation::Worse => ("▼", "slower"),
         Interpretation::Equivalent => ("=", "level"),
-        Interpretation::Inconclusive => ("?", "inconclusive"),
+        Interpretation::Inconclusive | Interpretation::NotJudged => ("?", "inconclusive"),
     }
 }
 
@@ -467,7 +469,7 @@ pub fn life_reading(report: &Report, variant: VariantIndex, life: &Lifetime) -> 
         Interpretation::Better => (more(variant), Tone::Plain),
         Interpretation::Worse => (more(0), Tone::Plain),
         Interpretation::Equivalent => ("= equivalent".into(), Tone::Same),
-        Interpretation::Inconclusive => ("? inconclusive".into(), Tone::Unsure),
+        Interpretation::Inconclusive | Interpretation::NotJudged => ("? inconclusive".into(), Tone::Unsure),
     }
 }
 

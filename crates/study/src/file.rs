@@ -6,7 +6,8 @@ use model::{Launches, Metric};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::value::{At, Cpus, ExpectedValues, Length, Numbers, SecondaryKeys, Share, Text, Thinking};
+use crate::numbers::Numbers;
+use crate::value::{At, Cpus, ExpectedValues, Length, SecondaryKeys, Share, Text, Thinking};
 
 /// Named texts, such as environment variables.
 pub(crate) type Table = IndexMap<At<String>, At<Text>>;

@@ -17,6 +17,7 @@ mod init;
 mod keys;
 mod launch;
 mod memory;
+mod numbers;
 mod placeholder;
 mod problem;
 mod request;

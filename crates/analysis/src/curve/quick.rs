@@ -57,9 +57,10 @@ impl<'a> Phase<'a> {
     }
 
     /// Takes back what comparisons of requests say of variants whose speed still moved: they read as inconclusive.
-    pub fn skip_profiling(&self, comparisons: &mut [Comparison], attribution: Option<&mut Attribution>) {
+    pub fn withhold(&self, comparisons: &mut [Comparison], attribution: Option<&mut Attribution>) {
         let moves = |variant: &VariantIndex| self.moved(*variant).is_some();
-        for comparison in comparisons.iter_mut().filter(|it| it.metric.is_per_cell() && moves(&it.variant)) {
+        let judged = comparisons.iter_mut().filter(|it| it.interpretation != Interpretation::NotJudged);
+        for comparison in judged.filter(|it| it.metric.is_per_cell() && moves(&it.variant)) {
             comparison.interpretation = Interpretation::Inconclusive;
         }
         let contributions = attribution.into_iter().flat_map(|attribution| &mut attribution.contributions);

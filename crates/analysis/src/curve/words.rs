@@ -57,7 +57,7 @@ fn piece(phase: &AgePhase, other: &str, margin: f64, when: &str) -> String {
         Interpretation::Equivalent => {
             format!("level{} within ±{} {when}", named("with"), text::margin(margin.exp_m1()))
         }
-        Interpretation::Inconclusive => format!("inconclusive{} {when}", named("against")),
+        Interpretation::Inconclusive | Interpretation::NotJudged => format!("inconclusive{} {when}", named("against")),
     }
 }
 
