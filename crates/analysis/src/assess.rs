@@ -4,12 +4,12 @@ use std::cell::OnceCell;
 
 use model::{ChangedSeries, Effect, Finding, StudyRecord};
 
-use crate::blocks::{self, BlockState, Fate};
+use crate::blocks::{self, BlockState, BlockStatus};
 use crate::boundaries::Boundaries;
 use crate::sequential::Decision;
 use crate::step::Next;
 
-/// A record with its blocks' fates and what follows from them. What takes long, or is seldom asked for, is worked out when it is first
+/// A record with its blocks' statuses and what follows from them. What takes long, or is seldom asked for, is worked out when it is first
 /// asked for.
 #[derive(Debug)]
 pub struct Assessment<'a> {
@@ -51,6 +51,6 @@ impl Assessment<'_> {
 
 /// The blocks that were excluded so far: their indices in the plan, and what disturbed each.
 pub fn excluded(assessment: &Assessment) -> Vec<(u32, String)> {
-    let excluded = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded);
+    let excluded = assessment.blocks.iter().filter(|block| block.status == BlockStatus::Excluded);
     excluded.map(|block| (block.index, block.disturbances.join("; "))).collect()
 }

@@ -11,7 +11,7 @@
 //! itself: it is not to lose its blocks for that. The client's CPU time is no disturbance: it rises with the answers that it
 //! gets, so that leaving out launches for it would leave out the fast ones (`client-saturated` reports it). Trials that
 //! failed may have ended at once: they teach nothing about the usual. Only what ran before a block and in it is looked at, so
-//! that a fate once decided stays, while the run goes on and in every later analysis.
+//! that a status once decided stays, while the run goes on and in every later analysis.
 //!
 //! Side by side the launches of a block meet the same host, turn by turn, so that what happens to the host is no reason: only what may hit
 //! one launch and spare the others is (a pause of the client, a quota of the server's own group).
@@ -42,7 +42,7 @@ const SPARE: f64 = 0.2;
 
 /// What became of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum BlockStatus {
     /// It counts.
     Used,
     /// The host was disturbed; another block takes its place.
@@ -59,17 +59,17 @@ pub struct BlockState {
     /// Its index in [`model::Plan::blocks`].
     pub index: u32,
     /// What became of it.
-    pub fate: Fate,
+    pub status: BlockStatus,
     /// What disturbed it; several, or none. A used block may be disturbed when no spare ones were left.
     pub disturbances: Vec<String>,
 }
 
 /// The measured blocks of a run in the plan's order, used or not.
 pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
-    let mut usual = Usual::default();
+    let mut usual = DisturbanceHistory::default();
     let mut excluded = 0;
     let mut seen: HashMap<TrialKey, (&TrialRecord, Vec<String>)> = HashMap::new();
-    let mut states = BTreeMap::new();
+    let mut blocks = BTreeMap::new();
     for trial in &record.trials {
         let disturbances = usual.learn(record, trial);
         seen.insert(trial.key, (trial, disturbances));
@@ -78,22 +78,22 @@ pub fn blocks(record: &StudyRecord) -> Vec<BlockState> {
         };
         let members: Vec<_> = block.trials.iter().filter_map(|planned| seen.get(&planned.key)).collect();
         let disturbances: Vec<String> = members.iter().flat_map(|(_, disturbances)| disturbances.clone()).collect();
-        let fate = if members.len() < block.trials.len() {
-            Fate::Incomplete
+        let status = if members.len() < block.trials.len() {
+            BlockStatus::Incomplete
         } else if members.iter().any(|(trial, _)| trial.outcome != Outcome::Completed) {
-            Fate::Failed
+            BlockStatus::Failed
         } else if disturbances.is_empty()
             || excluded >= most_excluded(record, trial.key.block)
             || usual.is_disturbed_mostly()
         {
-            Fate::Used
+            BlockStatus::Used
         } else {
             excluded += 1;
-            Fate::Excluded
+            BlockStatus::Excluded
         };
-        states.insert(trial.key.block, BlockState { index: trial.key.block, fate, disturbances });
+        blocks.insert(trial.key.block, BlockState { index: trial.key.block, status, disturbances });
     }
-    states.into_values().collect()
+    blocks.into_values().collect()
 }
 
 /// How many of so many blocks, and one at least, may be excluded.
@@ -108,7 +108,7 @@ fn most_excluded(record: &StudyRecord, block: u32) -> u32 {
 
 /// Indices of the used blocks, in order.
 pub fn used(blocks: &[BlockState]) -> impl Iterator<Item = u32> + '_ {
-    blocks.iter().filter(|block| block.fate == Fate::Used).map(|block| block.index)
+    blocks.iter().filter(|block| block.status == BlockStatus::Used).map(|block| block.index)
 }
 
 /// The recorded trials of a run, found by block and variant.
@@ -134,7 +134,7 @@ impl<'a> Trials<'a> {
 
 /// What the run has been like so far.
 #[derive(Default)]
-struct Usual {
+struct DisturbanceHistory {
     /// Before and after a trial apart: a processor that has just worked is faster, or hotter.
     canaries: [Vec<f64>; 2],
     levels: BTreeMap<(VariantIndex, Level), Vec<f64>>,
@@ -198,7 +198,7 @@ impl Level {
     }
 }
 
-impl Usual {
+impl DisturbanceHistory {
     /// Takes note of a trial and says what disturbed it, compared with all so far and itself.
     fn learn(&mut self, record: &StudyRecord, trial: &TrialRecord) -> Vec<String> {
         let mut disturbances = Vec::new();
@@ -318,13 +318,13 @@ mod tests {
         4 + 2 * block
     }
 
-    fn fates(record: &StudyRecord) -> Vec<Fate> {
-        blocks(record).into_iter().map(|block| block.fate).collect()
+    fn statuses(record: &StudyRecord) -> Vec<BlockStatus> {
+        blocks(record).into_iter().map(|block| block.status).collect()
     }
 
     #[test]
     fn a_quiet_run_uses_all() {
-        assert_eq!(fates(&fixture::record(6, 0.0)), [Fate::Used; 6]);
+        assert_eq!(statuses(&fixture::record(6, 0.0)), [BlockStatus::Used; 6]);
     }
 
     #[test]
@@ -333,9 +333,9 @@ mod tests {
         record.trials[first_trial(2)].host.steal_cores = 0.3;
         record.trials[first_trial(6) + 1].canary_ns[1] = 1_100_000;
         let states = blocks(&record);
-        assert_eq!(states[2].fate, Fate::Excluded);
+        assert_eq!(states[2].status, BlockStatus::Excluded);
         assert!(states[2].disturbances[0].contains("0.30 cores were stolen"));
-        assert_eq!(states[6].fate, Fate::Excluded);
+        assert_eq!(states[6].status, BlockStatus::Excluded);
         let [reported] = &states[6].disturbances[..] else { panic!("{:?}", states[6]) };
         let variant = &record.study.variants[record.trials[first_trial(6) + 1].variant].name;
         assert!(reported.starts_with(&format!("{variant}: a fixed computation took ")), "{reported}");
@@ -350,10 +350,10 @@ mod tests {
         let mut record = fixture::side_by_side(8, |_, _| {});
         record.trials[4].host.steal_cores = 0.3;
         record.trials[9].canary_ns[1] = 1_100_000;
-        assert_eq!(fates(&record), [Fate::Used; 8]);
+        assert_eq!(statuses(&record), [BlockStatus::Used; 8]);
         let sample = &mut record.trials[12].cells[0].samples[0];
         sample.host = Some(HostUse { elapsed_s: sample.length_s + 3.0, ..HostUse::default() });
-        assert_eq!(fates(&record)[6], Fate::Excluded);
+        assert_eq!(statuses(&record)[6], BlockStatus::Excluded);
     }
 
     #[test]
@@ -395,7 +395,7 @@ mod tests {
         let mut record = fixture::record(6, 0.0);
         let fast = &mut record.trials[first_trial(3)];
         fast.cells.iter_mut().flat_map(|cell| &mut cell.samples).for_each(|second| second.client_cpu_s = 0.9);
-        assert_eq!(fates(&record), [Fate::Used; 6]);
+        assert_eq!(statuses(&record), [BlockStatus::Used; 6]);
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
             fixture::fail(trial);
             trial.host = HostUse::default();
         }
-        assert_eq!(fates(&record)[5..], [Fate::Used; 3]);
+        assert_eq!(statuses(&record)[5..], [BlockStatus::Used; 3]);
     }
 
     #[test]
@@ -427,8 +427,8 @@ mod tests {
             record.trials[first_trial(block)].host.others_cores = 1.0;
         }
         let states = blocks(&record);
-        assert_eq!(states[3].fate, Fate::Excluded);
-        assert_eq!(states[8].fate, Fate::Used);
+        assert_eq!(states[3].status, BlockStatus::Excluded);
+        assert_eq!(states[8].status, BlockStatus::Used);
         assert_eq!(states[8].disturbances.len(), 1);
     }
 
@@ -439,7 +439,7 @@ mod tests {
             trial.host.steal_cores = 0.2 + 0.01 * (i % 5) as f64;
             trial.canary_ns = [1_000_000 + 40_000 * (i as u64 % 4), 1_000_000];
         }
-        assert_eq!(fates(&record), [Fate::Used; 10]);
+        assert_eq!(statuses(&record), [BlockStatus::Used; 10]);
     }
 
     #[test]
@@ -448,7 +448,7 @@ mod tests {
         for trial in record.trials.iter_mut().filter(|trial| trial.variant == 1) {
             trial.host.throttled_s = 20.0;
         }
-        assert_eq!(fates(&record), [Fate::Used; 10]);
+        assert_eq!(statuses(&record), [BlockStatus::Used; 10]);
     }
 
     #[test]
@@ -456,7 +456,7 @@ mod tests {
         let mut record = fixture::record(3, 0.0);
         fixture::fail(&mut record.trials[first_trial(1)]);
         record.trials.pop();
-        assert_eq!(fates(&record), [Fate::Used, Fate::Failed, Fate::Incomplete]);
+        assert_eq!(statuses(&record), [BlockStatus::Used, BlockStatus::Failed, BlockStatus::Incomplete]);
     }
 
     #[test]
@@ -466,12 +466,12 @@ mod tests {
             trial.host.steal_cores = [0.0, 0.0, 0.0, 0.4, 0.0, 0.04, 0.6][i % 7];
             trial.canary_ns[0] += (i as u64 * 7_919) % 90_000;
         }
-        let fates = fates(&whole);
-        assert!(fates.contains(&Fate::Excluded));
+        let statuses = statuses(&whole);
+        assert!(statuses.contains(&BlockStatus::Excluded));
         for stop in 0..12 {
             let mut part = whole.clone();
             part.trials.truncate(first_trial(stop));
-            assert_eq!(blocks(&part).iter().map(|block| block.fate).collect::<Vec<_>>(), fates[..stop]);
+            assert_eq!(blocks(&part).iter().map(|block| block.status).collect::<Vec<_>>(), statuses[..stop]);
         }
     }
 }

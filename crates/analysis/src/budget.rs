@@ -43,17 +43,17 @@ impl fmt::Display for NoRoom {
 impl std::error::Error for NoRoom {}
 
 /// The lengths of a study as its file has them, and the time that its run may take: [`Decide::WITHIN`], or as long as its least number of blocks
-/// and its profiling runes may take where that is more.
+/// and its profiling runs may take where that is more.
 pub fn usual(study: &Study, mode: Mode) -> Schedule {
     let schedule = stated(study, mode, Decide::WITHIN);
     Schedule { within: Decide::WITHIN.max(enough_for_profiling(study, &schedule)), ..schedule }
 }
 
-/// The time in which the least number of blocks and the profiling runes have room, whole minutes, where launches take as long as they are
-/// thought to before one has been seen. More than the run may take: its profiling runes may have no room.
+/// The time in which the least number of blocks and the profiling runs have room, whole minutes, where launches take as long as they are
+/// thought to before one has been seen. More than the run may take: its profiling runs may have no room.
 fn enough_for_profiling(study: &Study, schedule: &Schedule) -> Duration {
     let needs = Needs::of(study, schedule);
-    whole_minutes(needs.seconds(schedule, OVERHEAD_S.end) + needs.evidence_s(schedule, OVERHEAD_S.end))
+    whole_minutes(needs.seconds(schedule, OVERHEAD_S.end) + needs.profiling_s(schedule, OVERHEAD_S.end))
 }
 
 /// The time in which the profiling runs of a run that has not begun have room, where its own may leave none; `None` where none are planned, or
@@ -134,8 +134,8 @@ impl Needs {
         self.variants * launches
     }
 
-    /// The time that an profiling run of each variant takes at the longest, seconds; none where none is wanted.
-    fn evidence_s(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
+    /// The time that a profiling run of each variant takes at the longest, seconds; none where none is wanted.
+    fn profiling_s(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
         let (_, warm_up) = warm_up(schedule);
         let watched = profiling::window(&self.cells, schedule.measure).as_secs_f64();
         let launch = overhead_s + warm_up + self.measured_s(schedule) + watched;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_launches_have_time_unless_a_stated_one_leaves_none() {
+    fn profiling_runs_have_time_unless_a_stated_one_leaves_none() {
         let mut study = study();
         study.profiling = Some(true);
         // 14 · 190 + 10 · 20 s, and twice 10 + 180 + 20 s and 20 s to watch.

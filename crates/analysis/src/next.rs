@@ -12,7 +12,7 @@ use crate::assess::Assessment;
 use crate::audit;
 use crate::compare::settled;
 use crate::sequential::Decision;
-use crate::step::{HOPELESS, Next, Stop};
+use crate::step::{FAILED_LAUNCHES, Next, Stop};
 use crate::{pace, steady};
 
 /// What to do next, given what is stored so far.
@@ -36,7 +36,7 @@ pub fn end<'a>(assessment: &'a Assessment) -> Option<&'a Stop> {
 fn decide(assessment: &Assessment) -> Next {
     let record = assessment.record;
     if let Some(variant) = hopeless(record) {
-        return Next::Stop(Stop::Hopeless { variant });
+        return Next::Stop(Stop::VariantFails { variant });
     }
     let done: HashSet<TrialKey> = record.trials.iter().map(|trial| trial.key).collect();
     let missing = |blocks: &[model::Block]| {
@@ -71,9 +71,9 @@ fn decide(assessment: &Assessment) -> Next {
 /// A variant whose first launches all failed.
 fn hopeless(record: &StudyRecord) -> Option<String> {
     record.study.variants.iter().enumerate().find_map(|(index, variant)| {
-        let first = record.trials.iter().filter(|trial| trial.variant == index).take(HOPELESS);
+        let first = record.trials.iter().filter(|trial| trial.variant == index).take(FAILED_LAUNCHES);
         let failed = first.filter(|trial| trial.outcome != Outcome::Completed).count();
-        (failed == HOPELESS).then(|| variant.name.clone())
+        (failed == FAILED_LAUNCHES).then(|| variant.name.clone())
     })
 }
 
@@ -139,7 +139,7 @@ pub fn missing_profiling_runs(assessment: &Assessment, stop: &Stop) -> Result<Ve
     let record = assessment.record;
     let nothing = |stop: &Stop| Err(ProfilingSkipped::NothingToExplain { because: stop.to_string() });
     match stop {
-        Stop::Hopeless { .. } | Stop::Vetoed { .. } => nothing(stop),
+        Stop::VariantFails { .. } | Stop::Vetoed { .. } => nothing(stop),
         Stop::Decided | Stop::Exhausted => {
             if let Some(vetoed) = veto(record, &audit::audit(assessment, end(assessment))) {
                 return nothing(&vetoed);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_evidence_launches_is_set_aside_unless_blocks_need_it() {
+    fn the_time_of_profiling_runs_is_set_aside_unless_blocks_need_it() {
         let boundaries = Boundaries::standard();
         let fixed = |within: u64| {
             let mut source = everything(0.0);
@@ -302,7 +302,7 @@ mod tests {
         let mut source = everything(0.0);
         source.trials.iter_mut().filter(|trial| trial.variant == 1).for_each(fixture::fail);
         let (record, stop) = conduct(&source);
-        assert_eq!(stop, Stop::Hopeless { variant: "on".to_owned() });
+        assert_eq!(stop, Stop::VariantFails { variant: "on".to_owned() });
         assert!(record.trials.len() <= 4);
     }
 
@@ -359,7 +359,7 @@ mod tests {
             "there is nothing to explain: whatever the numbers say, the comparison is invalid: confounded"
         );
         assert_eq!(
-            reported(&record, Stop::Hopeless { variant: "on".to_owned() }),
+            reported(&record, Stop::VariantFails { variant: "on".to_owned() }),
             "there is nothing to explain: the first 2 launches of on failed"
         );
         // A veto that more blocks might have lifted, and did not.

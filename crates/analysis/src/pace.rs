@@ -7,7 +7,7 @@ use model::study::WarmUp;
 use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, sample};
 
 use crate::assess::Assessment;
-use crate::blocks::{Fate, spare};
+use crate::blocks::{BlockStatus, spare};
 use crate::profiling::profiling_window;
 use crate::{ramp_up, steady};
 
@@ -25,7 +25,7 @@ pub fn time_left(assessment: &Assessment) -> Range<Duration> {
     let pilots = (record.plan.pilot.len() as u32 * variants).saturating_sub(ran(true));
 
     let used = assessment.used() as u32;
-    let begun = states.iter().filter(|block| block.fate == Fate::Incomplete).count() as u32;
+    let begun = states.iter().filter(|block| block.status == BlockStatus::Incomplete).count() as u32;
     let complete = states.len() as u32 - begun;
     let planned = record.plan.blocks.len() as u32;
     let most = record.most_blocks();
@@ -68,7 +68,7 @@ pub fn launch_time(assessment: &Assessment) -> Duration {
 }
 
 /// How many blocks are used at most, by the time that a block takes and what is left of the run's, so far as its trials have been
-/// recorded. The time of profiling runes is set aside first, where the least number of blocks leaves any. No fewer than that number, no more than
+/// recorded. The time of profiling runs is set aside first, where the least number of blocks leaves any. No fewer than that number, no more than
 /// the plan has.
 pub fn horizon(assessment: &Assessment) -> u32 {
     let schedule = &assessment.record.plan.schedule;
@@ -76,7 +76,7 @@ pub fn horizon(assessment: &Assessment) -> u32 {
     fitting(assessment, profiling).max(schedule.min_blocks).min(schedule.max_blocks)
 }
 
-/// Whether the time of profiling runes is left beside the least number of blocks; not where none are wanted.
+/// Whether the time of profiling runs is left beside the least number of blocks; not where none are wanted.
 pub fn has_profiling_room(assessment: &Assessment) -> bool {
     let schedule = &assessment.record.plan.schedule;
     schedule.profiling && fitting(assessment, profiling_runs_time(assessment)) >= schedule.min_blocks
@@ -87,7 +87,7 @@ pub fn profiling_time(assessment: &Assessment) -> Duration {
     launch_time(assessment) + profiling_window(assessment.record)
 }
 
-/// The time that an profiling run of each variant takes in all.
+/// The time that a profiling run of each variant takes in all.
 pub fn profiling_runs_time(assessment: &Assessment) -> Duration {
     profiling_time(assessment) * assessment.record.study.variants.len() as u32
 }

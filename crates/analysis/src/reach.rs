@@ -170,7 +170,7 @@ mod tests {
         record.trials.clear();
         (record.warm_up_length, record.horizon) = (None, None);
         assert_eq!(reach(&assess(&record, &boundaries), 0.04, 0.0), []);
-        // Before anything ran: four pilots of 10 + 300 s, blocks of 2 · (10 + 300 + 16 s, lead-ins included).
+        // Before anything ran: four pilots of 10 + 300 s, blocks of 2 · (10 + 300 + 16 s, ramp-ups included).
         record.plan.schedule.within = Duration::from_secs(2 * 3_600);
         let rows = planned(&record);
         assert_eq!(reported(&rows), [(120, 9), (238, 20)]);

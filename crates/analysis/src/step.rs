@@ -5,7 +5,7 @@ use std::fmt;
 use model::{FindingId, TrialKey, WarmUpLength};
 
 /// Launches of a variant that all fail, from the first, before it counts as hopeless.
-pub const HOPELESS: usize = 2;
+pub const FAILED_LAUNCHES: usize = 2;
 
 /// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub enum Stop {
     /// All blocks that the plan allows were used or lost.
     Exhausted,
     /// A variant's first launches all failed: no block with it can ever count.
-    Hopeless {
+    VariantFails {
         /// The variant's name.
         variant: String,
     },
@@ -44,7 +44,7 @@ impl fmt::Display for Stop {
         match self {
             Self::Decided => f.write_str("the question is answered"),
             Self::Exhausted => f.write_str("all planned blocks have run"),
-            Self::Hopeless { variant } => write!(f, "the first {HOPELESS} launches of {variant} failed"),
+            Self::VariantFails { variant } => write!(f, "the first {FAILED_LAUNCHES} launches of {variant} failed"),
             Self::Vetoed { findings } => {
                 let names: Vec<&str> = findings.iter().map(FindingId::name).collect();
                 write!(f, "whatever the numbers say, the comparison is invalid: {}", names.join(", "))

@@ -13,7 +13,7 @@ use model::{
 };
 use runtimes::Key;
 
-use crate::blocks::{self, BlockState, Fate, Trials};
+use crate::blocks::{self, BlockState, BlockStatus, Trials};
 use crate::compare::Primary;
 use crate::metrics::Launches;
 use crate::{metrics, robust};
@@ -200,7 +200,7 @@ pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> 
             block: block.index,
             order: record.plan.blocks[block.index as usize].trials.iter().map(|trial| trial.variant).collect(),
             values: (0..record.study.variants.len()).map(|variant| value(block.index, variant)).collect(),
-            excluded: (block.fate == Fate::Excluded).then(|| block.disturbances.join("; ")),
+            excluded: (block.status == BlockStatus::Excluded).then(|| block.disturbances.join("; ")),
         })
         .collect()
 }

@@ -135,7 +135,7 @@ fn inconclusive(assessment: &Assessment, effect: Option<Effect>) -> Verdict {
             "A closed loop gives no verdict on {}: while the server stalls, its users wait and ask nothing.",
             primary.metric
         )
-    } else if let Some(hopeless @ Stop::Hopeless { variant }) = next::end(assessment) {
+    } else if let Some(hopeless @ Stop::VariantFails { variant }) = next::end(assessment) {
         format!(
             "The run ended because {hopeless}, and a block counts only where every variant was measured. Mend {variant}, or \
              leave it out of the study, and run again."

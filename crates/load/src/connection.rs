@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{Failure, Malformed};
 
-use crate::content::{Decoded, Kept};
+use crate::content::{BufferedBody, Decoded};
 use crate::request::PreparedRequest;
 use crate::response::{Answered, Framer, Ignore, Sink};
 use crate::target::Target;
@@ -39,7 +39,7 @@ pub(crate) struct Task {
 
 /// How long a request took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Took {
+pub(crate) struct RequestTimes {
     /// Since its first byte was sent.
     pub service: Duration,
     /// Since it was meant to be sent, in an open loop.
@@ -73,7 +73,7 @@ impl From<WireError> for Ended {
 }
 
 /// Passes the body to what undoes its coding, and all else to a sink as well.
-struct Coded<'a, S>(&'a mut Decoded<Kept>, &'a mut S);
+struct Coded<'a, S>(&'a mut Decoded<BufferedBody>, &'a mut S);
 
 impl<S: Sink> Sink for Coded<'_, S> {
     fn field(&mut self, name: &str, value: &[u8]) {
@@ -99,7 +99,7 @@ pub(crate) struct Connection {
     address: usize,
     wire: Wire,
     /// Undoes gzip, from the first byte to the last of an answer to a request that offers it.
-    decoded: Option<Decoded<Kept>>,
+    decoded: Option<Decoded<BufferedBody>>,
     failures_in_a_row: u32,
 }
 
@@ -186,20 +186,20 @@ impl Connection {
     }
 
     /// Takes bytes that came while nothing is asked; says whether the connection can still be used.
-    pub fn received_unasked(&mut self, bytes: &[u8]) -> bool {
+    pub fn received_unsolicited(&mut self, bytes: &[u8]) -> bool {
         self.wire.receive_unasked(bytes)
     }
 
     /// The last bytes to be sent before it is closed.
-    pub fn farewell(&mut self) -> &[u8] {
-        self.wire.farewell()
+    pub fn close_bytes(&mut self) -> &[u8] {
+        self.wire.close_bytes()
     }
 
     /// Takes received bytes, whose meaning goes to `sink`, a body that may be in gzip as a whole and without it; says how
     /// the request ended when they end it.
     pub fn received(&mut self, bytes: &[u8], request: &PreparedRequest, sink: &mut impl Sink) -> Option<Ended> {
         let received = if request.takes_gzip() {
-            let decoded = self.decoded.get_or_insert_with(|| Decoded::new(Kept::for_sink(sink), true));
+            let decoded = self.decoded.get_or_insert_with(|| Decoded::new(BufferedBody::for_sink(sink), true));
             self.wire.receive(bytes, request.is_head(), &mut Coded(decoded, sink))
         } else {
             self.wire.receive(bytes, request.is_head(), sink)
@@ -243,11 +243,11 @@ impl Connection {
     }
 
     /// Notes that the request in hand was over at `end`; says how long it took.
-    pub fn finish(&mut self, end: Duration) -> Took {
+    pub fn finish(&mut self, end: Duration) -> RequestTimes {
         // A clock other than ours may have timed the end: it is never before the beginning.
         let end = end.max(self.sent_at);
         self.free_since = end;
-        Took {
+        RequestTimes {
             service: end.saturating_sub(self.sent_at),
             response: self.task.intended.map(|intended| end.saturating_sub(intended)),
         }
@@ -387,13 +387,13 @@ mod tests {
         connection.connect_for(due(10), 0, Duration::MAX);
         connection.start(due(10), 12 * MS, Duration::MAX);
         assert_eq!(connection.send_delay(), None);
-        assert_eq!(connection.finish(20 * MS), Took { service: 8 * MS, response: Some(10 * MS) });
+        assert_eq!(connection.finish(20 * MS), RequestTimes { service: 8 * MS, response: Some(10 * MS) });
         connection.start(due(19), 21 * MS, Duration::MAX);
         assert_eq!(connection.send_delay(), None);
         connection.start(due(20), 21 * MS, Duration::MAX);
         assert_eq!(connection.send_delay(), Some(MS));
         // An end timed by another clock.
-        assert_eq!(connection.finish(15 * MS), Took { service: Duration::ZERO, response: Some(MS) });
+        assert_eq!(connection.finish(15 * MS), RequestTimes { service: Duration::ZERO, response: Some(MS) });
         connection.start(Task::default(), 30 * MS, Duration::MAX);
         assert_eq!((connection.send_delay(), connection.finish(33 * MS).response), (None, None));
     }

@@ -140,12 +140,12 @@ impl Codings {
 
 /// Keeps a body, up to the longest that is kept anywhere, where it is wanted.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct BufferedBody {
     wanted: bool,
     body: Vec<u8>,
 }
 
-impl Kept {
+impl BufferedBody {
     /// What `sink` will be given when the answer is complete.
     pub fn for_sink(sink: &impl Sink) -> Self {
         Self { wanted: sink.sees_body(), body: Vec::new() }
@@ -159,7 +159,7 @@ impl Kept {
     }
 }
 
-impl Sink for Kept {
+impl Sink for BufferedBody {
     fn field(&mut self, _: &str, _: &[u8]) {}
 
     fn body(&mut self, bytes: &[u8]) {

@@ -360,7 +360,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
 
     /// Ends a slot's connection, if it has one.
     fn close(&mut self, index: usize) {
-        self.backend.close(index, self.connections[index].farewell());
+        self.backend.close(index, self.connections[index].close_bytes());
     }
 
     /// Notes that a slot has nothing to do.
@@ -420,7 +420,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
                 self.ended(slot, &ended, None, true)
             }
             (State::Idle | State::Waiting, EventKind::Received { ends: false, .. })
-                if connection.received_unasked(self.backend.received()) =>
+                if connection.received_unsolicited(self.backend.received()) =>
             {
                 self.send_unsent(slot)
             }

@@ -7,7 +7,7 @@ use model::Profile;
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::scenario::{RanOut, StepFailed};
+use crate::scenario::{FeederExhausted, StepFailed};
 
 /// Why a load could not be made. A server that fails is no such error: its failures are counted.
 #[derive(Debug, Error)]
@@ -43,7 +43,7 @@ pub enum LoadError {
         "all {rows} rows of `{}` are used up: give it more, ask for less, or let `take` be \"shared\" or \"recycled\"",
         file.display()
     )]
-    RanOut {
+    FeederExhausted {
         /// The feeder's file.
         file: PathBuf,
         /// How many rows it has.
@@ -59,9 +59,9 @@ pub enum LoadError {
     },
 }
 
-impl From<RanOut> for LoadError {
-    fn from(RanOut { file, rows }: RanOut) -> Self {
-        Self::RanOut { file, rows }
+impl From<FeederExhausted> for LoadError {
+    fn from(FeederExhausted { file, rows }: FeederExhausted) -> Self {
+        Self::FeederExhausted { file, rows }
     }
 }
 

@@ -129,7 +129,7 @@ pub fn fetch(target: &Target, request: &PreparedRequest, limit: Duration) -> Res
             Ok(None) => {}
             Ok(Some(answered)) => {
                 let transport = wire.transport();
-                send_all(&socket, wire.farewell());
+                send_all(&socket, wire.close_bytes());
                 let (whole, length) = decoded.finish();
                 length.map_err(|why| FetchError::Wire(why.into()))?;
                 return Ok(Answer { status: answered.status, headers: whole.headers, body: whole.body, transport });

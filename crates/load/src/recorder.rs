@@ -9,7 +9,7 @@ use model::sample::{BIN_S, OpenLoop, StepUse};
 use model::{BodyLength, Sample, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::connection::{Ended, Took};
+use crate::connection::{Ended, RequestTimes};
 
 /// Length of a sample, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
 
     /// Counts the end of a step's request, which [`Self::ended`] gets as well; `unmet` is what was wrong with the
     /// content of its answer. The sample is that of the last [`Self::roll`], as for all that scenarios add.
-    pub fn step(&mut self, index: usize, took: Took, ended: &Ended, unmet: Option<&str>) {
+    pub fn step(&mut self, index: usize, took: RequestTimes, ended: &Ended, unmet: Option<&str>) {
         let Some((_, step)) = self.current.walked.as_mut().and_then(|walked| walked.steps.get_index_mut(index)) else {
             return;
         };
@@ -98,7 +98,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
     }
 
     /// Counts a request that ended at `now`.
-    pub fn ended(&mut self, now: Duration, took: Took, ended: &Ended) {
+    pub fn ended(&mut self, now: Duration, took: RequestTimes, ended: &Ended) {
         self.roll(now);
         count(&mut self.current.tally, ended);
         if ended.judged.is_ok() {
@@ -225,7 +225,7 @@ mod tests {
     use crate::response::Answered;
     use model::Failure;
 
-    const TOOK: Took = Took { service: Duration::from_micros(700), response: None };
+    const TOOK: RequestTimes = RequestTimes { service: Duration::from_micros(700), response: None };
 
     fn good() -> Ended {
         let answered = Answered { status: 200, body_bytes: 20, keep_alive: true };
@@ -273,13 +273,13 @@ mod tests {
         let mut recorder = Recorder::new(true, &[], |sample| samples.push(sample));
         recorder.due(ms(0));
         recorder.send_delay(ms(2));
-        recorder.ended(ms(9), Took { service: ms(7), response: Some(ms(9)) }, &good());
+        recorder.ended(ms(9), RequestTimes { service: ms(7), response: Some(ms(9)) }, &good());
         recorder.waiting(1);
         for intended in [999, 1_000, 1_001, 3_100] {
             recorder.due(ms(intended));
         }
         recorder.waiting(4);
-        recorder.ended(ms(3_200), Took { service: ms(1), response: Some(ms(100)) }, &Failure::Closed.into());
+        recorder.ended(ms(3_200), RequestTimes { service: ms(1), response: Some(ms(100)) }, &Failure::Closed.into());
         recorder.finish(ms(3_500));
         let open: Vec<OpenLoop> = samples.into_iter().map(|sample| sample.open.unwrap()).collect();
         assert_eq!(open.iter().map(|open| open.due).collect::<Vec<_>>(), [2, 2, 0, 1]);

@@ -199,11 +199,11 @@ impl Wire {
     }
 
     /// The last bytes to be sent before the connection is closed.
-    pub fn farewell(&mut self) -> &[u8] {
+    pub fn close_bytes(&mut self) -> &[u8] {
         match self {
             Self::Plain(_) => &[],
             Self::Layered(layers) => {
-                layers.farewell();
+                layers.close_bytes();
                 &layers.unsent
             }
         }
@@ -293,7 +293,7 @@ impl Layers {
     }
 
     /// TLS's own word for the end. HTTP/2's GOAWAY says nothing to a server that this does not.
-    fn farewell(&mut self) {
+    fn close_bytes(&mut self) {
         self.unsent.clear();
         if let Some(tls) = self.tls.as_mut().filter(|tls| !tls.is_handshaking()) {
             tls.close();

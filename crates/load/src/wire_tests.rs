@@ -195,9 +195,9 @@ fn what_comes_unasked_is_heard_where_it_may() {
 #[test]
 fn the_server_is_reported_of_the_end() {
     let (mut wire, mut server) = Server::http_1().in_flight();
-    hear(&mut server, wire.farewell());
+    hear(&mut server, wire.close_bytes());
     assert!(server.process_new_packets().unwrap().peer_has_closed());
-    assert!(Wire::Plain(Framer::default()).farewell().is_empty());
+    assert!(Wire::Plain(Framer::default()).close_bytes().is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::Sample;
 
 use crate::LoadError;
-use crate::connection::{Connection, Ended, Took};
+use crate::connection::{Connection, Ended, RequestTimes};
 use crate::recorder::Recorder;
 use crate::request::PreparedRequest;
 use crate::response::Ignore;
@@ -40,7 +40,7 @@ pub(crate) trait Work {
         &mut self,
         slot: usize,
         ended: &mut Ended,
-        took: Took,
+        took: RequestTimes,
         end: Duration,
         recorder: &mut Recorder<Emit>,
     ) -> NextAction;
@@ -105,7 +105,7 @@ impl Work for InTurn<'_> {
         &mut self,
         _: usize,
         _: &mut Ended,
-        _: Took,
+        _: RequestTimes,
         _: Duration,
         _: &mut Recorder<Emit>,
     ) -> NextAction {

@@ -31,7 +31,7 @@ mod tool;
 
 pub use doctor::examine;
 pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
-pub use launch::{Blame, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
+pub use launch::{FailureCause, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use pause::Paused;
 pub use probe::{
     HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory, own_cpu_s,

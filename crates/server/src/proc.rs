@@ -191,17 +191,17 @@ fn nul_separated(pid: u32, file: &str) -> Vec<String> {
 
 /// A process that answers where the launched one should.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stranger {
+pub(crate) struct ForeignListener {
     pub pid: Option<u32>,
     pub command: String,
 }
 
 /// Whoever listens where `address` leads and is not below `root`.
-pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
+pub(crate) fn foreign_listener_at(address: SocketAddr, root: u32) -> Option<ForeignListener> {
     let mut sockets = listeners(address);
     if sockets.is_empty() {
         let command = "unknown: no process here listens there; is it in another network namespace?".to_owned();
-        return Some(Stranger { pid: None, command });
+        return Some(ForeignListener { pid: None, command });
     }
     for process in descendants(root) {
         let own = sockets_of(process.pid);
@@ -212,7 +212,7 @@ pub(crate) fn stranger_at(address: SocketAddr, root: u32) -> Option<Stranger> {
     }
     let pid = all().find(|pid| !sockets_of(*pid).is_disjoint(&sockets));
     let command = pid.map_or_else(|| "a process we may not look at".to_owned(), |pid| command_line(pid).join(" "));
-    Some(Stranger { pid, command })
+    Some(ForeignListener { pid, command })
 }
 
 /// The processes below `root` that listen where `address` leads, parents before their children.
@@ -234,9 +234,9 @@ fn listeners(address: SocketAddr) -> HashSet<u64> {
         .collect()
 }
 
-fn reaches(requested: IpAddr, bound: IpAddr) -> bool {
-    let (requested, bound) = (requested.to_canonical(), bound.to_canonical());
-    requested == bound || bound.is_unspecified() && (bound.is_ipv6() || requested.is_ipv4())
+fn reaches(target: IpAddr, bound: IpAddr) -> bool {
+    let (target, bound) = (target.to_canonical(), bound.to_canonical());
+    target == bound || bound.is_unspecified() && (bound.is_ipv6() || target.is_ipv4())
 }
 
 /// Reads a line of `/proc/net/tcp{,6}`; `None` unless its socket listens.
@@ -326,13 +326,13 @@ mod tests {
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         let us = std::process::id();
-        assert_eq!(stranger_at(address, Process::read(us).unwrap().parent), None);
-        assert_eq!(stranger_at(address, us).unwrap().pid, Some(us));
+        assert_eq!(foreign_listener_at(address, Process::read(us).unwrap().parent), None);
+        assert_eq!(foreign_listener_at(address, us).unwrap().pid, Some(us));
         let answering = |address| answering(Process::read(us).unwrap().parent, address);
         // What another test is about to start may hold it for a moment.
         assert!(answering(address).iter().any(|process| process.pid == us));
         assert!(answering("127.0.0.1:1".parse().unwrap()).is_empty());
         drop(socket);
-        assert_eq!(stranger_at(address, us).unwrap().pid, None);
+        assert_eq!(foreign_listener_at(address, us).unwrap().pid, None);
     }
 }

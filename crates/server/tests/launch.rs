@@ -19,7 +19,7 @@ use model::SettingSource;
 use model::study::{JavaProgram, Limits, Runtime, ServerSpec, Service};
 use needs::Need;
 use runtimes::{Given, RuntimePart, jvm};
-use server::{Blame, Exit, LaunchError, Running, canary_ns, install};
+use server::{Exit, FailureCause, LaunchError, Running, canary_ns, install};
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Result<Running, LaunchError> {
     let installed = install(spec, dir.path(), &toolbox(dir.path())).unwrap();
@@ -352,7 +352,7 @@ fn an_interrupt_ends_waiting_and_leaves_nothing() {
     let raising = interrupt_at(&pid, &flag);
     let error = launcher.server(&installed, &site).unwrap_err();
     raising.join().unwrap();
-    assert!(matches!(error, LaunchError::Interrupted { .. }) && error.blame() == Blame::Interrupted, "{error}");
+    assert!(matches!(error, LaunchError::Interrupted { .. }) && error.blame() == FailureCause::Interrupted, "{error}");
     assert!(!runs(common::read_pid(&pid)));
 
     std::fs::remove_file(&pid).unwrap();
@@ -372,7 +372,7 @@ fn an_interrupt_ends_waiting_and_leaves_nothing() {
     launcher.cleanup("sleep 0.3; touch cleaned", &site, within).unwrap();
     assert!(dir.path().join("cleaned").is_file());
     let error = launcher.cleanup("sleep 600", &site, Duration::from_millis(300)).unwrap_err();
-    assert!(matches!(error, LaunchError::HookSlow { .. }) && error.blame() == Blame::Ours, "{error}");
+    assert!(matches!(error, LaunchError::HookSlow { .. }) && error.blame() == FailureCause::Ours, "{error}");
 }
 
 #[test]

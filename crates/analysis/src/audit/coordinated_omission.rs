@@ -29,7 +29,7 @@ fn rule(load: &LoadRecord) -> Option<Finding> {
         RULE.found(
             Severity::Warning,
             Subject::Latencies,
-            "While the server stood still nobody requested it: those who would have waited longest are missing, and the high \
+            "While the server stood still no requests were sent: those who would have waited longest are missing, and the high \
              percentiles are too good.",
             "Load at a fixed rate (-R) to see what users see: there latency counts from when a request was due.",
         )

@@ -6,7 +6,7 @@ use model::{BASELINE, Finding, FindingId, HostUse, Severity, StudyRecord, Subjec
 
 use super::rule::{Check, Rule, percent};
 use crate::assess::Assessment;
-use crate::blocks::{self, CANARY_MOVED, Fate, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
+use crate::blocks::{self, BlockStatus, CANARY_MOVED, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::compare;
 use crate::{robust, sequential};
 
@@ -97,9 +97,12 @@ impl Disturber {
 
 fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Finding> {
     let beyond: Vec<Figure> = figures(record).into_iter().filter(Figure::is_beyond).collect();
-    let excluded: Vec<_> = assessment.blocks.iter().filter(|block| block.fate == Fate::Excluded).collect();
-    let kept =
-        assessment.blocks.iter().filter(|block| block.fate == Fate::Used && !block.disturbances.is_empty()).count();
+    let excluded: Vec<_> = assessment.blocks.iter().filter(|block| block.status == BlockStatus::Excluded).collect();
+    let kept = assessment
+        .blocks
+        .iter()
+        .filter(|block| block.status == BlockStatus::Used && !block.disturbances.is_empty())
+        .count();
     if beyond.is_empty() && kept == 0 && excluded.is_empty() {
         return None;
     }

@@ -4,7 +4,7 @@ use model::{Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRe
 
 use super::rule::{Check, Context, Rule, veto_all};
 use super::trial_failed;
-use crate::blocks::Fate;
+use crate::blocks::BlockStatus;
 use crate::step::Stop;
 
 pub const RULE: Rule = Rule {
@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
 /// verdicts, or a variant could not be launched: that is the cause, and reported as such.
 pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
     let assessment = context.assessment;
-    let is_hopeless = || matches!(context.end, Some(Stop::Hopeless { .. }));
+    let is_hopeless = || matches!(context.end, Some(Stop::VariantFails { .. }));
     if record.trials.is_empty() || assessment.used() > 0 || is_hopeless() {
         return Vec::new();
     }
@@ -32,7 +32,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
     } else if assessment.blocks.is_empty() {
         "Give a new run more time (`--budget`), or a warm-up of a fixed length (`[warmup] fixed`), which needs no pilot; \
          `bakeoff check` shows the plan. Or go on with this run (the command is at the report's end)."
-    } else if assessment.blocks.iter().any(|block| block.fate == Fate::Failed) {
+    } else if assessment.blocks.iter().any(|block| block.status == BlockStatus::Failed) {
         "Mend the launches that failed (another finding names them), then run it again."
     } else {
         "Give a new run more time (`--budget`), or go on with this one (the command is at the report's end)."
@@ -49,13 +49,13 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
         trial.outcome == Outcome::Completed && trial.warm_up.as_ref().is_some_and(|w| w.steady_at_s.is_none())
     };
     let spent_s: f64 = pilots().map(|trial| trial.host.elapsed_s).sum();
-    let fate = |fate| assessment.blocks.iter().filter(|block| block.fate == fate).count();
+    let status = |status| assessment.blocks.iter().filter(|block| block.status == status).count();
     let reported = [
         (pilots().count(), "launches that only warmed up", format!(", {} in all", text::seconds(spent_s.round()))),
         (pilots().filter(unsteady).count(), "of them not steady within the cap", String::new()),
-        (fate(Fate::Incomplete), "blocks that were not finished", String::new()),
-        (fate(Fate::Failed), "blocks in which a launch failed", String::new()),
-        (fate(Fate::Excluded), "blocks excluded", String::new()),
+        (status(BlockStatus::Incomplete), "blocks that were not finished", String::new()),
+        (status(BlockStatus::Failed), "blocks in which a launch failed", String::new()),
+        (status(BlockStatus::Excluded), "blocks excluded", String::new()),
     ];
     let reported = reported.into_iter().filter(|(count, ..)| *count > 0);
     vec![reported.fold(found, |found, (count, what, more)| found.with(what, format!("{count}{more}")))]

@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule {
     checks: &[Check::Whole(rule)],
 };
 
-/// A warning with fewer used blocks than the first look needs; the verdict is withheld then. Nothing where all verdicts
+/// A warning with fewer used blocks than the first look needs; no verdict is given then. Nothing where all verdicts
 /// are vetoed for good: more launches would not help.
 fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
     let used = context.assessment.used();

@@ -24,7 +24,7 @@ use super::spool::Spool;
 use super::{redirect, target};
 
 /// How long a load takes when neither its time nor its number of requests is given.
-const UNASKED: Duration = Duration::from_secs(10);
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 /// Seconds that the live line looks back.
 const SHOWN: usize = 30;
 
@@ -33,7 +33,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         output::require_writable(file)?;
     }
     let url = target::url(&typed.url)?;
-    let mut aim = Aim::at(url.clone(), request(typed, &url), typed)?;
+    let mut aim = Destination::at(url.clone(), request(typed, &url), typed)?;
     let followed = if typed.follow { aim.follow(typed)? } else { Vec::new() };
     let arrivals = arrivals(typed)?;
     let environment = Environment::default();
@@ -44,7 +44,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
     let stop = match (typed.requests, arrivals.length()) {
         (Some(count), _) => Stop::Count(count),
         (None, Some(length)) => Stop::After(length),
-        (None, None) => Stop::After(typed.duration.unwrap_or(UNASKED)),
+        (None, None) => Stop::After(typed.duration.unwrap_or(DEFAULT_DURATION)),
     };
     let load = Load {
         connections: typed.connections.iter().copied().max().unwrap_or(1),
@@ -113,7 +113,7 @@ fn arrivals(typed: &cli::Load) -> Result<Arrivals, UsageError> {
         [_] => Vec::new(),
         _ if is_open || typed.requests.is_some() => return Err(UsageError::NoSteps),
         several => {
-            let length = typed.duration.unwrap_or(UNASKED);
+            let length = typed.duration.unwrap_or(DEFAULT_DURATION);
             several.iter().map(|users| Step { users: *users, length }).collect()
         }
     };
@@ -147,13 +147,13 @@ fn tell(record: &LoadRecord, typed: &cli::Load) -> miette::Result<()> {
 }
 
 /// What is asked, and where.
-struct Aim {
+struct Destination {
     url: Url,
     target: Target,
     request: Request,
 }
 
-impl Aim {
+impl Destination {
     /// Refuses what is neither near nor allowed.
     fn at(url: Url, request: Request, typed: &cli::Load) -> miette::Result<Self> {
         let target = target::target(&url, &typed.transport)?;
@@ -206,8 +206,8 @@ struct Checked {
 }
 
 /// The scenarios in a file. Before them the server is asked for the URL, to learn how it speaks.
-fn walked(typed: &cli::Load, file: &Path, aim: &mut Aim, environment: &Environment) -> miette::Result<Checked> {
-    let Aim { url, target, .. } = aim;
+fn walked(typed: &cli::Load, file: &Path, aim: &mut Destination, environment: &Environment) -> miette::Result<Checked> {
+    let Destination { url, target, .. } = aim;
     if url.path() != "/" || url.query().is_some() {
         let reason = "with --scenario, paths stand in its steps: write the URL without one".to_owned();
         return Err(UsageError::Url { url: url.to_string(), reason }.into());
@@ -223,7 +223,7 @@ fn walked(typed: &cli::Load, file: &Path, aim: &mut Aim, environment: &Environme
 
 /// The request, whose answers are all checked against the first ones, one of each address: their status, and their
 /// length where they agree on it.
-fn checked(typed: &cli::Load, aim: &mut Aim) -> miette::Result<Checked> {
+fn checked(typed: &cli::Load, aim: &mut Destination) -> miette::Result<Checked> {
     let any = aim.prepared(&Expect::default(), LengthRule::Any)?;
     let (first, others) = first_answers(typed, &mut aim.target, &any).into_diagnostic()?;
     let wanted = first.body.len() as u64;

@@ -68,7 +68,7 @@ pub enum Event<'a> {
     HorizonFixed {
         /// So many.
         blocks: u32,
-        /// The time that is set aside for profiling runes: none where blocks need all of it; absent where no profiling is wanted.
+        /// The time that is set aside for profiling runs: none where blocks need all of it; absent where no profiling is wanted.
         aside: Option<Duration>,
     },
     /// A variant is launched once more, to be watched.

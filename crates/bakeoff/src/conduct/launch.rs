@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use model::plan::Trial;
 use model::study::{RequestedSetting, Variant};
 use model::{CellIndex, Failed, Phase, StudyRecord, VariantIndex};
-use server::{Blame, LaunchError};
+use server::{FailureCause, LaunchError};
 
 use super::error::{ConductError, TrialError};
 use super::event::{Event, Relay};
 use super::prepared::Prepared;
-use super::turns::Seat;
+use super::turns::TurnHandle;
 
 /// What a launch is for.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub struct Run<'a> {
     /// Who watches.
     pub watcher: &'a dyn Relay,
     /// Its place among the launches of its block, where they take turns.
-    pub seat: Option<Seat<'a>>,
+    pub seat: Option<TurnHandle<'a>>,
 }
 
 /// What a launch is of and for. Nothing here changes while it lives.
@@ -88,9 +88,9 @@ impl Launch<'_> {
     /// What an error of a launch or of an end, met in this phase, means for the trial.
     pub fn trial_error(&self, phase: Phase, error: LaunchError) -> TrialError {
         match error.blame() {
-            Blame::Ours => TrialError::Ours(ConductError::launch(self.prepared.study, error)),
-            Blame::Interrupted => TrialError::Interrupted,
-            Blame::Server => {
+            FailureCause::Ours => TrialError::Ours(ConductError::launch(self.prepared.study, error)),
+            FailureCause::Interrupted => TrialError::Interrupted,
+            FailureCause::Server => {
                 let (reason, log_tail) = (error.to_string(), error.log_tail().to_owned());
                 TrialError::Variant(Failed { phase, reason, log_tail })
             }

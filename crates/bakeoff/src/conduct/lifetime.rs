@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use model::{Outcome, Phase};
-use server::{Blame, HOOK_WITHIN, LaunchError, Site};
+use server::{FailureCause, HOOK_WITHIN, LaunchError, Site};
 
 use super::error::{ConductError, TrialError};
 use super::event::Event;
@@ -83,7 +83,7 @@ impl Launch<'_> {
             && (end.is_ok() || outcome == Some(Outcome::Completed))
             && outcome.is_some()
         {
-            seat.leave_well();
+            seat.complete();
         }
         let end = end.map_err(|left| ConductError::End { left: Box::new(left), before: None });
         Ok(LaunchEnd { record: outcome.map(|outcome| record(outcome, shown)), end })
@@ -183,7 +183,7 @@ impl Launch<'_> {
             Ok(server) => server,
             Err(error) => {
                 let mut shown = Shown { oom_kills: error.oom_kills(), ..Shown::default() };
-                if error.blame() == Blame::Server {
+                if error.blame() == FailureCause::Server {
                     shown.settings = launcher.refused(installed, site, &self.requested(), &error);
                 }
                 let came = services.unless_ended(Phase::Launch, Err(self.trial_error(Phase::Launch, error)));

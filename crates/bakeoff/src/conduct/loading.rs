@@ -10,7 +10,7 @@ use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 use super::error::TrialError;
 use super::event::Event;
 use super::live::Live;
-use super::turns::{Round, Seat, Turn};
+use super::turns::{Round, Turn, TurnHandle};
 
 /// What a load showed.
 pub(super) struct Loaded<'l> {
@@ -77,10 +77,10 @@ impl<'l> Live<'l> {
             steady_at: None,
             waited_s: 0.0,
             died: false,
-            bereft: false,
+            service_ended: false,
         };
         let made = load::run_in_turns(&load, launch.run.interrupted, &mut loading);
-        let Loading { mut probe, mut loaded, died, bereft, .. } = loading;
+        let Loading { mut probe, mut loaded, died, service_ended, .. } = loading;
         if let Some(used) = loaded.samples.last_mut().and_then(|last| last.server.as_mut()) {
             used.pss_bytes = probe.server.pss_bytes();
         }
@@ -92,7 +92,7 @@ impl<'l> Live<'l> {
         }
         let ended = match made {
             Err(error) => Err(self.not_loaded(phase, error)),
-            Ok(_) if bereft => self.services.unless_ended(phase, Ok(())),
+            Ok(_) if service_ended => self.services.unless_ended(phase, Ok(())),
             Ok(_) if died => {
                 let exit = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
                 Err(self.failed(phase, format!("the server ended by itself under load{exit}")))
@@ -133,7 +133,7 @@ struct Loading<'r, 'l> {
     /// How long the server was stopped since the last sample, seconds.
     waited_s: f64,
     died: bool,
-    bereft: bool,
+    service_ended: bool,
 }
 
 impl Loading<'_, '_> {
@@ -165,8 +165,8 @@ impl Loading<'_, '_> {
     /// Whether the server or a service of it has ended.
     fn has_ended(&mut self) -> bool {
         self.died = !self.live.server.is_alive();
-        self.bereft = self.live.services.ended(self.phase).is_some();
-        self.died || self.bereft
+        self.service_ended = self.live.services.ended(self.phase).is_some();
+        self.died || self.service_ended
     }
 }
 
@@ -232,7 +232,7 @@ struct Probe {
 impl Probe {
     fn new(live: &Live) -> Self {
         let (server, services) = (live.server.sampler(), live.services.trees());
-        let others = live.launch.run.seat.as_ref().map(Seat::others);
+        let others = live.launch.run.seat.as_ref().map(TurnHandle::others);
         let mut probe = Self { server, services, others, host: HostSampler::new(), ours_s: server::own_cpu_s() };
         // Trees of others were begun long ago.
         used_s(&mut probe.others);

@@ -35,7 +35,7 @@ use launch::Run;
 use lifetime::LaunchEnd;
 use prepared::Prepared;
 use trial::Surroundings;
-use turns::Turnstile;
+use turns::TurnScheduler;
 
 /// What a run needs besides its record.
 pub struct Conductor<'a> {
@@ -293,11 +293,12 @@ impl Conductor<'_> {
     ) -> Result<LaunchEnd<Vec<TrialRecord>>, ConductError> {
         let index = block.trials.first().map_or(0, |trial| trial.key.block);
         let orders = analysis::rounds(block.trials.len(), record.plan.seed, index);
-        let (interrupted, turnstile) = (self.interrupted, Turnstile::new(block.trials.len(), orders, self.interrupted));
+        let (interrupted, scheduler) =
+            (self.interrupted, TurnScheduler::new(block.trials.len(), orders, self.interrupted));
         let watcher = Mutex::new(&mut *self.watcher);
         let overs: Vec<_> = thread::scope(|scope| {
             let launch = |(place, trial)| {
-                let run = Run { record, interrupted, watcher: &watcher, seat: Some(turnstile.seat(place)) };
+                let run = Run { record, interrupted, watcher: &watcher, seat: Some(scheduler.seat(place)) };
                 scope.spawn(move || prepared.run(trial, run))
             };
             let launches: Vec<_> = block.trials.iter().enumerate().map(launch).collect();

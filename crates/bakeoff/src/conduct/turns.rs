@@ -1,6 +1,6 @@
 //! Who has the turn: side by side, one launch of a block does something at a time, and the others wait.
 //!
-//! A launch takes its [`Seat`]'s turn before it does anything to its server (starts it, asks it, loads it, ends it) and passes it on
+//! A launch takes its [`TurnHandle`]'s turn before it does anything to its server (starts it, asks it, loads it, ends it) and passes it on
 //! when its server has started, and after each slice of load. In every round each launch that is left has one turn. The first round is
 //! in the plan's order, those after it in random balanced order. What a round is like (its slices' length, whether all have become steady)
 //! is decided before it begins, from what the rounds before it showed: it is the same for all launches.
@@ -27,7 +27,7 @@ const DRAINS: u32 = 10;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The launches of a block, and whose turn it is.
-pub(super) struct Turnstile<'a> {
+pub(super) struct TurnScheduler<'a> {
     state: Mutex<State>,
     changed: Condvar,
     interrupted: &'a AtomicBool,
@@ -71,7 +71,7 @@ impl Round {
     }
 }
 
-impl<'a> Turnstile<'a> {
+impl<'a> TurnScheduler<'a> {
     /// For so many launches; `orders` gives the places of each round after the first.
     pub fn new(
         launches: usize,
@@ -93,8 +93,8 @@ impl<'a> Turnstile<'a> {
     }
 
     /// The seat of the launch at this place in the plan's order.
-    pub fn seat(&self, place: usize) -> Seat<'_> {
-        Seat { turnstile: self, place, ends_well: false }
+    pub fn seat(&self, place: usize) -> TurnHandle<'_> {
+        TurnHandle { scheduler: self, place, ends_well: false }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,31 +135,31 @@ impl State {
 
 /// A turn that a launch has, from one load to the next: it passes it on after each slice.
 pub(super) struct Turn<'a> {
-    pub seat: &'a Seat<'a>,
+    pub seat: &'a TurnHandle<'a>,
     pub round: Round,
     /// What its server did while it waited for this turn, where it was under load before.
     pub waited: Option<Waited>,
 }
 
-/// The place of a launch among those of its block. Who drops it has left, and the block is given up; [`Seat::leave_well`] leaves without that.
-pub(super) struct Seat<'a> {
-    turnstile: &'a Turnstile<'a>,
+/// The place of a launch among those of its block. Who drops it has left, and the block is given up; [`TurnHandle::complete`] leaves without that.
+pub(super) struct TurnHandle<'a> {
+    scheduler: &'a TurnScheduler<'a>,
     place: usize,
     ends_well: bool,
 }
 
-impl Seat<'_> {
+impl TurnHandle<'_> {
     /// Waits for its turn; `None` when the run is interrupted or the block is given up.
     pub fn take(&self) -> Option<Turn<'_>> {
-        let mut state = self.turnstile.state();
+        let mut state = self.scheduler.state();
         loop {
-            if state.given_up || self.turnstile.interrupted.load(Ordering::Relaxed) {
+            if state.given_up || self.scheduler.interrupted.load(Ordering::Relaxed) {
                 return None;
             }
             if state.is_turn_of(self.place) {
                 return Some(Turn { seat: self, round: state.round, waited: None });
             }
-            let waited = self.turnstile.changed.wait_timeout(state, LOOK);
+            let waited = self.scheduler.changed.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -171,30 +171,30 @@ impl Seat<'_> {
     }
 
     fn pass(&self) {
-        self.turnstile.state().advance();
-        self.turnstile.changed.notify_all();
+        self.scheduler.state().advance();
+        self.scheduler.changed.notify_all();
     }
 
     /// Notes how long the slice of this turn took to drain, and when the launch was found steady, if it was.
     pub fn report(&self, drain: Duration, steady_at: Option<f64>) {
-        let mut state = self.turnstile.state();
+        let mut state = self.scheduler.state();
         state.drain = state.drain.max(drain);
         state.steady_at[self.place] = steady_at;
     }
 
     /// Leaves with a result, so that the others may go on.
-    pub fn leave_well(mut self) {
+    pub fn complete(mut self) {
         self.ends_well = true;
     }
 
     /// Notes what runs of this launch.
     pub fn register(&self, trees: Vec<ProcessTree>) {
-        self.turnstile.state().trees[self.place] = trees;
+        self.scheduler.state().trees[self.place] = trees;
     }
 
     /// The resident memory of the largest launch that runs, bytes, and how many have not started yet, this one included.
     pub fn memory(&self) -> (u64, u64) {
-        let state = self.turnstile.state();
+        let state = self.scheduler.state();
         let started = state.trees.iter().filter(|trees| !trees.is_empty()).count();
         let to_start = state.present.iter().filter(|present| **present).count().saturating_sub(started);
         let of = |trees: &Vec<ProcessTree>| trees.iter().map(ProcessTree::rss_bytes).sum::<u64>();
@@ -203,20 +203,20 @@ impl Seat<'_> {
 
     /// What runs of the others.
     pub fn others(&self) -> Vec<ProcessTree> {
-        let state = self.turnstile.state();
+        let state = self.scheduler.state();
         let others = state.trees.iter().enumerate().filter(|(place, _)| *place != self.place);
         others.flat_map(|(_, trees)| trees.clone()).collect()
     }
 
     /// Since when the block's turns go on.
     pub fn began(&self) -> Instant {
-        self.turnstile.began
+        self.scheduler.began
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for TurnHandle<'_> {
     fn drop(&mut self) {
-        let mut state = self.turnstile.state();
+        let mut state = self.scheduler.state();
         let had_turn = state.is_turn_of(self.place);
         state.present[self.place] = false;
         state.given_up |= !self.ends_well;
@@ -225,7 +225,7 @@ impl Drop for Seat<'_> {
             state.advance();
         }
         drop(state);
-        self.turnstile.changed.notify_all();
+        self.scheduler.changed.notify_all();
     }
 }
 
@@ -238,11 +238,11 @@ mod tests {
     /// Who had which turn, of launches that leave after so many turns each.
     fn turns(leave_after: &[usize]) -> Vec<(u32, usize)> {
         let interrupted = AtomicBool::new(false);
-        let turnstile = Turnstile::new(leave_after.len(), analysis::rounds(leave_after.len(), 1, 0), &interrupted);
+        let scheduler = TurnScheduler::new(leave_after.len(), analysis::rounds(leave_after.len(), 1, 0), &interrupted);
         let seen = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for (place, turns) in leave_after.iter().enumerate() {
-                let (seat, seen) = (turnstile.seat(place), &seen);
+                let (seat, seen) = (scheduler.seat(place), &seen);
                 scope.spawn(move || {
                     for turn in 0..*turns {
                         let round = seat.take().unwrap().round;
@@ -251,7 +251,7 @@ mod tests {
                             seat.pass();
                         }
                     }
-                    seat.leave_well();
+                    seat.complete();
                 });
             }
         });
@@ -279,17 +279,17 @@ mod tests {
     #[test]
     fn a_round_is_decided_by_the_one_before() {
         let interrupted = AtomicBool::new(false);
-        let turnstile = Turnstile::new(2, analysis::rounds(2, 1, 0), &interrupted);
-        let seats = [turnstile.seat(0), turnstile.seat(1)];
+        let scheduler = TurnScheduler::new(2, analysis::rounds(2, 1, 0), &interrupted);
+        let seats = [scheduler.seat(0), scheduler.seat(1)];
         let round = |reports: [(u64, Option<f64>); 2]| {
-            let order = turnstile.state().order.clone();
+            let order = scheduler.state().order.clone();
             for place in order {
                 seats[place].take().unwrap();
                 let (ms, steady_at) = reports[place];
                 seats[place].report(Duration::from_millis(ms), steady_at);
                 seats[place].pass();
             }
-            turnstile.state().round
+            scheduler.state().round
         };
         let second = round([(10, None), (900, Some(40.0))]);
         assert_eq!((second.number, second.steady_at), (1, None));
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_block_that_is_given_up_or_a_run_that_is_interrupted() {
         let interrupted = AtomicBool::new(false);
-        let turnstile = Turnstile::new(2, analysis::rounds(2, 1, 0), &interrupted);
-        let (first, second) = (turnstile.seat(0), turnstile.seat(1));
+        let scheduler = TurnScheduler::new(2, analysis::rounds(2, 1, 0), &interrupted);
+        let (first, second) = (scheduler.seat(0), scheduler.seat(1));
         assert!(first.take().is_some());
         interrupted.store(true, Ordering::Relaxed);
         assert!(second.take().is_none());

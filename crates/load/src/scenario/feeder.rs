@@ -26,7 +26,7 @@ pub(crate) struct Feeder {
 
 /// A feeder has no row left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RanOut {
+pub(crate) struct FeederExhausted {
     pub file: PathBuf,
     pub rows: usize,
 }
@@ -56,7 +56,7 @@ impl Feeder {
 
     /// Takes a row for a user and puts its values where they belong. `turn` is the user's number plus the rows that
     /// it has taken before.
-    pub fn feed(&self, turn: &mut usize, values: &mut [String]) -> Result<(), RanOut> {
+    pub fn feed(&self, turn: &mut usize, values: &mut [String]) -> Result<(), FeederExhausted> {
         let next = || self.taken.fetch_add(1, Ordering::Relaxed);
         let index = match self.take {
             Take::Shared => next() % self.rows.len(),
@@ -64,7 +64,7 @@ impl Feeder {
             Take::Recycled => *turn % self.rows.len(),
         };
         *turn += 1;
-        let ran_out = || RanOut { file: self.file.clone(), rows: self.rows.len() };
+        let ran_out = || FeederExhausted { file: self.file.clone(), rows: self.rows.len() };
         let row = self.rows.get(index).ok_or_else(ran_out)?;
         for (variable, value) in self.variables.iter().zip(row) {
             values[*variable].clone_from(value);
@@ -136,7 +136,7 @@ mod tests {
         read("rows.csv", &format!("row\n{}\n", rows.join("\n")), take).unwrap().0
     }
 
-    fn take(feeder: &Feeder, turn: &mut usize) -> Result<usize, RanOut> {
+    fn take(feeder: &Feeder, turn: &mut usize) -> Result<usize, FeederExhausted> {
         let mut values = vec![String::new()];
         feeder.feed(turn, &mut values)?;
         Ok(values[0].parse().unwrap())
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn rows_are_unique_across_threads_until_they_run_out() {
         let feeder = ten(Take::Unique);
-        let taken: Vec<Result<usize, RanOut>> = thread::scope(|scope| {
+        let taken: Vec<Result<usize, FeederExhausted>> = thread::scope(|scope| {
             let users: Vec<_> = (0..4)
                 .map(|user| {
                     scope.spawn({
@@ -190,7 +190,7 @@ mod tests {
         });
         let rows: Vec<usize> = taken.iter().filter_map(|row| row.as_ref().ok().copied()).collect();
         assert_eq!((rows.len(), rows.iter().copied().collect::<BTreeSet<_>>()), (10, (0..10).collect()));
-        let ran_out: Vec<RanOut> = taken.into_iter().filter_map(Result::err).collect();
+        let ran_out: Vec<FeederExhausted> = taken.into_iter().filter_map(Result::err).collect();
         assert_eq!(ran_out.len(), 6);
         assert!(ran_out[0].file.ends_with("rows.csv") && ran_out[0].rows == 10);
     }

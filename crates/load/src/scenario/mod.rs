@@ -23,7 +23,7 @@ pub use visit::Seen;
 
 pub(crate) use check::{Check, is_missing};
 pub(crate) use content::Content;
-pub(crate) use feeder::RanOut;
+pub(crate) use feeder::FeederExhausted;
 pub(crate) use template::Names;
 pub(crate) use visit::{TornDown, set_up, tear_down};
 pub(crate) use walk::{Walks, step_names, visitors};

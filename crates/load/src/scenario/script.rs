@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::cookies::Jar;
 use super::error::ScriptError;
-use super::feeder::{Feeder, RanOut};
+use super::feeder::{Feeder, FeederExhausted};
 use super::step::PreparedStep;
 use super::template::Names;
 use super::user::User;
@@ -92,7 +92,7 @@ impl Script {
     }
 
     /// A user, by its number among all users of a load.
-    pub(super) fn user(&self, number: usize, seed: u64) -> Result<User, RanOut> {
+    pub(super) fn user(&self, number: usize, seed: u64) -> Result<User, FeederExhausted> {
         let mut draws = ChaCha8Rng::seed_from_u64(seed);
         draws.set_stream(FIRST_STREAM + number as u64);
         let mut user = User {
@@ -107,7 +107,7 @@ impl Script {
     }
 
     /// Begins an iteration; says of which scenario.
-    pub(super) fn begin(&self, user: &mut User) -> Result<usize, RanOut> {
+    pub(super) fn begin(&self, user: &mut User) -> Result<usize, FeederExhausted> {
         self.feed(Each::Iteration, user)?;
         let Ready { scenarios, weights, .. } = &*self.0;
         if scenarios.len() == 1 {
@@ -124,7 +124,7 @@ impl Script {
     }
 
     /// Takes rows of the feeders that give them so often.
-    pub(super) fn feed(&self, each: Each, user: &mut User) -> Result<(), RanOut> {
+    pub(super) fn feed(&self, each: Each, user: &mut User) -> Result<(), FeederExhausted> {
         for (feeder, turn) in self.0.feeders.iter().zip(&mut user.turns) {
             if feeder.each() == each {
                 feeder.feed(turn, &mut user.values)?;

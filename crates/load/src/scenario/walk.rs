@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use model::Failure;
 
-use super::feeder::RanOut;
+use super::feeder::FeederExhausted;
 use super::script::Script;
 use super::step::{PreparedStep, keep_cookies};
 use super::user::User;
 use crate::LoadError;
-use crate::connection::{Connection, Ended, Took};
+use crate::connection::{Connection, Ended, RequestTimes};
 use crate::recorder::Recorder;
 use crate::request::PreparedRequest;
 use crate::target::Target;
@@ -48,7 +48,7 @@ struct Place {
 }
 
 /// The users of a load; `count` of them, each with its own number.
-pub(crate) fn visitors(scripts: &[Script], count: usize, seed: u64) -> Result<Vec<Visitor>, RanOut> {
+pub(crate) fn visitors(scripts: &[Script], count: usize, seed: u64) -> Result<Vec<Visitor>, FeederExhausted> {
     let visitor = |number| {
         let users = scripts.iter().map(|script| script.user(number, seed)).collect::<Result<_, _>>()?;
         Ok(Visitor { users, scripts_set_up: 0, turn: number, place: None, request: None })
@@ -144,7 +144,7 @@ impl Work for Walks<'_> {
         &mut self,
         slot: usize,
         ended: &mut Ended,
-        took: Took,
+        took: RequestTimes,
         end: Duration,
         recorder: &mut Recorder<Emit>,
     ) -> NextAction {

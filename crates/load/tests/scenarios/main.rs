@@ -223,7 +223,10 @@ fn unique_rows_that_run_out_end_the_load() {
     let terms: Vec<&str> = terms.iter().map(String::as_str).collect();
     let scenarios = files.shopping(4, &rows(&terms), Take::Unique);
     let error = try_run(&load(&shop, &scenarios, 2, Stop::External)).unwrap_err();
-    assert!(matches!(&error, LoadError::RanOut { file, rows: 50 } if file.ends_with("terms.jsonl")), "{error}");
+    assert!(
+        matches!(&error, LoadError::FeederExhausted { file, rows: 50 } if file.ends_with("terms.jsonl")),
+        "{error}"
+    );
     let received: Vec<String> = shop.received_of("GET", "/items").into_iter().map(|search| search.path).collect();
     assert!(received.len() <= 50 && received.iter().collect::<BTreeSet<_>>().len() == received.len());
     // Users log out even so.
@@ -234,7 +237,10 @@ fn unique_rows_that_run_out_end_the_load() {
     assert_eq!(run(&load(&shop, &scenarios, 4, Stop::Count(50))).walked.unwrap().finished, 50);
     // A row a user, one user too many.
     let error = try_run(&load(&shop, &scenarios, 5, Stop::Count(1))).unwrap_err();
-    assert!(matches!(&error, LoadError::RanOut { file, rows: 4 } if file.ends_with("accounts.csv")), "{error}");
+    assert!(
+        matches!(&error, LoadError::FeederExhausted { file, rows: 4 } if file.ends_with("accounts.csv")),
+        "{error}"
+    );
 }
 
 #[test]

@@ -26,7 +26,7 @@ use crate::supervise::{Exit, Order, SuperviseError, Supervised};
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// The server to be looked at.
-pub(crate) struct Witness<'a> {
+pub(crate) struct AssertionReader<'a> {
     pub serving: &'a Serving,
     pub site: &'a Site,
     /// What commands run under.
@@ -35,7 +35,7 @@ pub(crate) struct Witness<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-impl Witness<'_> {
+impl AssertionReader<'_> {
     /// Reads each assertion and judges it; the error is that a command could not be started or ended.
     pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
         let beans: Vec<(&str, &str)> = assertions.iter().filter_map(|assertion| bean(assertion)).collect();

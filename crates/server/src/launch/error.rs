@@ -118,7 +118,7 @@ pub enum LaunchError {
 
 /// Whose doing it is that something was not launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blame {
+pub enum FailureCause {
     /// The server's, or a service's that was started for it: the trial failed, which is the variant's result.
     Server,
     /// The study's, the machine's or bakeoff's: it says nothing about a variant, and no trial can go well before it is
@@ -134,11 +134,11 @@ impl LaunchError {
     }
 
     /// What it says about the trial.
-    pub fn blame(&self) -> Blame {
+    pub fn blame(&self) -> FailureCause {
         match self {
             // A service, too: one that does not start beside this variant is part of what this variant does here.
-            Self::Exited { .. } | Self::Late { .. } => Blame::Server,
-            Self::Interrupted { .. } => Blame::Interrupted,
+            Self::Exited { .. } | Self::Late { .. } => FailureCause::Server,
+            Self::Interrupted { .. } => FailureCause::Interrupted,
             // Somebody else's process in the way says nothing about a variant; nor does a hook, a missing program, a
             // text that cannot be completed, or a folder that cannot be written.
             Self::Foreign { .. }
@@ -148,7 +148,7 @@ impl LaunchError {
             | Self::Service { .. }
             | Self::Supervise(_)
             | Self::Isolation(_)
-            | Self::Io { .. } => Blame::Ours,
+            | Self::Io { .. } => FailureCause::Ours,
         }
     }
 

@@ -27,7 +27,7 @@ use crate::supervise::{Order, Supervised};
 use port::Ports;
 use program::Launch;
 
-pub use error::{Blame, LaunchError, Log};
+pub use error::{FailureCause, LaunchError, Log};
 pub use running::Running;
 
 /// How long a hook may take unless the caller says otherwise.

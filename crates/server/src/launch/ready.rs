@@ -9,7 +9,7 @@ use std::time::Instant;
 use model::READY_POLL;
 
 use crate::http::{self, CONNECT_WITHIN};
-use crate::proc::{self, Stranger};
+use crate::proc::{self, ForeignListener};
 use crate::supervise::{Exit, Supervised};
 
 /// What to wait for, placeholders replaced.
@@ -32,7 +32,7 @@ impl Sign {
 /// Why it did not become ready.
 pub(super) enum Unready {
     Exited(Exit),
-    Foreign(SocketAddr, Stranger),
+    Foreign(SocketAddr, ForeignListener),
     Late { last: String },
     Interrupted,
 }
@@ -45,7 +45,7 @@ pub(super) fn wait(
     deadline: Instant,
     interrupted: &AtomicBool,
 ) -> Result<(Instant, SocketAddr), Unready> {
-    let mut last = Miss { answered: false, what: "nothing was tried".to_owned() };
+    let mut last = FailedTry { answered: false, what: "nothing was tried".to_owned() };
     loop {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Unready::Interrupted);
@@ -60,7 +60,7 @@ pub(super) fn wait(
                 let seen = Instant::now();
                 // Only what happens on this machine can be looked at.
                 let stranger = Some(address).filter(|address| address.ip().is_loopback());
-                return match stranger.and_then(|address| proc::stranger_at(address, supervised.root())) {
+                return match stranger.and_then(|address| proc::foreign_listener_at(address, supervised.root())) {
                     Some(stranger) => Err(Unready::Foreign(address, stranger)),
                     None => Ok((seen, address)),
                 };
@@ -78,18 +78,18 @@ pub(super) fn wait(
 }
 
 /// A try that was not the sign waited for.
-struct Miss {
+struct FailedTry {
     answered: bool,
     what: String,
 }
 
-impl From<io::Error> for Miss {
+impl From<io::Error> for FailedTry {
     fn from(error: io::Error) -> Self {
         Self { answered: false, what: error.to_string() }
     }
 }
 
-fn try_once(sign: &Sign, deadline: Instant, interrupted: &AtomicBool) -> Result<SocketAddr, Miss> {
+fn try_once(sign: &Sign, deadline: Instant, interrupted: &AtomicBool) -> Result<SocketAddr, FailedTry> {
     match sign {
         Sign::Tcp(address) => {
             let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
@@ -103,7 +103,7 @@ fn try_once(sign: &Sign, deadline: Instant, interrupted: &AtomicBool) -> Result<
         }
         Sign::Get { address, path } => match http::status_of(*address, path, deadline, interrupted)? {
             200..=299 => Ok(*address),
-            status => Err(Miss { answered: true, what: format!("status {status}") }),
+            status => Err(FailedTry { answered: true, what: format!("status {status}") }),
         },
     }
 }

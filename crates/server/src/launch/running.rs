@@ -14,7 +14,7 @@ use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 use super::error::Log;
 use super::hint::{self, FOREGROUND};
 use super::program::Launch;
-use crate::assertion::Witness;
+use crate::assertion::AssertionReader;
 use crate::hash;
 use crate::isolation::Group;
 use crate::library;
@@ -228,13 +228,13 @@ impl Running {
     /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it. The error is that a command
     /// could not be started or ended.
     pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
-        self.witness().check_assertions(assertions)
+        self.assertion_reader().check_assertions(assertions)
     }
 
     /// What JRuby has counted by now; `None`, and no cost, where its `management.enabled` is off. Takes a second or two, some
     /// CPU of which is the server's: not to be called while measuring.
     pub fn jruby_counts(&self) -> Option<JrubyCounts> {
-        self.shows_beans().then(|| probe::jruby_counts(self.witness().beans())).flatten()
+        self.shows_beans().then(|| probe::jruby_counts(self.assertion_reader().beans())).flatten()
     }
 
     /// What MRI's collector has done by now; `None` where not all of its processes answer. Takes some ms, five
@@ -263,8 +263,8 @@ impl Running {
         Some(inside)
     }
 
-    fn witness(&self) -> Witness<'_> {
-        Witness {
+    fn assertion_reader(&self) -> AssertionReader<'_> {
+        AssertionReader {
             serving: &self.serving,
             site: &self.launch.site,
             supervisor: &self.launch.supervisor,

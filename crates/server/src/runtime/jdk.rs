@@ -90,12 +90,12 @@ impl Jdk {
         let release = fs::read_to_string(home.join("release")).unwrap_or_default();
         match release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=")) {
             Some(version) => Some(Self { home, version: version.trim_matches('"').to_owned() }),
-            None => Self::requested(&java),
+            None => Self::query(&java),
         }
     }
 
     /// What a `java` says about itself: version managers put scripts in its place.
-    fn requested(java: &Path) -> Option<Self> {
+    fn query(java: &Path) -> Option<Self> {
         let mut command = Command::new(java);
         let ran = tool::run(command.args(["-XshowSettings:properties", "-version"]), Duration::from_secs(20)).ok()?;
         let text = ran.output();
@@ -111,7 +111,7 @@ pub(super) fn installed() -> Vec<Jdk> {
     let mut found: Vec<Jdk> = Vec::new();
     let on_path = tool::all_on_path("java").filter_map(|java| {
         let home = java.canonicalize().ok()?.parent()?.parent()?.to_owned();
-        Jdk::at(&home).or_else(|| Jdk::requested(&java))
+        Jdk::at(&home).or_else(|| Jdk::query(&java))
     });
     for jdk in on_path.chain(places().iter().filter_map(|home| Jdk::at(home))) {
         if jdk.tool("jcmd").is_file() && !found.contains(&jdk) {
@@ -197,6 +197,6 @@ mod tests {
     #[test]
     fn a_java_without_a_release_file_is_asked() {
         let known = &installed()[0];
-        assert_eq!(Jdk::requested(&known.tool("java")).unwrap().version, known.version);
+        assert_eq!(Jdk::query(&known.tool("java")).unwrap().version, known.version);
     }
 }

@@ -87,7 +87,7 @@ impl Serving {
     }
 
     /// Whether it was started with what has a Ruby report on itself.
-    pub fn was_to_tell(&self) -> bool {
+    pub fn has_probe(&self) -> bool {
         let options = self.environment(None).and_then(|mut environment| environment.shift_remove(variables::OF_RUBY));
         options.is_some_and(|options| without_probe(&options) != options)
     }
@@ -125,12 +125,11 @@ impl Serving {
 
     /// All that hold its socket, and the Ruby behind it with its workers.
     fn rubies(&self) -> Vec<u32> {
-        let mut requested: Vec<u32> =
-            proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
-        if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !requested.contains(pid)) {
-            requested.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
+        let mut pids: Vec<u32> = proc::answering(self.root, self.address).iter().map(|holder| holder.pid).collect();
+        if let Some(behind) = self.inside().map(|inside| inside.pid).filter(|pid| !pids.contains(pid)) {
+            pids.extend([behind].into_iter().chain(proc::descendants(behind).iter().map(|worker| worker.pid)));
         }
-        requested
+        pids
     }
 
     /// By what a Ruby in it reported of itself, else by what is seen from outside; `has_property` says whether its JVM has a system

@@ -99,7 +99,7 @@ impl Reader<'_> {
                 let reason = format!("Ruby does not read it: {switch}");
                 return Ok(unread(found, &reason, "ruby(1), --disable: `rubyopt`"));
             }
-            if self.target.inside.is_none() && self.target.serving.was_to_tell() {
+            if self.target.inside.is_none() && self.target.serving.has_probe() {
                 return Err(self.unreported("whether it has read it, and whether YJIT is on"));
             }
         }

@@ -63,7 +63,7 @@ pub enum SuperviseError {
 
 /// What the supervisor has reported so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct SupervisorState {
     started: Option<u32>,
     refused: Option<String>,
     exit: Option<Exit>,
@@ -73,35 +73,35 @@ struct Heard {
 }
 
 #[derive(Debug, Default)]
-struct News {
-    heard: Mutex<Heard>,
+struct SharedState {
+    state: Mutex<SupervisorState>,
     changed: Condvar,
 }
 
-impl News {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+impl SharedState {
+    fn state(&self) -> MutexGuard<'_, SupervisorState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn follow(&self, reports: ChildStdout) {
         for line in BufReader::new(reports).lines().map_while(Result::ok) {
-            let mut heard = self.heard();
+            let mut state = self.state();
             match Report::parse(&line) {
-                Some(Report::Started(pid)) => heard.started = Some(pid),
-                Some(Report::Refused(reason)) => heard.refused = Some(reason),
-                Some(Report::Exited(exit)) => heard.exit = Some(exit),
-                Some(Report::Stopped) => heard.stopped = true,
+                Some(Report::Started(pid)) => state.started = Some(pid),
+                Some(Report::Refused(reason)) => state.refused = Some(reason),
+                Some(Report::Exited(exit)) => state.exit = Some(exit),
+                Some(Report::Stopped) => state.stopped = true,
                 None => {}
             }
             self.changed.notify_all();
         }
-        self.heard().closed = true;
+        self.state().closed = true;
         self.changed.notify_all();
     }
 
-    /// Waits until something of interest was heard, nothing more can be, or the time is up.
-    fn wait(&self, within: Duration, enough: impl Fn(&Heard) -> bool) -> MutexGuard<'_, Heard> {
-        let waited = self.changed.wait_timeout_while(self.heard(), within, |heard| !enough(heard) && !heard.closed);
+    /// Waits until the state is as wanted, can change no more, or the time is up.
+    fn wait(&self, within: Duration, enough: impl Fn(&SupervisorState) -> bool) -> MutexGuard<'_, SupervisorState> {
+        let waited = self.changed.wait_timeout_while(self.state(), within, |state| !enough(state) && !state.closed);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
@@ -111,7 +111,7 @@ impl News {
 pub(crate) struct Supervised {
     supervisor: Child,
     orders: Option<ChildStdin>,
-    news: Arc<News>,
+    shared: Arc<SharedState>,
     program: String,
     pid: u32,
 }
@@ -130,15 +130,15 @@ impl Supervised {
             .stderr(log)
             .spawn()
             .map_err(refused)?;
-        let news = Arc::new(News::default());
+        let shared = Arc::new(SharedState::default());
         if let Some(reports) = child.stdout.take() {
-            let news = Arc::clone(&news);
-            thread::spawn(move || news.follow(reports));
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.follow(reports));
         }
         let mut supervised = Self {
             orders: child.stdin.take(),
             supervisor: child,
-            news,
+            shared,
             program: order.program.display().to_string(),
             pid: 0,
         };
@@ -149,8 +149,8 @@ impl Supervised {
     }
 
     fn started(&self) -> Result<u32, SuperviseError> {
-        let heard = self.news.wait(SETTLE, |heard| heard.started.is_some() || heard.refused.is_some());
-        match (&heard.refused, heard.started) {
+        let state = self.shared.wait(SETTLE, |state| state.started.is_some() || state.refused.is_some());
+        match (&state.refused, state.started) {
             (Some(reason), _) => Err(SuperviseError::Refused(reason.clone())),
             (None, Some(pid)) => Ok(pid),
             (None, None) => Err(self.lost(self.root())),
@@ -169,7 +169,7 @@ impl Supervised {
 
     /// How the program ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
-        self.news.heard().exit
+        self.shared.state().exit
     }
 
     /// Waits for the program to end by itself, until `interrupted` is raised.
@@ -178,8 +178,8 @@ impl Supervised {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let (exit, closed) = {
-                let heard = self.news.wait(left.min(GLANCE), |heard| heard.exit.is_some());
-                (heard.exit, heard.closed)
+                let state = self.shared.wait(left.min(GLANCE), |state| state.exit.is_some());
+                (state.exit, state.closed)
             };
             if exit.is_some() || closed || left.is_zero() || interrupted.load(Ordering::Relaxed) {
                 return exit;
@@ -194,8 +194,8 @@ impl Supervised {
         let within = grace + SETTLE;
         let deadline = Instant::now() + within;
         let (stopped, exit) = {
-            let heard = self.news.wait(within, |heard| heard.stopped);
-            (heard.stopped, heard.exit)
+            let state = self.shared.wait(within, |state| state.stopped);
+            (state.stopped, state.exit)
         };
         self.orders = None;
         if !stopped && Instant::now() >= deadline {
