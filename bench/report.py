@@ -87,8 +87,9 @@ def write(names):
     sections = "\n\n".join(f"## {each['title']}\n\n{each['text']}\n\n{each['noise']}" for each in kept)
     text = f"""# What the client costs, and how exact it is
 
-Written by `make bench`; run it again for your machine, best while it does nothing else. Server and client have a core each;
-all is over loopback. What is wanted is held against `bakeoff load` as it comes, without flags.
+What bakeoff's own load client costs in CPU time beside other clients, and how exact its latencies are. Written by `make bench`;
+run it again for your machine, best while it does nothing else. Server and client have a core each; all is over loopback.
+What is wanted is held against `bakeoff load` as it comes, without flags.
 
 {table(["figure", "of bakeoff", "wanted", "found (least – most)", ""], bars)}
 
