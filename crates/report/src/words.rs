@@ -117,8 +117,7 @@ pub fn contribution_reading(report: &Report, one: &Contribution) -> (&'static st
         Interpretation::Worse => ("▼ worse together", Tone::Bad),
         Interpretation::Equivalent if is_main => ("= equivalent", Tone::Same),
         Interpretation::Equivalent => ("= none", Tone::Same),
-        Interpretation::Inconclusive => ("? inconclusive", Tone::Unsure),
-        Interpretation::NotJudged => ("– not judged", Tone::Plain),
+        Interpretation::Inconclusive | Interpretation::NotJudged => ("? inconclusive", Tone::Unsure),
     }
 }
 
