@@ -47,6 +47,11 @@ impl Assessment<'_> {
     pub(crate) fn used(&self) -> usize {
         blocks::used(&self.blocks).count()
     }
+
+    /// The blocks that the verdict is made of: those that count, at most as many as the plan allows.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = u32> + '_ {
+        blocks::used(&self.blocks).take(self.record.most_blocks() as usize)
+    }
 }
 
 /// The blocks that were excluded so far: their indices in the plan, and what disturbed each.

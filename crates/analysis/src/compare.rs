@@ -7,7 +7,7 @@ use model::{
 };
 
 use crate::assess::Assessment;
-use crate::blocks::{self, BlockState, Trials};
+use crate::blocks::Trials;
 use crate::boundaries::{Boundaries, Looks};
 use crate::metrics::{self, Launches};
 use crate::quantity::Quantity;
@@ -37,9 +37,9 @@ impl Primary {
 
     /// Where the study stands for `variant`: the first look that decided, else the latest.
     fn settle(&self, assessment: &Assessment, variant: VariantIndex) -> Option<(Effect, Decision)> {
-        let Assessment { record, boundaries, blocks, .. } = assessment;
+        let Assessment { record, boundaries, .. } = assessment;
         let reading = |trial: &TrialRecord| metrics::quantity(trial, self.metric, self.cell);
-        self.read(&readings(&differences(record, blocks, variant, reading)), record, boundaries)
+        self.read(&readings(&differences(assessment, variant, reading)), record, boundaries)
     }
 
     /// Where these differences stand. Those of a closed loop's tail decide nothing.
@@ -74,25 +74,23 @@ pub fn looks(assessment: &Assessment) -> Vec<Option<Effect>> {
 /// Within-block differences ln(variant) − ln(baseline) of the used blocks, by block, at most as many as the plan allows.
 /// `reading` gives one number above zero for a launch.
 pub fn differences(
-    record: &StudyRecord,
-    blocks: &[BlockState],
+    assessment: &Assessment,
     variant: VariantIndex,
     reading: impl Fn(&TrialRecord) -> Option<Quantity>,
 ) -> Vec<(u32, Quantity)> {
-    let pairs = pairs(record, blocks, variant, reading).into_iter();
+    let pairs = pairs(assessment, variant, reading).into_iter();
     pairs.map(|(block, [baseline, variant])| (block, variant.against(baseline))).collect()
 }
 
 /// What `of` gives for the baseline and the variant in each used block where it gives both, by block.
 pub fn pairs<T>(
-    record: &StudyRecord,
-    blocks: &[BlockState],
+    assessment: &Assessment,
     variant: VariantIndex,
     of: impl Fn(&TrialRecord) -> Option<T>,
 ) -> Vec<(u32, [T; 2])> {
-    let trials = Trials::of(record);
-    blocks::used(blocks)
-        .take(record.most_blocks() as usize)
+    let trials = Trials::of(assessment.record);
+    assessment
+        .counted()
         .filter_map(|block| {
             let of = |variant| of(trials.get(block, variant)?);
             Some((block, [of(BASELINE)?, of(variant)?]))
@@ -114,14 +112,14 @@ pub fn logs(differences: &[(u32, Quantity)]) -> Vec<f64> {
 /// cells together and cell by cell. These are exploratory: each interval holds by itself, no correction is made for their number.
 /// `numbers` are those of the launches.
 pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Comparison> {
-    let Assessment { record, boundaries, blocks, .. } = assessment;
+    let Assessment { record, boundaries, .. } = assessment;
     let primary = Primary::of(record);
     let mut comparisons = Vec::new();
     let mut all_readings = Vec::new();
     for (role, metric, cell) in subjects(record) {
         let reading = |trial: &TrialRecord| numbers.get(&trial.key)?.get(metric, cell);
         for variant in BASELINE + 1..record.study.variants.len() {
-            let pairs = pairs(record, blocks, variant, reading);
+            let pairs = pairs(assessment, variant, reading);
             if pairs.is_empty() && role == Role::Exploratory {
                 continue;
             }
@@ -142,7 +140,7 @@ pub fn comparisons(assessment: &Assessment, numbers: &Launches) -> Vec<Compariso
         }
     }
     let secondary = comparisons.iter().zip(&all_readings).filter(|(comparison, _)| comparison.role == Role::Secondary);
-    let mut together = judged_together(record, blocks, secondary.map(|(_, readings)| readings)).into_iter();
+    let mut together = judged_together(assessment, secondary.map(|(_, readings)| readings)).into_iter();
     let read = |effect: Effect| (effect, sequential::decide(&effect, primary.margin));
     for (comparison, readings) in comparisons.iter_mut().zip(&all_readings) {
         let (effect, decision) = match comparison.role {
@@ -191,13 +189,11 @@ fn subjects(record: &StudyRecord) -> Vec<(Role, Metric, Option<CellIndex>)> {
 
 /// The intervals by which the secondary comparisons are judged, whose differences these are, in their order.
 fn judged_together<'a>(
-    record: &StudyRecord,
-    blocks: &[BlockState],
+    assessment: &Assessment,
     secondary: impl Iterator<Item = &'a Vec<Quantity>>,
 ) -> Vec<Option<Effect>> {
-    let schedule = &record.plan.schedule;
-    let used = blocks::used(blocks).take(record.most_blocks() as usize).count();
-    let enough = (NEARLY_ALL * used as f64).max(f64::from(schedule.min_blocks));
+    let record = assessment.record;
+    let enough = (NEARLY_ALL * assessment.counted().count() as f64).max(f64::from(record.plan.schedule.min_blocks));
     let known = secondary.map(|readings| if readings.len() as f64 >= enough { readings.clone() } else { Vec::new() });
     let known: Vec<Vec<Quantity>> = known.collect();
     holm::judge(&known, &Boundaries::steps(known.len(), Looks::of(record)))

@@ -3,7 +3,8 @@
 use model::report::{CellName, CoreSeries, CoreUse, Measurement};
 use model::{HostUse, StudyRecord, TrialRecord, VariantIndex};
 
-use crate::blocks::{self, BlockState, Trials};
+use crate::assess::Assessment;
+use crate::blocks::{self, Trials};
 
 /// Shortest sample that is shown, seconds: what is left at a load's end says little.
 const SHORTEST: f64 = 0.5;
@@ -42,9 +43,10 @@ fn available(record: &StudyRecord, variant: VariantIndex) -> f64 {
 }
 
 /// The launches of the first used block, second by second.
-pub fn per_core(record: &StudyRecord, states: &[BlockState]) -> Vec<CoreSeries> {
+pub fn per_core(assessment: &Assessment) -> Vec<CoreSeries> {
+    let record = assessment.record;
     let trials = Trials::of(record);
-    let Some(block) = blocks::used(states).next() else { return Vec::new() };
+    let Some(block) = blocks::used(&assessment.blocks).next() else { return Vec::new() };
     let launches = (0..record.study.variants.len()).filter_map(|variant| trials.get(block, variant));
     launches.filter_map(series).collect()
 }
@@ -70,12 +72,13 @@ fn series(trial: &TrialRecord) -> Option<CoreSeries> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixture, metrics, summary};
+    use crate::{Boundaries, assess, fixture, metrics, summary};
 
     fn used(record: &StudyRecord) -> Vec<CoreUse> {
-        let states = blocks::blocks(record);
-        let numbers = summary::launches(record, &states, &metrics::launches(record));
-        core_use(record, &summary::cells(record), &summary::measurements(record, &states, &numbers))
+        let boundaries = Boundaries::standard();
+        let assessment = assess(record, &boundaries);
+        let numbers = summary::launches(&assessment, &metrics::launches(record));
+        core_use(record, &summary::cells(record), &summary::measurements(&assessment, &numbers))
     }
 
     /// The fixture's servers use half a core each second, which gives 1,000 and 4,000 answers.
@@ -97,14 +100,14 @@ mod tests {
     #[test]
     fn each_processor_is_followed_through_one_launch_of_each_variant() {
         let mut record = fixture::record(6, 0.0);
-        assert_eq!(per_core(&record, &blocks::blocks(&record)), [], "nothing was seen of the host");
+        assert_eq!(per_core(&assess(&record, &Boundaries::standard())), [], "nothing was seen of the host");
         for trial in &mut record.trials {
             for sample in trial.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
                 let per_core = vec![0.25, if sample.start_s < 2.0 { 1.0 } else { 0.5 }];
                 sample.host = Some(HostUse { per_core, ..HostUse::default() });
             }
         }
-        let series = per_core(&record, &blocks::blocks(&record));
+        let series = per_core(&assess(&record, &Boundaries::standard()));
         assert_eq!(series.iter().map(|series| series.variant).collect::<Vec<_>>(), [0, 1]);
         let first = &series[0];
         assert_eq!((first.cells.len(), first.busy.len(), first.from_s.len()), (2, 2, 8));
@@ -115,6 +118,6 @@ mod tests {
         for cell in record.trials.iter_mut().flat_map(|trial| &mut trial.cells) {
             cell.ramp_up = cell.samples.drain(..1).collect();
         }
-        assert_eq!(per_core(&record, &blocks::blocks(&record)), series);
+        assert_eq!(per_core(&assess(&record, &Boundaries::standard())), series);
     }
 }

@@ -12,7 +12,8 @@ use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{BreakEven, CumulativeResponses, HORIZON_S, Lifetime, Overtaking, ResponsesRatio};
 use model::{BASELINE, Effect, Interpretation, Mode, Polarity, StudyRecord, TrialRecord, VariantIndex, sample, text};
 
-use crate::blocks::{self, BlockState, Trials};
+use crate::assess::Assessment;
+use crate::blocks::Trials;
 use crate::boundaries::Boundaries;
 use crate::compare::{self, Primary};
 use crate::quantity::Quantity;
@@ -55,7 +56,7 @@ impl Responses {
             seen.push((ready_s + sample.start_s + sample.length_s, total));
         }
         let steady = sample::tally(warm_up::steady(warm_up)).good as f64;
-        Some(Self { seen, rate, steady, is_settled: warm_up.steady_at_s.is_some() })
+        Some(Self { seen, rate, steady, is_settled: warm_up.steady_at_s().is_some() })
     }
 
     /// When it had answered at all: the end of the first sample with a good answer.
@@ -195,23 +196,21 @@ fn bisect(mut behind: f64, mut ahead: f64, is_ahead: impl Fn(f64) -> bool) -> f6
 }
 
 /// The cumulative responses of a variant against the baseline's; `None` where in no block both are known.
-pub fn cumulative_responses(
-    record: &StudyRecord,
-    blocks: &[BlockState],
-    boundaries: &Boundaries,
-    variant: VariantIndex,
-) -> Option<CumulativeResponses> {
+pub fn cumulative_responses(assessment: &Assessment, variant: VariantIndex) -> Option<CumulativeResponses> {
+    let Assessment { record, boundaries, .. } = assessment;
     let trials = Trials::of(record);
     let responses = |block: u32, variant: VariantIndex| Responses::of(trials.get(block, variant)?);
-    let used = blocks::used(blocks).take(record.most_blocks() as usize);
-    let pairs: Vec<[Responses; 2]> =
-        used.filter_map(|block| Some([responses(block, BASELINE)?, responses(block, variant)?])).collect();
+    let pairs: Vec<[Responses; 2]> = assessment
+        .counted()
+        .filter_map(|block| Some([responses(block, BASELINE)?, responses(block, variant)?]))
+        .collect();
     if pairs.is_empty() {
         return None;
     }
     let pairs = Pairs { pairs, boundaries };
     let margin = Primary::of(record).margin;
-    let names = [BASELINE, variant].map(|index| record.study.variants[index].name.as_str());
+    let [name, baseline] = record.compared(variant);
+    let names = [baseline, name];
     let by_side = pairs.break_even();
     Some(CumulativeResponses {
         variant,
@@ -308,11 +307,12 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::assess;
     use crate::boundaries::normal;
     use crate::fixture::{step, warming};
 
     fn result(record: &StudyRecord) -> CumulativeResponses {
-        cumulative_responses(record, &blocks::blocks(record), &Boundaries::standard(), 1).unwrap()
+        cumulative_responses(&assess(record, &Boundaries::standard()), 1).unwrap()
     }
 
     fn seconds(moment: Overtaking) -> f64 {
@@ -414,7 +414,7 @@ mod tests {
         assert!(responses.sentence.contains("fewer than 3 blocks"), "{}", responses.sentence);
         // What goes on after a warm-up that was too short is a guess, and said to be.
         let mut record = warming(6, |variant, _| vec![[100, 120][variant]; 100]);
-        record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady_at_s = None;
+        record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady = None;
         let sentence = result(&record).sentence;
         assert!(
             sentence
@@ -422,7 +422,7 @@ mod tests {
             "{sentence}"
         );
         record.trials.iter_mut().for_each(|trial| trial.warm_up = None);
-        assert_eq!(cumulative_responses(&record, &blocks::blocks(&record), &Boundaries::standard(), 1), None);
+        assert_eq!(cumulative_responses(&assess(&record, &Boundaries::standard()), 1), None);
     }
 
     /// Launches differ from each other: the true break-even lies in the interval as often as is promised.

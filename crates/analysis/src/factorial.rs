@@ -7,10 +7,10 @@
 
 use model::attribution::{Attribution, Contribution, ContributionKind};
 use model::study::{Factor, Variant};
-use model::{Study, StudyRecord, TrialRecord};
+use model::{Study, TrialRecord};
 
-use crate::blocks::{self, BlockState, Trials};
-use crate::boundaries::Boundaries;
+use crate::assess::Assessment;
+use crate::blocks::Trials;
 use crate::compare::{self, Primary};
 use crate::quantity::{Quantity, weighed};
 use crate::{linear, metrics, sequential};
@@ -250,7 +250,8 @@ fn listed(words: &[String]) -> String {
 
 /// The primary metric's effects, from the used blocks in which every variant has a number. `boundaries` are those of the study's
 /// comparisons with the baseline: there are no fewer of them than effects, so that all intervals hold at once.
-pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Boundaries) -> Option<Attribution> {
+pub fn attribution(assessment: &Assessment) -> Option<Attribution> {
+    let Assessment { record, boundaries, .. } = assessment;
     let design = Design::of(&record.study.factors, &record.study.variants)?;
     let primary = Primary::of(record);
     let trials = Trials::of(record);
@@ -258,8 +259,7 @@ pub fn attribution(record: &StudyRecord, states: &[BlockState], boundaries: &Bou
     let logs = |block: u32| -> Option<Vec<Quantity>> {
         (0..record.study.variants.len()).map(|variant| log(trials.get(block, variant)?)).collect()
     };
-    let used = blocks::used(states).take(record.most_blocks() as usize);
-    let by_block: Vec<Vec<Quantity>> = used.filter_map(logs).collect();
+    let by_block: Vec<Vec<Quantity>> = assessment.counted().filter_map(logs).collect();
     let contribution = |effect: Estimable| {
         let of_block = |logs: &Vec<Quantity>| weighed(effect.weights.iter().copied().zip(logs.iter().copied()));
         let numbers: Vec<Quantity> = by_block.iter().map(of_block).collect();
@@ -287,11 +287,11 @@ pub fn aliases(study: &Study) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::boundaries::Looks;
+    use crate::boundaries::{Boundaries, Looks};
     use model::{Interpretation, testing};
 
     use super::*;
-    use crate::fixture;
+    use crate::{assess, fixture};
 
     /// Variants by their levels, joined by `/`.
     fn study(factors: &[(&str, &[&str])], variants: &[&str]) -> Study {
@@ -421,7 +421,7 @@ mod tests {
         let boundaries = Boundaries::for_variants(4, Looks::STANDARD);
         // Each variant is faster than the one before by 0.1: ruby is worth 0.2, the server 0.1, together nothing more.
         let record = fixture::record_of(study, 20, 0.1, 0.01, 7);
-        let attribution = attribution(&record, &blocks::blocks(&record), &boundaries).unwrap();
+        let attribution = attribution(&assess(&record, &boundaries)).unwrap();
         let reported: Vec<_> =
             attribution.contributions.iter().map(|one| (one.effect.unwrap(), one.interpretation)).collect();
         for ((effect, _), truth) in reported.iter().zip([0.2, 0.1, 0.0]) {
@@ -435,6 +435,6 @@ mod tests {
     #[test]
     fn one_factor_has_nothing_to_share_out() {
         let record = fixture::record(6, 0.1);
-        assert_eq!(attribution(&record, &blocks::blocks(&record), &Boundaries::standard()), None);
+        assert_eq!(attribution(&assess(&record, &Boundaries::standard())), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Study records for tests: two variants, `off` and `on`, that differ in one JRuby option.
 
 use indexmap::IndexMap;
-use model::profiling::{CpuUse, Recording, Seen, Sum, Sums};
+use model::profiling::{CpuUse, Observation, Recording, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{RequestedSetting, Variant};
 use model::testing;
@@ -239,7 +239,7 @@ pub fn profiling_run(variant: usize, requests: u64, jit_us: f64) -> ProfilingRun
         outcome: Outcome::Completed,
         load: "pages@20".to_owned(),
         settings: vec![setting(["false", "true"][variant.min(1)])],
-        seen: Some(Seen {
+        seen: Some(Observation {
             requests,
             elapsed_s: 10.0,
             cpu: Some(CpuUse {

@@ -109,7 +109,7 @@ fn warm_up_length(record: &StudyRecord) -> WarmUpLength {
         };
         let own = record.trials.iter().filter(finds).filter(move |trial| trial.variant == variant);
         let completed = own.filter(|trial| trial.outcome == Outcome::Completed);
-        completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect()
+        completed.filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s())).collect()
     };
     match record.plan.schedule.warm_up {
         WarmUp::Fixed(fixed) => WarmUpLength { seconds: fixed.as_secs_f64(), established: false },
@@ -254,14 +254,14 @@ mod tests {
             source.trials.truncate(4);
             source.horizon = None;
             let assessment = assess(&source, &boundaries);
-            (next_step(&assessment), pace::has_profiling_room(&assessment))
+            (next_step(&assessment), pace::profiling_aside(&assessment).unwrap().as_secs())
         };
         // As above, and two launches of 117 s that are watched for 8 s.
-        assert_eq!(fixed(240 + 12 * 234 + 250), (Next::FixHorizon(12), true));
-        assert_eq!(fixed(240 + 12 * 234), (Next::FixHorizon(10), true));
-        assert_eq!(fixed(240 + 5 * 234 + 250), (Next::FixHorizon(5), true));
-        assert_eq!(fixed(240 + 5 * 234 + 249), (Next::FixHorizon(6), false));
-        assert_eq!(fixed(600), (Next::FixHorizon(5), false));
+        assert_eq!(fixed(240 + 12 * 234 + 250), (Next::FixHorizon(12), 250));
+        assert_eq!(fixed(240 + 12 * 234), (Next::FixHorizon(10), 250));
+        assert_eq!(fixed(240 + 5 * 234 + 250), (Next::FixHorizon(5), 250));
+        assert_eq!(fixed(240 + 5 * 234 + 249), (Next::FixHorizon(6), 0));
+        assert_eq!(fixed(600), (Next::FixHorizon(5), 0));
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_launch_never_steady_leaves_the_cap() {
         let mut source = everything(0.10);
-        source.trials[2].warm_up.as_mut().unwrap().steady_at_s = None;
+        source.trials[2].warm_up.as_mut().unwrap().steady = None;
         let (record, _) = conduct(&source);
         assert_eq!(record.warm_up_length, Some(WarmUpLength { seconds: 300.0, established: false }));
     }

@@ -1,7 +1,6 @@
 //! How many blocks it takes to distinguish the difference that the user cares about from none.
 
 use crate::assess::Assessment;
-use crate::blocks::BlockState;
 use crate::compare::{self, Primary};
 use crate::quantity::Quantity;
 use crate::reach::{self, blocks_needed, reach};
@@ -16,8 +15,8 @@ const RANGE: f64 = 1.281_6;
 /// From the differences of at least three used blocks; before that from the pilots, which show how a variant's launches vary.
 /// `None` while neither is known.
 pub fn outlook(assessment: &Assessment) -> Option<Outlook> {
-    let Assessment { record, blocks: states, .. } = assessment;
-    let Noise { spread, freedom, resolution } = of_blocks(record, states).or_else(|| of_pilots(record))?;
+    let record = assessment.record;
+    let Noise { spread, freedom, resolution } = of_blocks(assessment).or_else(|| of_pilots(record))?;
     let effect = record.study.decide.detect.ln_1p();
     let least = record.plan.schedule.min_blocks;
     let variants = record.study.variants.len();
@@ -45,7 +44,8 @@ struct Noise {
 }
 
 /// Of the variant whose differences scatter most.
-fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<Noise> {
+fn of_blocks(assessment: &Assessment) -> Option<Noise> {
+    let record = assessment.record;
     let primary = Primary::of(record);
     let reading = |trial: &TrialRecord| metrics::quantity(trial, primary.metric, primary.cell);
     let noise = |differences: Vec<(u32, Quantity)>| {
@@ -58,7 +58,7 @@ fn of_blocks(record: &StudyRecord, states: &[BlockState]) -> Option<Noise> {
         }
     };
     (BASELINE + 1..record.study.variants.len())
-        .map(|variant| compare::differences(record, states, variant, reading))
+        .map(|variant| compare::differences(assessment, variant, reading))
         .filter(|differences| differences.len() >= ENOUGH)
         .map(noise)
         .max_by(|a, b| a.spread.total_cmp(&b.spread))

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{CellRecord, Launches, Outcome, StudyRecord, TrialRecord, WarmUpRecord, sample};
+use model::{CellRecord, Launches, Outcome, Schedule, StudyRecord, TrialRecord, WarmUpRecord, sample};
 
 use crate::assess::Assessment;
 use crate::blocks::{BlockStatus, spare};
@@ -72,24 +72,31 @@ pub fn launch_time(assessment: &Assessment) -> Duration {
 /// the plan has.
 pub fn horizon(assessment: &Assessment) -> u32 {
     let schedule = &assessment.record.plan.schedule;
-    let profiling = if has_profiling_room(assessment) { profiling_runs_time(assessment) } else { Duration::ZERO };
-    fitting(assessment, profiling).max(schedule.min_blocks).min(schedule.max_blocks)
+    let aside = profiling_aside(assessment).unwrap_or_default();
+    within_plan(schedule, fitting(assessment, aside))
 }
 
-/// Whether the time of profiling runs is left beside the least number of blocks; not where none are wanted.
-pub fn has_profiling_room(assessment: &Assessment) -> bool {
-    let schedule = &assessment.record.plan.schedule;
-    schedule.profiling && fitting(assessment, profiling_runs_time(assessment)) >= schedule.min_blocks
+/// The time that is set aside for profiling runs: zero where the least number of blocks leaves none; `None` where none are wanted.
+pub fn profiling_aside(assessment: &Assessment) -> Option<Duration> {
+    let Assessment { record, .. } = assessment;
+    let time = profiling_time(assessment) * record.study.variants.len() as u32;
+    aside(&record.plan.schedule, time, |time| fitting(assessment, time))
+}
+
+/// The same where so much is wanted, and so many blocks fit beside a time.
+fn aside(schedule: &Schedule, wanted: Duration, fitting: impl Fn(Duration) -> u32) -> Option<Duration> {
+    let has_room = || fitting(wanted) >= schedule.min_blocks;
+    schedule.profiling.then(|| if has_room() { wanted } else { Duration::ZERO })
+}
+
+/// So many blocks, but no fewer and no more than the plan has.
+fn within_plan(schedule: &Schedule, blocks: u32) -> u32 {
+    blocks.max(schedule.min_blocks).min(schedule.max_blocks)
 }
 
 /// About how long one profiling run takes, reading what was recorded included.
 pub fn profiling_time(assessment: &Assessment) -> Duration {
     launch_time(assessment) + profiling_window(assessment.record)
-}
-
-/// The time that a profiling run of each variant takes in all.
-pub fn profiling_runs_time(assessment: &Assessment) -> Duration {
-    profiling_time(assessment) * assessment.record.study.variants.len() as u32
 }
 
 /// Blocks for which there is time, used ones included, where so much of it is for something else.
@@ -119,9 +126,7 @@ pub fn longest_horizon(record: &StudyRecord) -> u32 {
         (room.as_secs_f64() / block.as_secs_f64()) as u32
     };
     let profiling = block + profiling_window(record) * record.study.variants.len() as u32;
-    let beside = if schedule.profiling { fitting(profiling) } else { 0 };
-    let blocks = if beside >= schedule.min_blocks { beside } else { fitting(Duration::ZERO) };
-    blocks.max(schedule.min_blocks).min(schedule.max_blocks)
+    within_plan(schedule, fitting(aside(schedule, profiling, fitting).unwrap_or_default()))
 }
 
 /// Least and most seconds of one trial.

@@ -2,7 +2,7 @@
 
 use model::{
     Arrivals, CellIndex, CellRecord, ChangedSeries, Fact, HostUse, LevelChange, Metric, Outcome, Sample, StudyRecord,
-    TrialRecord,
+    TrialRecord, text,
 };
 
 use crate::assess::Assessment;
@@ -58,7 +58,7 @@ fn of_cell(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> Vec<
 
 fn warm_up(trial: &TrialRecord) -> Option<ChangedSeries> {
     let warm_up = trial.warm_up.as_ref()?;
-    let steady_at = warm_up.steady_at_s?;
+    let steady_at = warm_up.steady_at_s()?;
     let steady = warm_up.samples.iter().position(|sample| sample.start_s >= steady_at)?;
     of_series(trial, None, Metric::Throughput, &warm_up.samples[steady..])
 }
@@ -113,7 +113,7 @@ struct Suspect {
 }
 
 const SUSPECTS: [Suspect; 6] = [
-    Suspect { name: "throttled by a CPU quota", of: throttled, least: THROTTLED_SHARE, write: percent },
+    Suspect { name: "throttled by a CPU quota", of: throttled, least: THROTTLED_SHARE, write: text::percent },
     Suspect { name: "steal", of: |seen| host(seen, |host| host.steal_cores), least: STEAL_CORES, write: cores },
     Suspect {
         name: "other processes",
@@ -121,8 +121,8 @@ const SUSPECTS: [Suspect; 6] = [
         least: OTHERS_CORES,
         write: cores,
     },
-    Suspect { name: "paused for garbage collection", of: gc_share, least: 0.02, write: percent },
-    Suspect { name: "failed", of: failed, least: 0.01, write: percent },
+    Suspect { name: "paused for garbage collection", of: gc_share, least: 0.02, write: text::percent },
+    Suspect { name: "failed", of: failed, least: 0.01, write: text::percent },
     Suspect { name: "JIT compilation", of: jit, least: 0.1, write: cores },
 ];
 
@@ -187,17 +187,13 @@ fn frequency(before: &[Sample], after: &[Sample]) -> Option<Fact> {
     has_moved.then(|| Fact::new("the processor's frequency", format!("{from:.0} → {to:.0} MHz")))
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 fn cores(cores: f64) -> String {
     format!("{cores:.2} cores")
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{CollectorUse, Failure, JvmCounters, JvmUse, ServerUse};
+    use model::{CollectorUse, Failure, JvmCounters, JvmUse, ServerUse, Steady};
 
     use super::*;
     use crate::fixture;
@@ -322,7 +318,7 @@ mod tests {
             .collect();
         let warm_up = record.trials.last_mut().unwrap().warm_up.as_mut().unwrap();
         warm_up.samples = fixture::series(0, &rates).samples;
-        warm_up.steady_at_s = Some(40.0);
+        warm_up.steady = Some(Steady { from_s: 20.0, at_s: 40.0 });
         let found = series(&record);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].cell, found[0].changes.len(), found[0].changes[0].at_s), (None, 1, 65.0));

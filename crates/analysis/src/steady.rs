@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use model::sample::BIN_S;
-use model::{Mode, Sample, WarmUpLength};
+use model::{Mode, Sample, Steady, WarmUpLength};
 
 use crate::compiling::Compiling;
 use crate::robust;
@@ -67,15 +67,6 @@ impl From<&Sample> for Second {
             compiling: Compiling::of(sample),
         }
     }
-}
-
-/// A launch that was found steady, in seconds since its load began.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Steady {
-    /// Where the window begins that was looked at last.
-    pub from_s: f64,
-    /// When the rule first held.
-    pub at_s: f64,
 }
 
 /// The rule, online: fed with seconds as they come.

@@ -13,7 +13,8 @@ use model::{
 };
 use runtimes::Key;
 
-use crate::blocks::{self, BlockState, BlockStatus, Trials};
+use crate::assess::Assessment;
+use crate::blocks::{self, BlockStatus, Trials};
 use crate::compare::Primary;
 use crate::metrics::Launches;
 use crate::{metrics, robust};
@@ -36,7 +37,8 @@ fn summary(record: &StudyRecord, index: VariantIndex) -> VariantSummary {
         Outcome::Completed => None,
     };
     let ready: Vec<f64> = launches().filter_map(|trial| Some(trial.launch.as_ref()?.ready_s)).collect();
-    let warm_ups: Vec<Option<f64>> = launches().filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s)).collect();
+    let warm_ups: Vec<Option<f64>> =
+        launches().filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s())).collect();
     let steady: Vec<f64> = warm_ups.iter().copied().flatten().collect();
     VariantSummary {
         name: variant.name.clone(),
@@ -91,9 +93,10 @@ pub fn cells(record: &StudyRecord) -> Vec<CellName> {
 }
 
 /// What each variant did in each cell, over the used blocks; `numbers` are those of the launches.
-pub fn measurements(record: &StudyRecord, blocks: &[BlockState], numbers: &[LaunchNumbers]) -> Vec<Measurement> {
+pub fn measurements(assessment: &Assessment, numbers: &[LaunchNumbers]) -> Vec<Measurement> {
+    let record = assessment.record;
     let trials = Trials::of(record);
-    let used: Vec<u32> = blocks::used(blocks).collect();
+    let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     (0..record.study.variants.len())
         .flat_map(|variant| {
             let launches: Vec<&TrialRecord> = used.iter().filter_map(|block| trials.get(*block, variant)).collect();
@@ -107,9 +110,10 @@ pub fn measurements(record: &StudyRecord, blocks: &[BlockState], numbers: &[Laun
 }
 
 /// What each measuring launch that ended well gave in each cell; `numbers` are those of the launches.
-pub fn launches(record: &StudyRecord, blocks: &[BlockState], numbers: &Launches) -> Vec<LaunchNumbers> {
-    let used: Vec<u32> = blocks::used(blocks).collect();
-    let measured = record.trials.iter().filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
+pub fn launches(assessment: &Assessment, numbers: &Launches) -> Vec<LaunchNumbers> {
+    let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
+    let measured =
+        assessment.record.trials.iter().filter(|trial| !trial.key.pilot && trial.outcome == Outcome::Completed);
     let of_trial = |trial: &TrialRecord| {
         let (key, variant) = (trial.key, trial.variant);
         let is_used = used.contains(&key.block);
@@ -186,7 +190,8 @@ fn typical(times: &[ServerTime]) -> ServerTime {
 }
 
 /// The primary metric of each measured block, used or not.
-pub fn blocks(record: &StudyRecord, blocks: &[BlockState]) -> Vec<BlockSummary> {
+pub fn blocks(assessment: &Assessment) -> Vec<BlockSummary> {
+    let Assessment { record, blocks, .. } = assessment;
     let primary = Primary::of(record);
     let trials = Trials::of(record);
     let value = |block, variant| {
@@ -215,7 +220,7 @@ pub fn warm_ups(record: &StudyRecord) -> Vec<WarmUpSeries> {
             key: trial.key,
             variant: trial.variant,
             points: samples().map(|i| rate(i.tally.good as f64, i)).collect(),
-            steady_at_s: warm_up.steady_at_s,
+            steady_at_s: warm_up.steady_at_s(),
             cpu: samples().filter_map(|i| Some(rate(i.server.as_ref()?.cpu_s, i))).collect(),
             gc: samples().filter_map(|i| Some(rate(metrics::gc_s(i)?, i))).collect(),
         })

@@ -26,13 +26,13 @@ const LONGEST_FACT: usize = 60;
 /// Analyses a record, finished or not, into everything that a report shows. `goes_on` is the command that goes on with the run, where there is
 /// one.
 pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
-    let Assessment { record, boundaries, blocks, .. } = assessment;
+    let record = assessment.record;
     let found = audit::audit(assessment, next::end(assessment));
     let numbers = metrics::launches(record);
     let mut comparisons = compare::comparisons(assessment, &numbers);
-    let warming_up = warming_up(record, blocks, boundaries);
-    let curves = curve::curves(record, blocks, &comparisons, warming_up.as_ref());
-    let phase = quick::Phase::of(record, blocks, &curves);
+    let warming_up = warming_up(assessment);
+    let curves = curve::curves(assessment, &comparisons, warming_up.as_ref());
+    let phase = quick::Phase::of(assessment, &curves);
     let judgements = (BASELINE + 1..record.study.variants.len())
         .map(|variant| {
             let judgement = judge(assessment, &comparisons, &found, variant);
@@ -41,13 +41,13 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
             Judgement { verdict, sentence, ..judgement }
         })
         .collect();
-    let mut attribution = factorial::attribution(record, blocks, boundaries);
+    let mut attribution = factorial::attribution(assessment);
     if let Some(phase) = &phase {
         phase.withhold(&mut comparisons, attribution.as_mut());
     }
     let cells = summary::cells(record);
-    let launches = summary::launches(record, blocks, &numbers);
-    let measurements = summary::measurements(record, blocks, &launches);
+    let launches = summary::launches(assessment, &numbers);
+    let measurements = summary::measurements(assessment, &launches);
     Report {
         schema: SCHEMA_VERSION,
         version: record.version.clone(),
@@ -61,7 +61,7 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
         limits: limits(record, &comparisons),
         variants: summary::variants(record),
         core_use: cores::core_use(record, &cells, &measurements),
-        per_core: cores::per_core(record, blocks),
+        per_core: cores::per_core(assessment),
         cells,
         primary: record.study.decide.primary,
         rope: record.study.decide.rope,
@@ -69,8 +69,8 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
         measurements,
         launches,
         attribution,
-        scalability: scalability::scalability(record, blocks),
-        blocks: summary::blocks(record, blocks),
+        scalability: scalability::scalability(assessment),
+        blocks: summary::blocks(assessment),
         warm_ups: summary::warm_ups(record),
         warming_up,
         warm_up_length: record.warm_up_length,
@@ -93,7 +93,7 @@ fn judge(assessment: &Assessment, comparisons: &[Comparison], found: &[Finding],
         Some(primary) => weigh(assessment, primary),
         None => inconclusive(assessment, None),
     };
-    let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
+    let names = record.compared(variant);
     let more = match &verdict {
         // The first finding is the first vetoing rule's.
         Verdict::Invalid { .. } => vetoing.first().map(|finding| fact(record, finding, names)),

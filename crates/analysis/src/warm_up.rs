@@ -30,7 +30,7 @@ pub struct Warm {
 
 /// When a launch was warm; `None` if it was never found steady.
 pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
-    warm_up.steady_at_s?;
+    warm_up.steady_at_s()?;
     let steady = steady_rate(warm_up)?;
     let from = window(warm_up);
     let rates: Vec<f64> = warm_up.samples.iter().map(rate).collect();
@@ -51,13 +51,13 @@ pub fn warm(warm_up: &WarmUpRecord) -> Option<Warm> {
     .filter(|warm| warm.requests > 0.0)
 }
 
-/// Index of the first sample of the window that was found steady, and all after; in older records of the second half of the load up
-/// to then. Where it never was, of the second half of all, or the last one.
+/// Index of the first sample of the window that was found steady, and all after. Where none was, of the second half of all, or the last.
 fn window(warm_up: &WarmUpRecord) -> usize {
     let samples = &warm_up.samples;
-    let before = |end: f64| samples.partition_point(|sample| sample.start_s < end);
-    let half = || before(warm_up.steady_at_s.unwrap_or(f64::INFINITY)).div_ceil(2);
-    let from = warm_up.steady_from_s.map_or_else(half, |from| before(from - ROUNDING_S));
+    let half = samples.len().div_ceil(2);
+    let from = warm_up
+        .steady
+        .map_or(half, |steady| samples.partition_point(|sample| sample.start_s < steady.from_s - ROUNDING_S));
     from.min(samples.len().saturating_sub(1))
 }
 

@@ -3,19 +3,19 @@
 use model::warm_up::{WarmUpCost, WarmingUp};
 use model::{BASELINE, Outcome, StudyRecord, TrialRecord, VariantIndex, WarmUpRecord, sample};
 
-use crate::blocks::BlockState;
-use crate::boundaries::Boundaries;
+use crate::assess::Assessment;
 use crate::cumulative_responses::cumulative_responses;
 use crate::robust::spread;
 use crate::warm_up::{ROUNDING_S, mean_rate, rate, steady_rate, warm};
 
 /// The warm-up as a result; `None` where none was seen.
-pub fn warming_up(record: &StudyRecord, blocks: &[BlockState], boundaries: &Boundaries) -> Option<WarmingUp> {
+pub fn warming_up(assessment: &Assessment) -> Option<WarmingUp> {
+    let record = assessment.record;
     let variants: Vec<WarmUpCost> = (0..record.study.variants.len()).map(|variant| cost(record, variant)).collect();
     variants.iter().any(|cost| cost.settled[1] > 0).then(|| WarmingUp {
         variants,
         cumulative_responses: (BASELINE + 1..record.study.variants.len())
-            .filter_map(|variant| cumulative_responses(record, blocks, boundaries, variant))
+            .filter_map(|variant| cumulative_responses(assessment, variant))
             .collect(),
     })
 }
@@ -29,7 +29,7 @@ fn cost(record: &StudyRecord, variant: VariantIndex) -> WarmUpCost {
         .filter_map(|trial| Some((trial, trial.warm_up.as_ref()?)))
         .filter(|(_, warm_up)| !warm_up.samples.is_empty())
         .collect();
-    let settled = || launches.iter().map(|(_, warm_up)| *warm_up).filter(|warm_up| warm_up.steady_at_s.is_some());
+    let settled = || launches.iter().map(|(_, warm_up)| *warm_up).filter(|warm_up| warm_up.steady_at_s().is_some());
     let spread = |of: fn(&WarmUpRecord) -> Option<f64>| spread(&settled().filter_map(of).collect::<Vec<_>>());
     WarmUpCost {
         variant,
@@ -54,7 +54,7 @@ fn share(warm_up: &WarmUpRecord, seconds: f64) -> Option<f64> {
 
 /// Seconds at the steady rate that are missing until the launch was found steady.
 fn lost(warm_up: &WarmUpRecord) -> Option<f64> {
-    let steady_at = warm_up.steady_at_s?;
+    let steady_at = warm_up.steady_at_s()?;
     let until = warm_up.samples.partition_point(|sample| sample.start_s < steady_at);
     let cold = &warm_up.samples[..until];
     Some(sample::seconds(cold) - sample::tally(cold).good as f64 / steady_rate(warm_up)?)
@@ -87,10 +87,10 @@ mod tests {
 
     use super::*;
     use crate::fixture::{step, warming};
-    use crate::{blocks, metrics};
+    use crate::{Boundaries, assess, metrics};
 
     fn result(record: &StudyRecord) -> WarmingUp {
-        warming_up(record, &blocks::blocks(record), &Boundaries::standard()).unwrap()
+        warming_up(&assess(record, &Boundaries::standard())).unwrap()
     }
 
     #[test]
@@ -101,10 +101,10 @@ mod tests {
         assert_eq!(of(&record, Metric::WarmUpTime, on), Some(30.0));
         assert_eq!(of(&record, Metric::WarmUpRequests, on), Some(1_200.0));
         record.study.decide.primary = Metric::WarmUpRequests;
-        let report = crate::analyse(&crate::assess(&record, &Boundaries::standard()), None);
+        let report = crate::analyse(&assess(&record, &Boundaries::standard()), None);
         let sentence = &report.judgements[0].sentence;
         assert_eq!(sentence, "on takes 200 % more requests to warm up than off [134, 285], 5 blocks");
-        record.trials[on].warm_up.as_mut().unwrap().steady_at_s = None;
+        record.trials[on].warm_up.as_mut().unwrap().steady = None;
         assert_eq!(of(&record, Metric::WarmUpRequests, on), None);
     }
 
@@ -121,7 +121,7 @@ mod tests {
         assert!((median(cost.lost_s) - 12.0).abs() < 1e-9, "{cost:?}");
         assert_eq!((cost.curve.len(), cost.curve[19], cost.curve[20]), (100, [19.0, 40.0], [20.0, 100.0]));
         // One that never settles is counted, and gives no figures.
-        record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady_at_s = None;
+        record.trials.last_mut().unwrap().warm_up.as_mut().unwrap().steady = None;
         let variant = record.trials.last().unwrap().variant;
         let cost = &result(&record).variants[variant];
         assert_eq!((cost.settled, cost.seconds.unwrap().launches), ([7, 8], 7));
@@ -131,6 +131,6 @@ mod tests {
     fn without_a_warm_up_there_is_nothing_to_tell() {
         let mut record = warming(6, |_, _| step(20, 40, 100));
         record.trials.iter_mut().for_each(|trial| trial.warm_up = None);
-        assert_eq!(warming_up(&record, &blocks::blocks(&record), &Boundaries::standard()), None);
+        assert_eq!(warming_up(&assess(&record, &Boundaries::standard())), None);
     }
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use model::profiling::Recording;
 use model::{
-    Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex, sample,
+    Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex,
+    WarmUpRecord, sample,
     text::{self, exactly, minutes},
 };
 
@@ -251,7 +252,7 @@ fn outcome(trial: &TrialRecord) -> String {
     }
     let seconds: f64 = trial.cells.iter().map(|cell| sample::seconds(&cell.samples)).sum();
     let good: u64 = trial.cells.iter().map(|cell| sample::tally(&cell.samples).good).sum();
-    match trial.warm_up.as_ref().and_then(|warm_up| warm_up.steady_at_s) {
+    match trial.warm_up.as_ref().and_then(WarmUpRecord::steady_at_s) {
         _ if !trial.cells.is_empty() => format!("{:.0}/s", good as f64 / seconds),
         Some(steady) => format!("steady after {steady:.0} s"),
         None => "not steady within the cap".to_owned(),

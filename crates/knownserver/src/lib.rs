@@ -36,5 +36,5 @@ pub use script::{
     Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, Route, Script, ScriptError, Stall, Varying, WarmUp,
 };
 pub use serve::KnownServer;
-pub use shared::Ended;
+pub use shared::ServerEnd;
 pub use times::Times;

@@ -1,7 +1,7 @@
 //! `knownserver`: the known server as a process of its own, on loopback.
 
 use clap::Parser;
-use knownserver::{Body, Delay, Ended, Exit, KnownServer, Script, ScriptError, WarmUp, span};
+use knownserver::{Body, Delay, Exit, KnownServer, Script, ScriptError, ServerEnd, WarmUp, span};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -124,7 +124,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, StartError> {
     let server = KnownServer::start_on(script, arguments.port)?;
     say(&format!("listening on {}", server.addr()))?;
     Ok(match server.wait() {
-        Some(Ended { code, message }) => {
+        Some(ServerEnd { code, message }) => {
             if !message.is_empty() {
                 eprintln!("{message}");
             }

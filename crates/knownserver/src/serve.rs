@@ -2,7 +2,7 @@
 
 use crate::record::Record;
 use crate::script::Script;
-use crate::shared::{Ended, Shared};
+use crate::shared::{ServerEnd, Shared};
 use crate::worker::{self, Worker};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -75,7 +75,7 @@ impl KnownServer {
     }
 
     /// Waits until it has ended by itself (`exit-after`), or was stopped from another thread (`None`).
-    pub fn wait(&self) -> Option<Ended> {
+    pub fn wait(&self) -> Option<ServerEnd> {
         self.join();
         self.shared.ended.get().cloned()
     }

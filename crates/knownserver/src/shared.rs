@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How a server ended by itself: `exit-after`, or an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct ServerEnd {
     /// Exit code for the process.
     pub code: u8,
     /// What is to be written to stderr; may be empty.
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     requests: AtomicU64,
     connections: AtomicU64,
     stop: AtomicBool,
-    pub(crate) ended: OnceLock<Ended>,
+    pub(crate) ended: OnceLock<ServerEnd>,
 }
 
 /// What a route needs while the server runs.
@@ -108,14 +108,14 @@ impl Shared {
     /// Ends the server by itself.
     pub(crate) fn end(&self) {
         if let Some(exit) = &self.script.exit_after {
-            self.ended.get_or_init(|| Ended { code: exit.code, message: exit.message.clone() });
+            self.ended.get_or_init(|| ServerEnd { code: exit.code, message: exit.message.clone() });
         }
         self.stop();
     }
 
     /// Ends the server because of an error of its own.
     pub(crate) fn fail(&self, error: Errno) {
-        self.ended.get_or_init(|| Ended { code: 1, message: format!("knownserver: cannot go on: {error}") });
+        self.ended.get_or_init(|| ServerEnd { code: 1, message: format!("knownserver: cannot go on: {error}") });
         self.stop();
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct RequestTimes {
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct RequestEnd {
     /// The answer, where one was complete.
     pub answered: Option<Answered>,
     /// What it was worth.
@@ -59,13 +59,13 @@ pub(crate) struct Ended {
     pub reusable: bool,
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for RequestEnd {
     fn from(failure: Failure) -> Self {
         Self { answered: None, judged: Err(failure), malformed: None, reusable: false }
     }
 }
 
-impl From<WireError> for Ended {
+impl From<WireError> for RequestEnd {
     fn from(error: WireError) -> Self {
         let malformed = if let WireError::Malformed(why) = error { Some(why) } else { None };
         Self { malformed, ..error.failure().into() }
@@ -197,7 +197,7 @@ impl Connection {
 
     /// Takes received bytes, whose meaning goes to `sink`, a body that may be in gzip as a whole and without it; says how
     /// the request ended when they end it.
-    pub fn received(&mut self, bytes: &[u8], request: &PreparedRequest, sink: &mut impl Sink) -> Option<Ended> {
+    pub fn received(&mut self, bytes: &[u8], request: &PreparedRequest, sink: &mut impl Sink) -> Option<RequestEnd> {
         let received = if request.takes_gzip() {
             let decoded = self.decoded.get_or_insert_with(|| Decoded::new(BufferedBody::for_sink(sink), true));
             self.wire.receive(bytes, request.is_head(), &mut Coded(decoded, sink))
@@ -218,7 +218,7 @@ impl Connection {
     }
 
     /// Takes so many bytes unseen; says how the request ended when they end it.
-    pub fn skipped(&mut self, bytes: u64, request: &PreparedRequest) -> Option<Ended> {
+    pub fn skipped(&mut self, bytes: u64, request: &PreparedRequest) -> Option<RequestEnd> {
         match self.wire.skip(bytes) {
             Ok(answered) => answered.map(|answered| self.judge(answered, request, &mut Ignore)),
             Err(error) => Some(error.into()),
@@ -226,7 +226,7 @@ impl Connection {
     }
 
     /// Takes the orderly end of the connection.
-    pub fn closed(&mut self, request: &PreparedRequest, sink: &mut impl Sink) -> Ended {
+    pub fn closed(&mut self, request: &PreparedRequest, sink: &mut impl Sink) -> RequestEnd {
         let closed = match &mut self.decoded {
             Some(decoded) => self.wire.close(&mut Coded(decoded, sink)),
             None => self.wire.close(sink),
@@ -238,7 +238,7 @@ impl Connection {
     }
 
     /// Takes the disorderly end of the connection, which completes no answer.
-    pub fn broken(&self) -> Ended {
+    pub fn broken(&self) -> RequestEnd {
         self.wire.cut().into()
     }
 
@@ -270,9 +270,9 @@ impl Connection {
         wait.min(LONGEST_BACK_OFF)
     }
 
-    fn judge(&mut self, answered: Answered, request: &PreparedRequest, sink: &mut impl Sink) -> Ended {
+    fn judge(&mut self, answered: Answered, request: &PreparedRequest, sink: &mut impl Sink) -> RequestEnd {
         self.failures_in_a_row = 0;
-        let ended = |answered: Answered| Ended {
+        let ended = |answered: Answered| RequestEnd {
             answered: Some(answered),
             judged: request.judge(answered.status, answered.body_bytes),
             malformed: None,
@@ -284,7 +284,7 @@ impl Connection {
                 kept.give(sink);
                 ended(Answered { body_bytes, ..answered })
             }
-            Some((_, Err(why))) => Ended { judged: Err(why.failure()), malformed: Some(why), ..ended(answered) },
+            Some((_, Err(why))) => RequestEnd { judged: Err(why.failure()), malformed: Some(why), ..ended(answered) },
         }
     }
 }
@@ -359,7 +359,7 @@ mod tests {
         let request = request();
         let mut connection = in_flight();
         assert_eq!(connection.received(b"HTTP/1.1 200 X\r\n\r\nx", &request, &mut Ignore), None);
-        let cut = |why| Ended::from(WireError::Malformed(why));
+        let cut = |why| RequestEnd::from(WireError::Malformed(why));
         assert_eq!(connection.broken(), cut(Malformed::CutBody));
         assert_eq!(connection.closed(&request, &mut Ignore).judged, Ok(()));
         let mut connection = in_flight();

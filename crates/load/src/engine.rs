@@ -12,9 +12,9 @@ use rustix::net::SocketAddrAny;
 use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
-use crate::arrivals::{Pace, Source};
+use crate::arrivals::{Dispatch, Source};
 use crate::backend::{Driver, Event, EventKind};
-use crate::connection::{Connection, Ended, State, Task};
+use crate::connection::{Connection, RequestEnd, State, Task};
 use crate::receive;
 use crate::recorder::Recorder;
 use crate::target::{Address, Target};
@@ -334,8 +334,8 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
             None
         } else {
             let pace = self.job.arrivals.pace(self.of_arrivals(now), self.started, self.live);
-            let Pace::Send(intended) = pace else {
-                if pace == Pace::End {
+            let Dispatch::Send(intended) = pace else {
+                if pace == Dispatch::End {
                     self.close(index);
                 }
                 self.set_free(index);
@@ -467,7 +467,7 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
     fn ended(
         &mut self,
         index: usize,
-        ended: &Ended,
+        ended: &RequestEnd,
         came_at: Option<Duration>,
         hung_up: bool,
     ) -> Result<(), LoadError> {

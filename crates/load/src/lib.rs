@@ -71,7 +71,7 @@ pub use pattern::PatternError;
 pub use protocol::Protocol;
 pub use request::{LengthRule, PreparedRequest, RequestError};
 pub use run::{Load, RequestSource, Summary, allow_connections, run, run_from, run_in_turns};
-pub use scenario::{Script, ScriptError, Seen, StepFailed};
+pub use scenario::{Script, ScriptError, StepAnswer, StepFailed};
 pub use schedule::{Starts, intended_starts};
 pub use target::{Address, Target};
 pub use tls::{Identity, Tls, TlsError, TlsOptions};

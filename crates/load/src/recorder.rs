@@ -9,7 +9,7 @@ use model::sample::{BIN_S, OpenLoop, StepUse};
 use model::{BodyLength, Sample, Tally, Walked};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::connection::{Ended, RequestTimes};
+use crate::connection::{RequestEnd, RequestTimes};
 
 /// Length of a sample, seconds.
 const LENGTH: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
 
     /// Counts the end of a step's request, which [`Self::ended`] gets as well; `unmet` is what was wrong with the
     /// content of its answer. The sample is that of the last [`Self::roll`], as for all that scenarios add.
-    pub fn step(&mut self, index: usize, took: RequestTimes, ended: &Ended, unmet: Option<&str>) {
+    pub fn step(&mut self, index: usize, took: RequestTimes, ended: &RequestEnd, unmet: Option<&str>) {
         let Some((_, step)) = self.current.walked.as_mut().and_then(|walked| walked.steps.get_index_mut(index)) else {
             return;
         };
@@ -98,7 +98,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
     }
 
     /// Counts a request that ended at `now`.
-    pub fn ended(&mut self, now: Duration, took: RequestTimes, ended: &Ended) {
+    pub fn ended(&mut self, now: Duration, took: RequestTimes, ended: &RequestEnd) {
         self.roll(now);
         count(&mut self.current.tally, ended);
         if ended.judged.is_ok() {
@@ -192,7 +192,7 @@ impl<Emit: FnMut(Sample)> Recorder<Emit> {
 }
 
 /// Counts how a request ended.
-fn count(tally: &mut Tally, ended: &Ended) {
+fn count(tally: &mut Tally, ended: &RequestEnd) {
     if let Some(answered) = ended.answered {
         *tally.statuses.entry(answered.status).or_default() += 1;
         let length = BodyLength { min: answered.body_bytes, max: answered.body_bytes };
@@ -227,12 +227,12 @@ mod tests {
 
     const TOOK: RequestTimes = RequestTimes { service: Duration::from_micros(700), response: None };
 
-    fn good() -> Ended {
+    fn good() -> RequestEnd {
         let answered = Answered { status: 200, body_bytes: 20, keep_alive: true };
-        Ended { answered: Some(answered), judged: Ok(()), malformed: None, reusable: true }
+        RequestEnd { answered: Some(answered), judged: Ok(()), malformed: None, reusable: true }
     }
 
-    fn record(events: &[(u64, Ended)], end_ms: u64) -> Vec<Sample> {
+    fn record(events: &[(u64, RequestEnd)], end_ms: u64) -> Vec<Sample> {
         let mut samples = Vec::new();
         let mut recorder = Recorder::new(false, &[], |sample| samples.push(sample));
         for (ms, ended) in events {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn each_request_counts_in_its_second_and_bin() {
-        let bad = Ended { judged: Err(Failure::Status), ..good() };
+        let bad = RequestEnd { judged: Err(Failure::Status), ..good() };
         let samples = record(&[(0, good()), (99, good()), (100, bad), (2_950, good())], 3_250);
         assert_eq!(samples.iter().map(|sample| sample.tally.good).collect::<Vec<_>>(), [2, 0, 1, 0]);
         assert_eq!(samples.iter().map(|sample| sample.bins.len()).collect::<Vec<_>>(), [10, 10, 10, 3]);

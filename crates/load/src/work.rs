@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::Sample;
 
 use crate::LoadError;
-use crate::connection::{Connection, Ended, RequestTimes};
+use crate::connection::{Connection, RequestEnd, RequestTimes};
 use crate::recorder::Recorder;
 use crate::request::PreparedRequest;
 use crate::response::Ignore;
@@ -24,22 +24,22 @@ pub(crate) trait Work {
     fn request(&self, slot: usize, number: usize) -> &PreparedRequest;
 
     /// Gives a slot's connection the bytes that came.
-    fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended>;
+    fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<RequestEnd>;
 
     /// How many of the next bytes a slot's connection need not see.
     fn skippable(&self, slot: usize, connection: &Connection) -> u64;
 
     /// Tells a slot's connection that so many bytes came, unseen.
-    fn skipped(&mut self, slot: usize, connection: &mut Connection, bytes: u64) -> Option<Ended>;
+    fn skipped(&mut self, slot: usize, connection: &mut Connection, bytes: u64) -> Option<RequestEnd>;
 
     /// Tells a slot's connection of its end.
-    fn closed(&mut self, slot: usize, connection: &mut Connection) -> Ended;
+    fn closed(&mut self, slot: usize, connection: &mut Connection) -> RequestEnd;
 
     /// Takes in how a slot's request ended at `end`; may judge it anew.
     fn ended<Emit: FnMut(Sample)>(
         &mut self,
         slot: usize,
-        ended: &mut Ended,
+        ended: &mut RequestEnd,
         took: RequestTimes,
         end: Duration,
         recorder: &mut Recorder<Emit>,
@@ -79,7 +79,7 @@ impl Work for InTurn<'_> {
     }
 
     #[inline]
-    fn received(&mut self, _: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended> {
+    fn received(&mut self, _: usize, connection: &mut Connection, bytes: &[u8]) -> Option<RequestEnd> {
         let request = &self.requests[connection.task().request];
         connection.received(bytes, request, &mut Ignore)
     }
@@ -90,12 +90,12 @@ impl Work for InTurn<'_> {
     }
 
     #[inline]
-    fn skipped(&mut self, _: usize, connection: &mut Connection, bytes: u64) -> Option<Ended> {
+    fn skipped(&mut self, _: usize, connection: &mut Connection, bytes: u64) -> Option<RequestEnd> {
         connection.skipped(bytes, &self.requests[connection.task().request])
     }
 
     #[inline]
-    fn closed(&mut self, _: usize, connection: &mut Connection) -> Ended {
+    fn closed(&mut self, _: usize, connection: &mut Connection) -> RequestEnd {
         let request = &self.requests[connection.task().request];
         connection.closed(request, &mut Ignore)
     }
@@ -104,7 +104,7 @@ impl Work for InTurn<'_> {
     fn ended<Emit: FnMut(Sample)>(
         &mut self,
         _: usize,
-        _: &mut Ended,
+        _: &mut RequestEnd,
         _: RequestTimes,
         _: Duration,
         _: &mut Recorder<Emit>,

@@ -72,7 +72,7 @@ pub use subject::{Names, SharedSettings, Subject};
 pub use template::{Template, TemplateError};
 pub use trial::{
     AnswerSample, CellRecord, Failed, FailedTearDowns, LaunchFacts, Outcome, Phase, READY_POLL, Setting, SettingResult,
-    SettingSource, TrialRecord, WarmUpRecord,
+    SettingSource, Steady, TrialRecord, WarmUpRecord,
 };
 pub use turns::{Slice, Waited};
 pub use verdict::{Comparison, Effect, Interpretation, Needs, Outlook, Reach, Role, Verdict};

@@ -64,7 +64,8 @@ pub struct Schedule {
     pub spare_blocks: u32,
     /// The time that the run may take, from its first launch on: it says how many of the blocks are used at most.
     pub within: Duration,
-    /// Whether the time of a profiling run of each variant is set aside in it, as far as the least number of blocks leaves any.
+    /// Whether each variant is launched once more at the end and profiled. The time for it is set aside, as far as the least number of
+    /// blocks leaves any.
     pub profiling: bool,
 }
 

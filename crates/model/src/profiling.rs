@@ -25,7 +25,7 @@ pub struct ProfilingRun {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
     /// What was seen while it was watched, until it failed where it did; absent when it failed before.
-    pub seen: Option<Seen>,
+    pub seen: Option<Observation>,
     /// As [`TrialRecord::oom_kills`](crate::TrialRecord::oom_kills).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub oom_kills: u64,
@@ -76,7 +76,7 @@ impl fmt::Display for ProfilingSkipped {
 
 /// What was seen of a server while it was watched: from a moment at which nothing was asked to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct Observation {
     /// Requests that were sent and ended in that time, well or not: all of those that the server worked on.
     pub requests: u64,
     /// Length, seconds.

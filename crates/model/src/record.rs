@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CellIndex, HostFacts, Metric, Names, Plan, ProfilingRun, ProfilingSkipped, Study, TrialRecord, WarmUpLength,
+    BASELINE, CellIndex, HostFacts, Metric, Names, Plan, ProfilingRun, ProfilingSkipped, Study, TrialRecord,
+    VariantIndex, WarmUpLength,
 };
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -40,6 +41,11 @@ impl StudyRecord {
     /// How many blocks are used at most, as far as it is fixed: by the horizon, before that by the plan.
     pub fn most_blocks(&self) -> u32 {
         self.horizon.unwrap_or(self.plan.schedule.max_blocks)
+    }
+
+    /// The names of a variant and of the baseline.
+    pub fn compared(&self, variant: VariantIndex) -> [&str; 2] {
+        [variant, BASELINE].map(|index| self.study.variants[index].name.as_str())
     }
 
     /// What its variants and cells are called.

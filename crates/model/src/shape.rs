@@ -6,29 +6,11 @@ use serde::{Deserialize, Serialize};
 
 /// A load as a workload is measured under it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored")]
 pub struct Shape {
     /// Connections, and so the most requests in flight: the users of a closed loop, the cap of an open one.
     pub connections: u32,
     /// What makes requests start.
     pub arrivals: Arrivals,
-}
-
-/// A shape as records have it: what was written before there were open loops has numbers of users only.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Users(u32),
-    Whole { connections: u32, arrivals: Arrivals },
-}
-
-impl From<Stored> for Shape {
-    fn from(stored: Stored) -> Self {
-        match stored {
-            Stored::Users(users) => Self::users(users),
-            Stored::Whole { connections, arrivals } => Self { connections, arrivals },
-        }
-    }
 }
 
 impl Shape {
@@ -233,8 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_users_stands_for_a_closed_loop() {
-        assert_eq!(serde_json::from_str::<Shape>("20").unwrap(), Shape::users(20));
+    fn what_was_written_is_read() {
         let shape = Shape { connections: 500, arrivals: Arrivals::Open(Profile::constant(300.0)) };
         for shape in [shape, Shape::users(20)] {
             assert_eq!(serde_json::from_str::<Shape>(&serde_json::to_string(&shape).unwrap()).unwrap(), shape);

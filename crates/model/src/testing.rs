@@ -12,7 +12,7 @@ use crate::study::{
 };
 use crate::{
     AnswerSample, CellIndex, CellRecord, HostFacts, HostUse, LaunchFacts, Launches, Metric, Outcome, Plan, Sample,
-    Setting, SettingResult, SettingSource, Shape, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex,
+    Setting, SettingResult, SettingSource, Shape, Steady, Study, StudyRecord, TrialKey, TrialRecord, VariantIndex,
     WarmUpRecord,
 };
 
@@ -152,9 +152,10 @@ pub fn launch(number: usize) -> LaunchFacts {
     }
 }
 
-/// A warm-up.
+/// A warm-up, and when its second half showed that it was steady.
 pub fn warm_up(samples: Vec<Sample>, steady_at_s: Option<f64>) -> WarmUpRecord {
-    WarmUpRecord { samples, slices: Vec::new(), steady_at_s, steady_from_s: None }
+    let steady = steady_at_s.map(|at_s| Steady { from_s: at_s / 2.0, at_s });
+    WarmUpRecord { samples, slices: Vec::new(), steady }
 }
 
 /// A measured cell, begun 50 s after its launch was ready.

@@ -30,6 +30,11 @@ pub fn margin(fraction: f64) -> String {
     format!("{} %", trimmed(significant(fraction * 100.0, 3)))
 }
 
+/// A share of a whole: `12.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 /// A log ratio as a signed percentage, or as a factor: `+4.8 %`, `−12.3 %`, `×64`.
 pub fn change(log_ratio: f64) -> String {
     factor(log_ratio).unwrap_or_else(|| with_percent(signed_percent(log_ratio)))

@@ -280,11 +280,24 @@ pub struct WarmUpRecord {
     /// Side by side: its turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
-    /// When the warm-up's rule first found it steady, seconds since the load began; `None` if never.
-    pub steady_at_s: Option<f64>,
-    /// Where the window begins by which it was found so, on the same clock; absent in older records, whose window was the second half.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steady_from_s: Option<f64>,
+    /// When the warm-up's rule first found it steady; `None` if never.
+    pub steady: Option<Steady>,
+}
+
+impl WarmUpRecord {
+    /// When it was found steady, seconds since the load began.
+    pub fn steady_at_s(&self) -> Option<f64> {
+        self.steady.map(|steady| steady.at_s)
+    }
+}
+
+/// That a launch was found steady, in seconds since its load began.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Where the window begins that showed it.
+    pub from_s: f64,
+    /// When the rule first held.
+    pub at_s: f64,
 }
 
 /// The measurement of one cell.

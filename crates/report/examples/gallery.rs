@@ -1,6 +1,6 @@
 //! Writes every fixture in every format, to be looked at: `cargo run -p report --example gallery -- FOLDER`.
 
-#[path = "../tests/fixture/mod.rs"]
+#[path = "../tests/reports/fixture/mod.rs"]
 mod fixture;
 
 use std::path::PathBuf;

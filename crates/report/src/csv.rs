@@ -1,5 +1,7 @@
 //! The long table of a report as CSV.
 
+use std::borrow::Cow;
+
 use model::Report;
 
 use crate::rows::{self, COLUMNS, Field};
@@ -34,15 +36,18 @@ impl Sheet {
             if index > 0 {
                 self.text.push(',');
             }
-            if field.contains(['"', ',', '\n', '\r']) || field != field.trim() {
-                self.text.push('"');
-                self.text.push_str(&field.replace('"', "\"\""));
-                self.text.push('"');
-            } else {
-                self.text.push_str(&field);
-            }
+            self.text.push_str(&quoted(&field));
         }
         self.text.push('\n');
+    }
+}
+
+/// A field of a CSV row (RFC 4180 §2).
+pub fn quoted(field: &str) -> Cow<'_, str> {
+    if field.contains(['"', ',', '\n', '\r']) || field != field.trim() {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field.into()
     }
 }
 

@@ -12,6 +12,7 @@ use model::{
 };
 use serde::Serialize;
 
+use crate::csv::quoted;
 use crate::json::pretty;
 use crate::terminal::{Page, Style};
 use crate::{number, tables};
@@ -229,15 +230,6 @@ fn steps(page: &mut Page, walked: &Walked) {
     page.heading("Iterations: from the first request of a scenario to the last answer");
     page.line(&format!("  finished {}, stopped {}", text::count(walked.finished), text::count(walked.stopped)));
     page.line(&times(&walked.iteration));
-}
-
-/// A field of a CSV row (RFC 4180 §2).
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 /// `closed loop, 10 connections, 10.0 s`, `open loop at 300/s, …`, `open loop of 2 stages, …`.

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use model::{Outcome, RunSummary, StudyRecord, TrialRecord, sample};
 
+use crate::words::to_the_second;
+
 /// The stored runs, a line each.
 pub fn runs(runs: &[RunSummary]) -> String {
     let width = runs.iter().map(|run| run.run.len()).max().unwrap_or(0);
@@ -27,11 +29,6 @@ fn write_record(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     record.trials.iter().try_for_each(|trial| write_trial(out, record, trial))
 }
 
-/// A moment (RFC 3339, UTC) without its fraction of a second.
-fn to_the_second(moment: &str) -> String {
-    moment.split_once('.').map_or_else(|| moment.to_owned(), |(second, _)| format!("{second}Z"))
-}
-
 fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> std::fmt::Result {
     let variant = &record.study.variants[trial.variant].name;
     let ready =
@@ -51,7 +48,7 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
         writeln!(out, "  processes killed for needing more memory than `limits` allow: {}", trial.oom_kills)?;
     }
     if let Some(warm_up) = &trial.warm_up {
-        let steady = warm_up.steady_at_s.map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
+        let steady = warm_up.steady_at_s().map_or("not found steady".to_owned(), |at| format!("steady at {at:.0} s"));
         let seconds = sample::seconds(&warm_up.samples);
         writeln!(out, "  warm-up {seconds:.0} s, {steady}")?;
     }

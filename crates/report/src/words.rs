@@ -407,7 +407,7 @@ pub fn run_line(report: &Report) -> String {
 }
 
 /// An RFC 3339 time without the fraction of its second.
-fn to_the_second(time: &str) -> String {
+pub fn to_the_second(time: &str) -> String {
     let Some((whole, rest)) = time.split_once('.') else { return time.into() };
     format!("{whole}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
 }

@@ -47,7 +47,7 @@ pub fn is_unwanted(options: &str) -> bool {
 
 /// What a line says of the JVM's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Seen {
+pub enum GcEvent {
     /// All threads were stopped for this long, seconds.
     Pause(f64),
     /// The heap in use after a collection, bytes.
@@ -69,13 +69,13 @@ pub struct Log {
 
 impl Log {
     /// What a line of the log says, in this order.
-    pub fn line(&mut self, line: &str) -> Vec<Seen> {
+    pub fn line(&mut self, line: &str) -> Vec<GcEvent> {
         let mut seen = Vec::new();
         self.read(line, &mut seen);
         seen
     }
 
-    fn read(&mut self, line: &str, seen: &mut Vec<Seen>) {
+    fn read(&mut self, line: &str, seen: &mut Vec<GcEvent>) {
         let Some((number, message)) = message(line) else { return };
         // ZGC with generations says which it is about: the old one is collected while the young one is.
         let (generation, message) = match message.split_once(": ") {
@@ -96,20 +96,20 @@ impl Log {
             let meanwhile = row.split_whitespace().filter_map(size).next_back().unwrap_or_default();
             if let Some((before, after)) = self.used.take() {
                 self.collected(before, after, seen);
-                seen.push(Seen::Allocated(meanwhile));
+                seen.push(GcEvent::Allocated(meanwhile));
             }
         } else if let Some((before, after)) = change(message) {
             if is_of_all(message) {
-                seen.push(Seen::HeapAfter(after));
+                seen.push(GcEvent::HeapAfter(after));
             }
             if message.starts_with("Pause ") || message.starts_with("Concurrent cleanup ") {
-                seen.push(Seen::HeapAfter(after));
+                seen.push(GcEvent::HeapAfter(after));
                 self.collected(before, after, seen);
             }
         }
     }
 
-    fn pause(&mut self, number: u64, message: &str, seen: &mut Vec<Seen>) {
+    fn pause(&mut self, number: u64, message: &str, seen: &mut Vec<GcEvent>) {
         let milliseconds = message.rsplit(' ').next().and_then(|last| last.strip_suffix("ms")?.parse::<f64>().ok());
         let Some(milliseconds) = milliseconds else {
             self.open.insert(number);
@@ -117,13 +117,13 @@ impl Log {
         };
         self.open.remove(&number);
         if self.open.is_empty() {
-            seen.push(Seen::Pause(milliseconds / 1e3));
+            seen.push(GcEvent::Pause(milliseconds / 1e3));
         }
     }
 
     /// What is in use now and was not after the collection before has been allocated.
-    fn collected(&mut self, before: u64, after: u64, seen: &mut Vec<Seen>) {
-        seen.push(Seen::Allocated(self.left.map_or(0, |left| before.saturating_sub(left))));
+    fn collected(&mut self, before: u64, after: u64, seen: &mut Vec<GcEvent>) {
+        seen.push(GcEvent::Allocated(self.left.map_or(0, |left| before.saturating_sub(left))));
         self.left = Some(after);
     }
 }
@@ -177,9 +177,9 @@ mod tests {
         let (mut log, mut used) = (Log::default(), Used::default());
         for seen in lines.iter().flat_map(|line| log.line(line)) {
             match seen {
-                Seen::Pause(seconds) => used.pauses_s.push(seconds),
-                Seen::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
-                Seen::Allocated(bytes) => used.allocated_bytes += bytes,
+                GcEvent::Pause(seconds) => used.pauses_s.push(seconds),
+                GcEvent::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
+                GcEvent::Allocated(bytes) => used.allocated_bytes += bytes,
             }
         }
         used

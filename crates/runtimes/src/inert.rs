@@ -6,7 +6,7 @@
 
 /// What is known of another setting of the same process.
 #[derive(Debug, Clone, Copy)]
-pub struct Live<'a> {
+pub struct OtherSetting<'a> {
     /// Its value.
     pub value: &'a str,
     /// Of a JVM's flag: what it belongs to, such as `C2 product`.
@@ -344,17 +344,22 @@ const JRUBY: &[Need] = &[
 ];
 
 /// Why the JVM's flag `name` does nothing, as its other flags are; `java` is its number.
-pub fn of_jvm<'a>(name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+pub fn of_jvm<'a>(name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<OtherSetting<'a>>) -> Option<Inert> {
     // AutoBoxCacheMax is C2's by its kind, and sets the library's cache of integers whatever compiles.
     if name == "AutoBoxCacheMax" { None } else { unmet(JVM, name, java, live) }
 }
 
 /// Why JRuby's option `name` does nothing, as its other options are.
-pub fn of_jruby<'a>(name: &str, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+pub fn of_jruby<'a>(name: &str, live: impl Fn(&str) -> Option<OtherSetting<'a>>) -> Option<Inert> {
     if name == "native.enabled" { None } else { unmet(JRUBY, name, None, live) }
 }
 
-fn unmet<'a>(needs: &[Need], name: &str, java: Option<u32>, live: impl Fn(&str) -> Option<Live<'a>>) -> Option<Inert> {
+fn unmet<'a>(
+    needs: &[Need],
+    name: &str,
+    java: Option<u32>,
+    live: impl Fn(&str) -> Option<OtherSetting<'a>>,
+) -> Option<Inert> {
     let kind = live(name).map_or("", |live| live.kind);
     let is_about = |about: &About| match about {
         Name(one) => *one == name,
@@ -387,7 +392,7 @@ mod tests {
     fn reason(name: &str, others: &[(&str, &'static str, &'static str)]) -> Option<&'static str> {
         let live = |name: &str| {
             let (_, value, kind) = others.iter().find(|(other, ..)| *other == name)?;
-            Some(Live { value, kind, is_set: *value == "set" })
+            Some(OtherSetting { value, kind, is_set: *value == "set" })
         };
         of_jvm(name, Some(17), live).map(|inert| inert.reason)
     }
@@ -437,7 +442,7 @@ mod tests {
 
     #[test]
     fn what_later_versions_may_have_is_reported_only_of_earlier_ones() {
-        let live = |name: &str| (name == "UseG1GC").then_some(Live { value: "true", kind: "", is_set: true });
+        let live = |name: &str| (name == "UseG1GC").then_some(OtherSetting { value: "true", kind: "", is_set: true });
         let is_inert = |java| of_jvm("SoftMaxHeapSize", java, live).is_some();
         assert!(is_inert(Some(17)) && is_inert(Some(25)) && !is_inert(Some(26)) && !is_inert(None));
     }

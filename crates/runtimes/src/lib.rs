@@ -20,4 +20,4 @@ pub mod variables;
 pub use command::Command;
 pub use given::Given;
 pub use key::{Key, Limit, RuntimePart};
-pub use variables::Carrier;
+pub use variables::OptionVariable;

@@ -137,7 +137,7 @@ fn is_frame(line: &str) -> bool {
 
 /// What a JVM that did not start, or ended, says of itself.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended<'a> {
+pub enum JvmFailure<'a> {
     /// It knows no flag of this name.
     UnknownFlag(&'a str),
     /// It knows no such option.
@@ -146,7 +146,7 @@ pub enum Ended<'a> {
     TooOld,
 }
 
-impl<'a> Ended<'a> {
+impl<'a> JvmFailure<'a> {
     /// By its last words.
     pub fn by(said: &'a str) -> Option<Self> {
         if let Some((_, rest)) = said.split_once("Unrecognized VM option '") {
@@ -250,10 +250,10 @@ mod tests {
 
     #[test]
     fn the_flag_that_java_refuses_is_found() {
-        let name = |said| Ended::by(said);
-        assert_eq!(name("x\nUnrecognized VM option 'UseParalelGC'\ny"), Some(Ended::UnknownFlag("UseParalelGC")));
-        assert_eq!(name("Unrecognized VM option '-Foo=3'"), Some(Ended::UnknownFlag("Foo")));
-        assert_eq!(name("Unrecognized option: --fo\nEnd"), Some(Ended::UnknownOption("--fo")));
+        let name = |said| JvmFailure::by(said);
+        assert_eq!(name("x\nUnrecognized VM option 'UseParalelGC'\ny"), Some(JvmFailure::UnknownFlag("UseParalelGC")));
+        assert_eq!(name("Unrecognized VM option '-Foo=3'"), Some(JvmFailure::UnknownFlag("Foo")));
+        assert_eq!(name("Unrecognized option: --fo\nEnd"), Some(JvmFailure::UnknownOption("--fo")));
         assert_eq!(name("all is well"), None);
     }
 }

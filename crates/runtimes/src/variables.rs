@@ -38,7 +38,7 @@ pub const OF_GEMS: [&str; 6] = ["GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE", "BUNDL
 
 /// What a variable carries, by who reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
+pub enum OptionVariable {
     /// Options of the JVM, read by itself or by `java`, whoever starts it.
     Java,
     /// Options of Ruby, read by itself.
@@ -53,7 +53,7 @@ pub enum Carrier {
     Linker,
 }
 
-impl Carrier {
+impl OptionVariable {
     /// What a variable carries, by its name or by its words; `None` where that is one value.
     pub fn of(name: &str, value: &str) -> Option<Self> {
         match name {
@@ -108,11 +108,11 @@ mod tests {
 
     #[test]
     fn variables_are_known_by_name_or_by_their_words() {
-        assert_eq!(Carrier::of("JAVA_TOOL_OPTIONS", ""), Some(Carrier::Java));
-        assert_eq!(Carrier::of("JAVA_OPTS", "anything"), Some(Carrier::Scripts));
-        assert_eq!(Carrier::of("APP_OPTS", "-Xmx1g -Da=b"), Some(Carrier::Words));
+        assert_eq!(OptionVariable::of("JAVA_TOOL_OPTIONS", ""), Some(OptionVariable::Java));
+        assert_eq!(OptionVariable::of("JAVA_OPTS", "anything"), Some(OptionVariable::Scripts));
+        assert_eq!(OptionVariable::of("APP_OPTS", "-Xmx1g -Da=b"), Some(OptionVariable::Words));
         for (name, value) in [("APP_OPTS", "-Xjit.max=1"), ("APP_OPTS", "-v"), ("APP_OPTS", ""), ("MODE", "fast")] {
-            assert_eq!(Carrier::of(name, value), None, "{name}={value}");
+            assert_eq!(OptionVariable::of(name, value), None, "{name}={value}");
         }
     }
 

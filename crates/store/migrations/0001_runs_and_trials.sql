@@ -1,4 +1,4 @@
--- A run: everything of a StudyRecord but its launches. JSON columns hold the words of `model` as they were when written.
+-- A run: everything of a StudyRecord but its launches. JSON columns hold the types of `model` as they were when written.
 CREATE TABLE run (
     name              TEXT NOT NULL PRIMARY KEY,
     version           TEXT NOT NULL,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{fs, slice, thread};
 
 use common::{run, trial};
-use model::profiling::{Recording, Seen};
+use model::profiling::{Observation, Recording};
 use model::{Outcome, ProfilingRun, ProfilingSkipped, Status, WarmUpLength};
 use needs::Need;
 use store::{LATEST, Store, StoreError};
@@ -65,7 +65,7 @@ fn a_run_survives_closing() {
             outcome: Outcome::Completed,
             load: "front@1".to_owned(),
             settings: Vec::new(),
-            seen: Some(Seen {
+            seen: Some(Observation {
                 requests: 7,
                 elapsed_s: 0.1 + 0.2,
                 cpu: None,

@@ -7,7 +7,7 @@ use model::{Finding, FindingId, Setting, SettingResult, Severity, StudyRecord, S
 use runtimes::Key;
 
 use super::rule::{Check, Rule, launches, name};
-use super::settings::{self, Shown};
+use super::settings::{self, ShownSetting};
 use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
@@ -75,8 +75,8 @@ fn is_missed(setting: &Setting) -> bool {
     is_assertion(setting) && matches!(setting.result, SettingResult::Overridden | SettingResult::Unverified { .. })
 }
 
-fn found(record: &StudyRecord, shown: &Shown) -> Option<Finding> {
-    let Shown { variant, setting, launches: [missed, of] } = *shown;
+fn found(record: &StudyRecord, shown: &ShownSetting) -> Option<Finding> {
+    let ShownSetting { variant, setting, launches: [missed, of] } = *shown;
     let assertion =
         record.study.variants.get(variant)?.assertions.iter().find(|assertion| assertion.name == setting.name);
     let made = |severity, meaning: &str, remedy: &str| {

@@ -1,8 +1,8 @@
 //! Those who would have asked during a stall are missing from the latencies.
 
-use model::{Finding, FindingId, LoadRecord, Severity, Subject};
+use model::{Finding, FindingId, LoadRecord, Severity, Subject, text};
 
-use super::rule::{Check, Rule, percent};
+use super::rule::{Check, Rule};
 use super::stall;
 
 pub const RULE: Rule = Rule {
@@ -33,7 +33,7 @@ fn rule(load: &LoadRecord) -> Option<Finding> {
              percentiles are too good.",
             "Load at a fixed rate (-R) to see what users see: there latency counts from when a request was due.",
         )
-        .with("requests missing", format!("about {missing:.0}, {} of all", percent(share)))
+        .with("requests missing", format!("about {missing:.0}, {} of all", text::percent(share)))
         .with("while the server stood still", format!("{:.1} s at {:.1} s", gap.length_s, gap.at_s))
     })
 }

@@ -9,7 +9,7 @@ use model::{
     TrialRecord, VariantIndex, sample, text,
 };
 
-use super::rule::{Check, RARER, Rule, launches, measured, percent, with_last_words};
+use super::rule::{Check, RARER, Rule, launches, measured, with_last_words};
 use crate::assess::Assessment;
 use crate::boundaries::Boundaries;
 use crate::compare;
@@ -45,7 +45,7 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
             (0..record.study.variants.len()).map(|variant| total(record, variant, cell)).collect();
         for (variant, tally) in tallies.iter().enumerate() {
             all.extend(one_side(record, variant, cell, tally));
-            all.extend(both_sides(record, assessment, &boundaries, cell, variant, [&tallies[BASELINE], tally]));
+            all.extend(both_sides(assessment, &boundaries, cell, variant, [&tallies[BASELINE], tally]));
         }
     }
     let variants = 0..record.study.variants.len();
@@ -100,7 +100,7 @@ fn too_many(subject: Subject, tally: &Tally) -> Option<Finding> {
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
         "Find out why they fail (the statuses among the facts, the logs of the server and of its services) and run again.",
     )
-    .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), percent(share)));
+    .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), text::percent(share)));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
     let whys = tally.malformed.iter().map(|(why, count)| (why.to_string(), *count));
     let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));
@@ -108,7 +108,6 @@ fn too_many(subject: Subject, tally: &Tally) -> Option<Finding> {
 }
 
 fn both_sides(
-    record: &StudyRecord,
     assessment: &Assessment,
     boundaries: &impl Deref<Target = Boundaries>,
     cell: usize,
@@ -122,7 +121,7 @@ fn both_sides(
         let measured = trial.cells.iter().find(|measured| measured.cell == cell)?;
         Some(sample::tally(measured.whole()).failed_share())
     };
-    let pairs = compare::pairs(record, &assessment.blocks, variant, share);
+    let pairs = compare::pairs(assessment, variant, share);
     let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, other])| other - baseline).collect();
     let effect = differs(&differences, boundaries)?;
     let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
@@ -133,7 +132,7 @@ fn both_sides(
             "One side fails more often than the other, so the two did not do the same work.",
             "Find out why (the statuses of each side, the logs of the server and of its services) and run again.",
         )
-        .with("failed", [baseline, other].map(|tally| percent(tally.failed_share())))
+        .with("failed", [baseline, other].map(|tally| text::percent(tally.failed_share())))
         .with("difference, percentage points", format!("[{}, {}]", points(effect.low), points(effect.high))),
     )
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{BASELINE, Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex};
+use model::{BASELINE, Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text};
 
-use super::rule::{Check, Rule, percent};
+use super::rule::{Check, Rule};
 use crate::assess::Assessment;
 use crate::blocks::{self, BlockStatus, CANARY_MOVED, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::compare;
@@ -31,8 +31,8 @@ const FEWEST_LAUNCHES: usize = 5;
 /// block.
 fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let others = (0..record.study.variants.len()).filter(|variant| *variant != BASELINE);
-    let one_sided = others
-        .flat_map(|variant| DISTURBERS.iter().filter_map(move |taker| taker.one_sided(record, assessment, variant)));
+    let one_sided =
+        others.flat_map(|variant| DISTURBERS.iter().filter_map(move |taker| taker.one_sided(assessment, variant)));
     disturbed(record, assessment).into_iter().chain(one_sided).collect()
 }
 
@@ -66,8 +66,8 @@ const DISTURBERS: [Disturber; 2] = [
 
 impl Disturber {
     /// What is taken and goes with a variant is a part of the difference: blocks cancel only what is taken from both sides alike.
-    fn one_sided(&self, record: &StudyRecord, assessment: &Assessment, variant: VariantIndex) -> Option<Finding> {
-        let pairs = compare::pairs(record, &assessment.blocks, variant, |trial| self.taken(trial));
+    fn one_sided(&self, assessment: &Assessment, variant: VariantIndex) -> Option<Finding> {
+        let pairs = compare::pairs(assessment, variant, |trial| self.taken(trial));
         let differences: Vec<f64> = pairs.into_iter().map(|(_, [baseline, own])| own - baseline).collect();
         let effect = sequential::interval(&differences, assessment.boundaries)
             .filter(|effect| effect.excludes_zero() && effect.estimate.abs() > self.floor)?;
@@ -175,7 +175,7 @@ fn figures(record: &StudyRecord) -> [Figure; 7] {
             "bakeoff's control group throttled by its CPU quota, median launch",
             median(blocks::throttled_share),
             THROTTLED_SHARE,
-            percent,
+            text::percent,
         ),
         figure(
             "the server's control group throttled by its CPU quota, median launch",
@@ -186,16 +186,26 @@ fn figures(record: &StudyRecord) -> [Figure; 7] {
                 median(blocks::server_throttled_share)
             },
             THROTTLED_SHARE,
-            percent,
+            text::percent,
         ),
         figure(
             "some task waited for a processor though there was room, median launch",
             pressure(record).unwrap_or_default(),
             PRESSURE_SHARE,
-            percent,
+            text::percent,
         ),
-        figure("scatter of a fixed computation's time", scatter(record).unwrap_or_default(), CANARY_MOVED, percent),
-        figure("scatter of the processor's frequency", frequency(record).unwrap_or_default(), CANARY_MOVED, percent),
+        figure(
+            "scatter of a fixed computation's time",
+            scatter(record).unwrap_or_default(),
+            CANARY_MOVED,
+            text::percent,
+        ),
+        figure(
+            "scatter of the processor's frequency",
+            frequency(record).unwrap_or_default(),
+            CANARY_MOVED,
+            text::percent,
+        ),
     ]
 }
 

@@ -46,7 +46,7 @@ pub fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
     );
     let pilots = || record.trials.iter().filter(|trial| trial.key.pilot);
     let unsteady = |trial: &&TrialRecord| {
-        trial.outcome == Outcome::Completed && trial.warm_up.as_ref().is_some_and(|w| w.steady_at_s.is_none())
+        trial.outcome == Outcome::Completed && trial.warm_up.as_ref().is_some_and(|w| w.steady_at_s().is_none())
     };
     let spent_s: f64 = pilots().map(|trial| trial.host.elapsed_s).sum();
     let status = |status| assessment.blocks.iter().filter(|block| block.status == status).count();
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn pilots_that_took_all_the_time_are_the_cause() {
         let mut record = fixture::record(0, 0.0);
-        record.trials[1].warm_up.as_mut().unwrap().steady_at_s = None;
+        record.trials[1].warm_up.as_mut().unwrap().steady = None;
         let (facts, remedy) = find(&record);
         assert_eq!(facts, ["launches that only warmed up: 4, 4 min in all", "of them not steady within the cap: 1"]);
         assert!(remedy.contains("[warmup] fixed") && remedy.contains("--budget"), "{remedy}");

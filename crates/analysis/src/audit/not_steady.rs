@@ -6,7 +6,7 @@ use model::{
     sample, text,
 };
 
-use super::rule::{Check, Rule, launches, percent};
+use super::rule::{Check, Rule, launches};
 use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
 use crate::{metrics, robust};
@@ -58,7 +58,7 @@ fn never_warm(record: &StudyRecord, variant: usize) -> Option<Finding> {
              take is unknown.",
         );
         let found = found
-            .with("launches never warm", format!("{never} of {} ({})", own().count(), percent(share)));
+            .with("launches never warm", format!("{never} of {} ({})", own().count(), text::percent(share)));
         match record.warm_up_length {
             Some(length) => found.with("their warm-up lasted", format!("{:.0} s", length.seconds)),
             None => found,
@@ -73,7 +73,7 @@ fn never_steady(record: &StudyRecord, variant: usize) -> Option<Finding> {
     }
     let times: Vec<Option<f64>> = launches(record, variant)
         .filter(|trial| trial.key.pilot || record.plan.pilot.is_empty())
-        .filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s))
+        .filter_map(|trial| Some(trial.warm_up.as_ref()?.steady_at_s()))
         .collect();
     let never = times.iter().filter(|time| time.is_none()).count();
     (never > 0).then(|| {
@@ -126,7 +126,7 @@ fn compiling(record: &StudyRecord, variant: usize) -> Option<Finding> {
     );
     Some(
         found
-            .with("compiling by the clock, of the server's CPU time, median launch", percent(typical))
+            .with("compiling by the clock, of the server's CPU time, median launch", text::percent(typical))
             .with("compiling in each second", text::seconds(compiling))
             .with("launches", shares.len().to_string()),
     )
@@ -173,7 +173,7 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         assert_eq!(found(rule, &record), []);
         let on = record.trials.iter_mut().find(|trial| trial.variant == 1).unwrap();
-        on.warm_up.as_mut().unwrap().steady_at_s = None;
+        on.warm_up.as_mut().unwrap().steady = None;
         record.warm_up_length = Some(WarmUpLength { seconds: 300.0, established: false });
         assert_eq!(found(rule, &record), [(Severity::Warning, "on".to_owned())]);
     }
@@ -197,7 +197,7 @@ mod tests {
 
         let mut unsettle = |every: u32| {
             let is_cold = |t: &&mut TrialRecord| t.variant == 1 && !t.key.pilot && t.key.block.is_multiple_of(every);
-            record.trials.iter_mut().filter(is_cold).for_each(|t| t.warm_up.as_mut().unwrap().steady_at_s = None);
+            record.trials.iter_mut().filter(is_cold).for_each(|t| t.warm_up.as_mut().unwrap().steady = None);
             record.clone()
         };
         let (few, half) = (unsettle(10), unsettle(2));

@@ -2,7 +2,7 @@
 
 use model::{Finding, FindingId, LoadRecord, Sample, Severity, StudyRecord, Subject, sample, text};
 
-use super::rule::{Check, Rule, measured, percent};
+use super::rule::{Check, Rule, measured};
 use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
@@ -85,7 +85,7 @@ impl Behind {
                 "{} of {}, {}",
                 text::count(self.unanswered),
                 text::count(self.due),
-                percent(self.unanswered as f64 / self.due as f64)
+                text::percent(self.unanswered as f64 / self.due as f64)
             ),
         )
         .with("of these never sent", text::count(self.unsent))

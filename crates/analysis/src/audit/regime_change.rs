@@ -208,7 +208,7 @@ fn value(metric: Metric, value: f64) -> String {
 fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], variant: VariantIndex) -> Option<Finding> {
     let primary = Primary::of(record);
     let deciding = |trial: &model::TrialRecord| metrics::quantity(trial, primary.metric, primary.cell);
-    let differences = compare::logs(&compare::differences(record, &assessment.blocks, variant, deciding));
+    let differences = compare::logs(&compare::differences(assessment, variant, deciding));
     let difference = robust::median(&differences)?;
     [true, false].into_iter().find_map(|up| {
         let [there, here] = [BASELINE, variant].map(|side| sides[side].towards(record, up));

@@ -10,7 +10,7 @@ use model::{
     Tally, VariantIndex, text,
 };
 
-use super::rule::{Check, Rule, cell_name, launches, measured, name, percent};
+use super::rule::{Check, Rule, cell_name, launches, measured, name};
 use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
@@ -212,7 +212,7 @@ fn compare_lines(sides: &[Side; 2]) -> Option<Difference> {
     let shares = [share(&sides[0], &sides[1]), share(&sides[1], &sides[0])];
     let most = shares[0].max(shares[1]);
     let severity = if most > SAME_LINES { Severity::Invalid } else { Severity::Warning };
-    (most > 0.0).then(|| difference(severity, "stable lines that only this side has", shares.map(percent)))
+    (most > 0.0).then(|| difference(severity, "stable lines that only this side has", shares.map(text::percent)))
 }
 
 /// What differs between the answers under load: the most frequent status, and lengths.

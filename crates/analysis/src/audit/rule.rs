@@ -105,7 +105,3 @@ pub(super) fn measured(record: &StudyRecord, variant: VariantIndex, cell: CellIn
         .flat_map(|trial| trial.cells.iter().filter(|measured| measured.cell == cell))
         .collect()
 }
-
-pub(super) fn percent(fraction: f64) -> String {
-    format!("{:.1} %", fraction * 100.0)
-}

@@ -11,7 +11,7 @@ use model::{
     BASELINE, Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex,
 };
 use runtimes::variables::JAVA_HOME;
-use runtimes::{Carrier, Key, RuntimePart, jruby};
+use runtimes::{Key, OptionVariable, RuntimePart, jruby};
 
 use super::rule::{Check, Rule, launches, name};
 use super::{confounded, settings};
@@ -223,8 +223,10 @@ impl<'a> Pair<'a> {
         };
         let holds = matches!(read.result, SettingResult::InEffect | SettingResult::AlreadyDefault);
         let all_on = |launch: &LaunchFacts| read.requested.split_whitespace().all(|word| is_on(launch, word));
-        let carrier = Carrier::of(read.key.name(), &read.requested);
-        holds && (carrier.is_some_and(Carrier::is_read_by_runtime) || self.launches(variant).next().is_some_and(all_on))
+        let variable = OptionVariable::of(read.key.name(), &read.requested);
+        holds
+            && (variable.is_some_and(OptionVariable::is_read_by_runtime)
+                || self.launches(variant).next().is_some_and(all_on))
     }
 
     fn launches(&self, variant: VariantIndex) -> impl Iterator<Item = &'a LaunchFacts> {

@@ -6,7 +6,7 @@ use model::{LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantInd
 use super::rule::launches;
 
 /// A setting of a variant that some of its launches show.
-pub struct Shown<'a> {
+pub struct ShownSetting<'a> {
     /// The variant.
     pub variant: VariantIndex,
     /// As the first of these launches had it.
@@ -16,14 +16,14 @@ pub struct Shown<'a> {
 }
 
 /// The settings for which `is_so` holds in any launch, one entry for a variant and name.
-pub fn shown<'a>(record: &'a StudyRecord, is_so: impl Fn(&Setting) -> bool) -> Vec<Shown<'a>> {
+pub fn shown<'a>(record: &'a StudyRecord, is_so: impl Fn(&Setting) -> bool) -> Vec<ShownSetting<'a>> {
     let mut all = Vec::new();
     for variant in 0..record.study.variants.len() {
-        let mut of_variant: Vec<Shown<'a>> = Vec::new();
+        let mut of_variant: Vec<ShownSetting<'a>> = Vec::new();
         for setting in launches(record, variant).flat_map(|trial| &trial.settings).filter(|setting| is_so(setting)) {
             match of_variant.iter_mut().find(|shown| is_same(shown.setting, setting)) {
                 Some(shown) => shown.launches[0] += 1,
-                None => of_variant.push(Shown { variant, setting, launches: [1, 0] }),
+                None => of_variant.push(ShownSetting { variant, setting, launches: [1, 0] }),
             }
         }
         for shown in &mut of_variant {

@@ -1,9 +1,9 @@
 //! Client and server took each other's cores.
 
 use model::study::Isolation;
-use model::{Finding, FindingId, Sample, Severity, StudyRecord, Subject};
+use model::{Finding, FindingId, Sample, Severity, StudyRecord, Subject, text};
 
-use super::rule::{Check, Rule, launches, measured, percent};
+use super::rule::{Check, Rule, launches, measured};
 use crate::assess::Assessment;
 use crate::{metrics, robust};
 
@@ -41,10 +41,12 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
                 "Keep them apart by `server_cpus` and `client_cpus` in `[host]`, or use a machine with more cores.",
             )
             .with("cores that both may use", shared.to_string())
-            .with("client CPU, median launch", format!("{cores:.2} cores, {} of them", percent(cores / f64::from(shared))));
+            .with("client CPU, median launch", format!("{cores:.2} cores, {} of them", text::percent(cores / f64::from(shared))));
             let waited = measured.iter().flat_map(|cell| &cell.samples).filter_map(pressure).collect::<Vec<_>>();
             all.push(match robust::median(&waited) {
-                Some(waited) => found.with("some task waited for a core", format!("{} of the time", percent(waited))),
+                Some(waited) => {
+                    found.with("some task waited for a core", format!("{} of the time", text::percent(waited)))
+                }
                 None => found,
             });
         }

@@ -4,7 +4,7 @@ use model::{
     BASELINE, Failed, Finding, FindingId, Outcome, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text,
 };
 
-use super::rule::{Check, Rule, launches, name, percent, with_last_words};
+use super::rule::{Check, Rule, launches, name, with_last_words};
 use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
@@ -79,7 +79,12 @@ fn one_variant(failing: &Failing) -> Finding {
         )
         .with(
             "failed",
-            format!("{} of {}, {}", failing.failed.len(), text::launches(failing.launches), percent(failing.share())),
+            format!(
+                "{} of {}, {}",
+                failing.failed.len(),
+                text::launches(failing.launches),
+                text::percent(failing.share())
+            ),
         );
     with_first(found, failing)
 }

@@ -17,25 +17,22 @@ use model::curve::{AgeCurve, DecidedAt};
 use model::warm_up::WarmingUp;
 use model::{BASELINE, Comparison, Effect, Metric, Role, StudyRecord, TrialRecord, VariantIndex, sample};
 
-use crate::blocks::{self, BlockState, Trials};
+use crate::assess::Assessment;
+use crate::blocks::{self, Trials};
 use crate::boundaries::STUDY_ALPHA;
 use crate::sequential;
 use launch::Launch;
 use pairs::Pairs;
 
 /// The curve of each variant against the baseline; empty where no warm-up was seen.
-pub fn curves(
-    record: &StudyRecord,
-    blocks: &[BlockState],
-    comparisons: &[Comparison],
-    warming_up: Option<&WarmingUp>,
-) -> Vec<AgeCurve> {
+pub fn curves(assessment: &Assessment, comparisons: &[Comparison], warming_up: Option<&WarmingUp>) -> Vec<AgeCurve> {
+    let record = assessment.record;
     let trials = Trials::of(record);
     let variants = record.study.variants.len();
     let of_block = |block: u32| -> Option<Vec<Launch>> {
         (0..variants).map(|variant| Launch::of(trials.get(block, variant)?)).collect()
     };
-    let used: Vec<u32> = blocks::used(blocks).take(record.plan.schedule.max_blocks as usize).collect();
+    let used: Vec<u32> = blocks::used(&assessment.blocks).take(record.plan.schedule.max_blocks as usize).collect();
     let launches: Vec<Vec<Launch>> = used.iter().filter_map(|block| of_block(*block)).collect();
     let edges = launch::ages(&launches.iter().flatten());
     if edges.is_empty() {

@@ -9,7 +9,8 @@ use model::verdict::Needs;
 use model::{BASELINE, Comparison, Interpretation, Metric, Mode, StudyRecord, VariantIndex, Verdict};
 
 use super::words;
-use crate::blocks::{self, BlockState, Trials};
+use crate::assess::Assessment;
+use crate::blocks::{self, Trials};
 
 /// The part of a server's life that a quick run has seen.
 pub struct Phase<'a> {
@@ -21,8 +22,9 @@ pub struct Phase<'a> {
 
 impl<'a> Phase<'a> {
     /// That of a quick run; `None` where the run is a full one.
-    pub fn of(record: &'a StudyRecord, blocks: &[BlockState], curves: &'a [AgeCurve]) -> Option<Self> {
-        let used: Vec<u32> = blocks::used(blocks).collect();
+    pub fn of(assessment: &Assessment<'a>, curves: &'a [AgeCurve]) -> Option<Self> {
+        let record = assessment.record;
+        let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
         let measured = super::measured_at(record, &Trials::of(record), &used);
         (record.plan.mode == Mode::Quick).then_some(Self { record, curves, measured })
     }
@@ -45,7 +47,7 @@ impl<'a> Phase<'a> {
         };
         let reason =
             format!("{when}, {said}. {moved}. So this says nothing about a warm server; a run without --quick does.");
-        let [name, baseline] = self.names(variant);
+        let [name, baseline] = self.record.compared(variant);
         let sentence = format!("{name} against {baseline} is inconclusive in the long run: {reason}");
         (
             Verdict::Inconclusive {
@@ -84,13 +86,9 @@ impl<'a> Phase<'a> {
         match curve.and_then(|curve| curve.movement.as_ref()) {
             None => Some("Whether the speeds still moved could not be seen".to_owned()),
             Some(movement) if movement.still_moving => {
-                Some(format!("The speeds still moved: {}", words::moved(movement, self.names(variant))))
+                Some(format!("The speeds still moved: {}", words::moved(movement, self.record.compared(variant))))
             }
             Some(_) => None,
         }
-    }
-
-    fn names(&self, variant: VariantIndex) -> [&'a str; 2] {
-        [variant, BASELINE].map(|index| self.record.study.variants[index].name.as_str())
     }
 }

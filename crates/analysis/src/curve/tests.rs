@@ -5,10 +5,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::boundaries::{Boundaries, normal};
-use crate::fixture;
+use crate::{assess, fixture};
 
 fn one(record: &StudyRecord) -> AgeCurve {
-    curves(record, &blocks::blocks(record), &[], None).swap_remove(0)
+    curves(&assess(record, &Boundaries::standard()), &[], None).swap_remove(0)
 }
 
 fn readings(curve: &AgeCurve) -> Vec<(f64, f64, Interpretation)> {
@@ -211,7 +211,7 @@ fn what_is_seen_of_few_blocks_and_of_none() {
     let mut record = study(3, 30, [0.02, 0.01], 3, |_, _| 800.0);
     assert!(one(&record).points.iter().all(|point| point.interval.is_some()));
     record.trials.iter_mut().for_each(|trial| trial.warm_up = None);
-    assert!(curves(&record, &blocks::blocks(&record), &[], None).is_empty());
+    assert!(curves(&assess(&record, &Boundaries::standard()), &[], None).is_empty());
 }
 
 /// By answers a variant that is as fast at each of them stands at zero, however much later it gives them.
@@ -242,7 +242,7 @@ fn quick(rate: impl Fn(usize, f64) -> f64) -> StudyRecord {
 #[test]
 fn a_quick_run_answers_for_its_phase_only() {
     let judged = |record: &StudyRecord| {
-        let report = crate::analyse(&crate::assess(record, &Boundaries::for_study(record)), None);
+        let report = crate::analyse(&assess(record, &Boundaries::for_study(record)), None);
         let reads = report.comparisons[0].interpretation;
         (report.judgements[0].verdict.word(), reads, report.judgements[0].sentence.clone())
     };

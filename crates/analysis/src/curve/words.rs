@@ -2,14 +2,14 @@
 
 use model::curve::{AgeCrossing, AgeCurve, AgePhase, Movement};
 use model::warm_up::{BreakEven, Overtaking};
-use model::{BASELINE, Interpretation, Mode, StudyRecord, VariantIndex, text};
+use model::{Interpretation, Mode, StudyRecord, VariantIndex, text};
 
 use crate::student;
 
 /// "on is 52.0 % slower than off in its first 30 s under load [41.0, 61.2], level from 30 s to 60 s, 22.6 % faster from 60 s on
 /// [13.1, 33.0], 5 blocks, seen for 2 min; on overtakes off at 44 s [38 s, 52 s]; it has served as much in all 5 min after launch".
 pub fn sentence(record: &StudyRecord, curve: &AgeCurve, break_even: Option<&BreakEven>) -> String {
-    let [name, baseline] = [curve.variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
+    let [name, baseline] = record.compared(curve.variant);
     let blocks = curve.points.first().map_or(0, |point| point.blocks);
     if curve.phases.is_empty() {
         return format!(

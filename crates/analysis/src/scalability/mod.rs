@@ -7,7 +7,9 @@ use model::{Arrivals, BASELINE, CellIndex, Metric, StudyRecord, VariantIndex, te
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::blocks::{self, BlockState, Trials};
+use crate::assess::{Assessment, assess};
+use crate::blocks::Trials;
+use crate::boundaries::Boundaries;
 use crate::{metrics, robust};
 
 /// Numbers of users that a curve of three parameters needs at least, so that it can be seen not to fit.
@@ -27,19 +29,20 @@ const T: [f64; 26] = [
 
 /// The curves of a record's used blocks.
 pub fn curves(record: &StudyRecord) -> Vec<Scalability> {
-    scalability(record, &blocks::blocks(record))
+    scalability(&assess(record, &Boundaries::standard()))
 }
 
 /// Every workload that was measured in closed loops without think time, with at least [`LEAST_USERS`] numbers of users and in as
 /// many blocks as an interval needs.
-pub fn scalability(record: &StudyRecord, states: &[BlockState]) -> Vec<Scalability> {
+pub fn scalability(assessment: &Assessment) -> Vec<Scalability> {
+    let record = assessment.record;
     let study = &record.study;
     let of_workload = |(index, workload): (usize, &model::study::Workload)| {
         let cells = cells(record, index);
         if cells.len() < LEAST_USERS {
             return None;
         }
-        let launches = Launches::of(record, states, &cells);
+        let launches = Launches::of(assessment, &cells);
         let whole: Vec<Fitted> = (BASELINE..study.variants.len()).map(|variant| launches.fitted(variant)).collect();
         let resampled = launches.resampled(record.plan.seed, study.variants.len());
         let curves: Vec<Curve> = (BASELINE..study.variants.len())
@@ -82,9 +85,10 @@ struct Launches {
 }
 
 impl Launches {
-    fn of(record: &StudyRecord, states: &[BlockState], cells: &[(u32, CellIndex)]) -> Self {
+    fn of(assessment: &Assessment, cells: &[(u32, CellIndex)]) -> Self {
+        let record = assessment.record;
         let trials = Trials::of(record);
-        let used: Vec<u32> = blocks::used(states).take(record.most_blocks() as usize).collect();
+        let used: Vec<u32> = assessment.counted().collect();
         let variants = BASELINE..record.study.variants.len();
         let in_cell = |block, variant, cell, metric| metrics::value(trials.get(block, variant)?, metric, Some(cell));
         let of_variant = |block, variant| -> Option<Vec<f64>> {
@@ -195,7 +199,7 @@ impl Launches {
             }
             _ => None,
         };
-        let names = [variant, BASELINE].map(|index| record.study.variants[index].name.as_str());
+        let names = record.compared(variant);
         let is_ahead = |users: f64| Some(whole[variant]?.at(users) > whole[BASELINE]?.at(users));
         let sentence = say(names, is_ahead(range[0])?, &meets, users, range, share);
         Some(Crossing { variant, users, share, sentence })

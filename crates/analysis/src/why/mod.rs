@@ -77,7 +77,7 @@ impl Pair<'_> {
     }
 
     fn names(&self) -> [&str; 2] {
-        [self.index, BASELINE].map(|index| self.record.study.variants[index].name.as_str())
+        self.record.compared(self.index)
     }
 
     /// A quantity of baseline and variant.
@@ -294,7 +294,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use model::profiling::{ProfilingRun, Recording, Seen, StackSamples};
+    use model::profiling::{Observation, ProfilingRun, Recording, StackSamples};
     use model::{Effect, Interpretation, ProfilingSkipped, Role};
 
     use super::*;
@@ -302,7 +302,9 @@ mod tests {
 
     fn record(mut on: ProfilingRun, change: impl FnOnce(&mut Profile)) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
-        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.seen else { panic!("a recording") };
+        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.seen else {
+            panic!("a recording")
+        };
         change(profile);
         record.profiling_runs = vec![fixture::profiling_run(0, 10_000, 100.0), on];
         record
@@ -441,7 +443,8 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         record.profiling_runs =
             vec![fixture::profiling_run(0, 10_000, 100.0), sampled(fixture::profiling_run(1, 5_000, 8_400.0), 900)];
-        let Some(Seen { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.profiling_runs[0].seen else {
+        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.profiling_runs[0].seen
+        else {
             panic!()
         };
         profile.stack_samples = fixture::sums(&[(&["spin (app)"], 1_000, 0.0)]);

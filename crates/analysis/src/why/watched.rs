@@ -1,6 +1,6 @@
 //! A launch that was watched, and what it used per request.
 
-use model::profiling::{CpuUse, Profile, ProfilingRun, Recording, Seen, Sums, ThrowableKind};
+use model::profiling::{CpuUse, Observation, Profile, ProfilingRun, Recording, Sums, ThrowableKind};
 
 /// Requests, and samples, below which a launch says little.
 pub(super) const FEW: u64 = 200;
@@ -25,7 +25,7 @@ pub(super) struct Sampled<'a> {
 /// A launch of which something was seen.
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'a> {
-    pub seen: &'a Seen,
+    pub seen: &'a Observation,
 }
 
 impl<'a> Watched<'a> {

@@ -57,7 +57,7 @@ pub fn run(typed: &cli::Load, quiet: bool) -> miette::Result<ExitCode> {
         ..Load::new(aim.target, source, stop)
     };
     let interrupted = interrupt::flag().into_diagnostic()?;
-    let mut live = Live::new(quiet);
+    let mut live = LiveView::new(quiet);
     let mut spool = Spool::new().map_err(|error| unkept(&error))?;
     let mut lost = None;
     let made = load::run(&load, &interrupted, &mut |sample| {
@@ -267,14 +267,14 @@ fn first_answers(
 }
 
 /// What is seen while the load goes on: a line that is drawn over and over on a terminal, else a line a second.
-enum Live {
+enum LiveView {
     Silent,
     /// With the median service times of the last samples, µs.
     Line(ProgressBar, VecDeque<u64>),
     Lines,
 }
 
-impl Live {
+impl LiveView {
     fn new(quiet: bool) -> Self {
         if quiet {
             Self::Silent

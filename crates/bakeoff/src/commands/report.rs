@@ -13,7 +13,7 @@ use crate::output;
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<ExitCode> {
     let record = store.load(&typed.run)?;
     let file = record.study.dir.join(&record.study.file);
-    let goes_on = goes_on(store, cli, &record, &file, None)?;
+    let goes_on = goes_on(store, cli, &record, &file)?;
     let made = analysis::analyse(&analysis::assess(&record, &Boundaries::for_study(&record)), goes_on);
     let format = &typed.format;
     if let Some(path) = &format.html {

@@ -34,6 +34,10 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         begin(store, &mut record)?;
     }
     let _lock = store.lock(&record.run)?;
+    if let Some(profiling) = typed.profile().filter(|profiling| *profiling != record.plan.schedule.profiling) {
+        record.plan.schedule.profiling = profiling;
+        store.set_plan(&record.run, &record.plan)?;
+    }
     let folder = store.run_folder(&record.run);
     let conducted = Conductor {
         store,
@@ -44,7 +48,6 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         folder: &folder,
         // A run that goes on has its horizon, and as much time as it takes unless somebody says otherwise.
         budget: typed.planned.budget.or_else(|| (!typed.resume).then_some(record.plan.schedule.within)),
-        profile: typed.profile(),
         interrupted: &interrupted,
         watcher: &mut *progress::watcher(cli.quiet),
     }
@@ -55,7 +58,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     let ending = conducted.wrap_err_with(|| stopped(&record))?;
 
     let boundaries = Boundaries::for_study(&record);
-    let goes_on = goes_on(store, cli, &record, &typed.planned.study, typed.profile())?;
+    let goes_on = goes_on(store, cli, &record, &typed.planned.study)?;
     let made = analysis::analyse(&analysis::assess(&record, &boundaries), goes_on);
     let html = typed.html.clone().unwrap_or_else(|| folder.join("report.html"));
     // What was found out is shown even where the file cannot be written.
@@ -126,23 +129,12 @@ fn stopped(record: &StudyRecord) -> String {
 }
 
 /// The command that goes on with a run of the study in this file; none where that is not what `--resume` would do.
-pub fn goes_on(
-    store: &Store,
-    cli: &Cli,
-    record: &StudyRecord,
-    file: &Path,
-    profile: Option<bool>,
-) -> Result<Option<String>, StoreError> {
+pub fn goes_on(store: &Store, cli: &Cli, record: &StudyRecord, file: &Path) -> Result<Option<String>, StoreError> {
     let is_interrupted = |run: RunSummary| run.run == record.run && run.status == Status::Interrupted;
     if store.latest_unfinished(&record.study)?.as_deref() != Some(&record.run)
         || !store.list()?.into_iter().any(is_interrupted)
     {
         return Ok(None);
     }
-    let profile = match profile {
-        Some(true) => " --profile",
-        Some(false) => " --no-profile",
-        None => "",
-    };
-    Ok(Some(format!("bakeoff run {} --resume{profile}{}", output::word(file), cli.store_again())))
+    Ok(Some(format!("bakeoff run {} --resume{}", output::word(file), cli.store_again())))
 }

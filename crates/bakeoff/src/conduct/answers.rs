@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use load::{Answer, Seen};
+use load::{Answer, StepAnswer};
 use model::AnswerSample;
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ pub fn sample(workload: usize, answer: &Answer, unmet: Vec<String>, mask: impl F
 }
 
 /// Looks at the answer to one step of a workload's scenarios.
-pub fn of_step(workload: usize, seen: &Seen, mask: impl Fn(&str) -> String) -> AnswerSample {
+pub fn of_step(workload: usize, seen: &StepAnswer, mask: impl Fn(&str) -> String) -> AnswerSample {
     let unmet = seen.unmet.iter().map(|what| format!("{}: {what}", seen.step)).collect();
     AnswerSample { step: Some(seen.step.clone()), unmet, ..bare(workload, &seen.answer, mask) }
 }

@@ -12,12 +12,12 @@ use server::{FailureCause, HOOK_WITHIN, LaunchError, Site};
 
 use super::error::{ConductError, TrialError};
 use super::event::Event;
+use super::evidence::Evidence;
 use super::launch::{Launch, Purpose};
-use super::live::Live;
+use super::live::LiveServer;
 use super::phases::Launched;
 use super::prepared::Prepared;
 use super::services::Services;
-use super::shown::Shown;
 use super::turns::Turn;
 
 /// Bytes that have to be free beside the logs for a failure to count as a variant's.
@@ -31,7 +31,7 @@ const SPARE_MEMORY: u64 = 20;
 /// A launch that has ended.
 struct EndedLaunch {
     /// What it showed.
-    shown: Shown,
+    evidence: Evidence,
     /// Whether it came to all that it was for.
     came: Result<(), TrialError>,
     /// The first fault of ending it. What is left of it would disturb whatever is launched next, and that says nothing
@@ -42,7 +42,7 @@ struct EndedLaunch {
 impl EndedLaunch {
     /// One that had nothing to show.
     fn early(why: TrialError) -> Self {
-        Self { shown: Shown::default(), came: Err(why), end: Ok(()) }
+        Self { evidence: Evidence::default(), came: Err(why), end: Ok(()) }
     }
 
     /// The same, after one more step of ending it.
@@ -61,8 +61,8 @@ pub(super) struct LaunchEnd<T> {
 
 impl Launch<'_> {
     /// Runs it to its end, and has `record` make of its outcome and of what it showed what is kept of it.
-    pub fn over<T>(self, record: impl FnOnce(Outcome, Shown) -> T) -> Result<LaunchEnd<T>, ConductError> {
-        let EndedLaunch { shown, came, end } = self.in_its_network();
+    pub fn over<T>(self, record: impl FnOnce(Outcome, Evidence) -> T) -> Result<LaunchEnd<T>, ConductError> {
+        let EndedLaunch { evidence, came, end } = self.in_its_network();
         let outcome = match came {
             Ok(()) => Some(Outcome::Completed),
             Err(TrialError::Variant(failed)) => match require_room(&self.folder) {
@@ -86,7 +86,7 @@ impl Launch<'_> {
             seat.complete();
         }
         let end = end.map_err(|left| ConductError::End { left: Box::new(left), before: None });
-        Ok(LaunchEnd { record: outcome.map(|outcome| record(outcome, shown)), end })
+        Ok(LaunchEnd { record: outcome.map(|outcome| record(outcome, evidence)), end })
     }
 
     /// The whole of it, on a thread of its own where it gets a network of its own: what is launched there has it too, and so
@@ -142,8 +142,8 @@ impl Launch<'_> {
             Ok(()) => self.with_server(site, &services, turn),
             Err(why) => EndedLaunch::early(why),
         };
-        if matches!(ended.came, Err(TrialError::Variant(_))) || ended.shown.has_failed_requests() {
-            ended.shown.service_logs = services.logs();
+        if matches!(ended.came, Err(TrialError::Variant(_))) || ended.evidence.has_failed_requests() {
+            ended.evidence.service_logs = services.logs();
         }
         self.enter(Phase::Stop, None);
         ended.and(services.stop().map_err(Into::into))
@@ -182,25 +182,25 @@ impl Launch<'_> {
         let server = match launched {
             Ok(server) => server,
             Err(error) => {
-                let mut shown = Shown { oom_kills: error.oom_kills(), ..Shown::default() };
+                let mut evidence = Evidence { oom_kills: error.oom_kills(), ..Evidence::default() };
                 if error.blame() == FailureCause::Server {
-                    shown.settings = launcher.refused(installed, site, &self.requested(), &error);
+                    evidence.settings = launcher.refused(installed, site, &self.requested(), &error);
                 }
                 let came = services.unless_ended(Phase::Launch, Err(self.trial_error(Phase::Launch, error)));
-                return EndedLaunch { shown, came, end: Ok(()) };
+                return EndedLaunch { evidence, came, end: Ok(()) };
             }
         };
         if let Some(seat) = &self.run.seat {
             seat.register([server.tree()].into_iter().chain(services.trees().into_iter().flatten()).collect());
         }
-        let (mut shown, came) = match Launched::new(Live::new(self, &server, services), turn).live(site) {
-            Ok(shown) => (shown, Ok(())),
-            Err(cut_short) => (cut_short.shown, Err(cut_short.why)),
+        let (mut evidence, came) = match Launched::new(LiveServer::new(self, &server, services), turn).live(site) {
+            Ok(evidence) => (evidence, Ok(())),
+            Err(cut_short) => (cut_short.evidence, Err(cut_short.why)),
         };
-        shown.oom_kills = server.oom_kills();
+        evidence.oom_kills = server.oom_kills();
         let came = services.unless_ended(Phase::Inspect, came);
         self.enter(Phase::Stop, None);
-        EndedLaunch { shown, came, end: server.stop(installed.stop_within()).map(drop).map_err(Into::into) }
+        EndedLaunch { evidence, came, end: server.stop(installed.stop_within()).map(drop).map_err(Into::into) }
     }
 }
 

@@ -12,7 +12,7 @@ use super::launch::{Launch, Purpose};
 use super::services::Services;
 
 /// A server that is ready, its launch and what runs beside it. Nothing here changes from phase to phase.
-pub(super) struct Live<'l> {
+pub(super) struct LiveServer<'l> {
     pub launch: &'l Launch<'l>,
     pub server: &'l Running,
     pub services: &'l Services,
@@ -21,7 +21,7 @@ pub(super) struct Live<'l> {
     pub ready: Instant,
 }
 
-impl<'l> Live<'l> {
+impl<'l> LiveServer<'l> {
     /// A server that has just become ready.
     pub fn new(launch: &'l Launch<'l>, server: &'l Running, services: &'l Services) -> Self {
         Self { launch, server, services, target: Target::from(server.address()), ready: Instant::now() }

@@ -9,7 +9,7 @@ use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
 use super::error::TrialError;
 use super::event::Event;
-use super::live::Live;
+use super::live::LiveServer;
 use super::turns::{Round, Turn, TurnHandle};
 
 /// What a load showed.
@@ -44,7 +44,7 @@ impl Extent {
     }
 }
 
-impl<'l> Live<'l> {
+impl<'l> LiveServer<'l> {
     /// Makes a load; every sample gets the server's and the host's view added. What was seen is returned even when
     /// the load ended badly. `judge` sees what counts. With a `turn` it is made in slices, `extent` in all, and
     /// `judge` says from when on the launch is steady; else the load ends by itself.
@@ -117,7 +117,7 @@ pub(super) enum Judged {
 
 /// A load that is being made.
 struct Loading<'r, 'l> {
-    live: &'r Live<'l>,
+    live: &'r LiveServer<'l>,
     phase: Phase,
     probe: Probe,
     judge: &'r mut dyn FnMut(&Sample) -> Judged,
@@ -230,7 +230,7 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(live: &Live) -> Self {
+    fn new(live: &LiveServer) -> Self {
         let (server, services) = (live.server.sampler(), live.services.trees());
         let others = live.launch.run.seat.as_ref().map(TurnHandle::others);
         let mut probe = Self { server, services, others, host: HostSampler::new(), ours_s: server::own_cpu_s() };

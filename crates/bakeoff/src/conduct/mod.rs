@@ -3,6 +3,7 @@
 mod answers;
 mod error;
 mod event;
+mod evidence;
 mod launch;
 mod lifetime;
 mod live;
@@ -11,7 +12,6 @@ mod phases;
 mod prepared;
 mod profiling;
 mod services;
-mod shown;
 mod trial;
 mod turns;
 mod workloads;
@@ -47,8 +47,6 @@ pub struct Conductor<'a> {
     pub folder: &'a Path,
     /// End after about this long.
     pub budget: Option<Duration>,
-    /// Whether each variant is launched once more at the end; `None` leaves it to the study and its mode.
-    pub profile: Option<bool>,
     /// Raised by Ctrl-C.
     pub interrupted: &'a AtomicBool,
     /// Who watches.
@@ -109,9 +107,7 @@ impl Conductor<'_> {
                     record.horizon = Some(blocks);
                     boundaries = Boundaries::for_study(record);
                     assessment = analysis::assess(record, &boundaries);
-                    let room =
-                        analysis::has_profiling_room(&assessment).then(|| analysis::profiling_runs_time(&assessment));
-                    let aside = record.plan.schedule.profiling.then(|| room.unwrap_or_default());
+                    let aside = analysis::profiling_aside(&assessment);
                     self.watcher.see(&Event::HorizonFixed { blocks, aside });
                 }
                 Next::Run(key) => {
@@ -121,7 +117,7 @@ impl Conductor<'_> {
                     if key.position == 0
                         && let Some(budget) = self.exceeded(began, room)
                     {
-                        if self.wants_profiling(record) {
+                        if record.plan.schedule.profiling {
                             self.skip_profiling(record, Some(ProfilingSkipped::Unsettled { budget }))?;
                         }
                         return Ok(Ending::Budget(budget));
@@ -186,7 +182,7 @@ impl Conductor<'_> {
         began: Instant,
         why: &analysis::Stop,
     ) -> Result<Vec<VariantIndex>, ProfilingSkipped> {
-        if !self.wants_profiling(assessment.record) {
+        if !assessment.record.plan.schedule.profiling {
             return Ok(Vec::new());
         }
         let missing = analysis::missing_profiling_runs(assessment, why)?;
@@ -219,10 +215,6 @@ impl Conductor<'_> {
         }
         record.profiling_skipped = skipped;
         Ok(())
-    }
-
-    fn wants_profiling(&self, record: &StudyRecord) -> bool {
-        self.profile.unwrap_or_else(|| analysis::wants_profiling(&record.study, record.plan.mode))
     }
 
     /// The budget, where it has no room for something that takes so long.
@@ -332,8 +324,8 @@ impl Conductor<'_> {
     fn time_left(&self, assessment: &Assessment, began: Instant) -> Range<Duration> {
         let record = assessment.record;
         let left = analysis::time_left(assessment);
-        let launches =
-            if self.wants_profiling(record) { record.study.variants.len() - record.profiling_runs.len() } else { 0 };
+        let wanted = if record.plan.schedule.profiling { record.study.variants.len() } else { 0 };
+        let launches = wanted.saturating_sub(record.profiling_runs.len());
         let profiling = analysis::profiling_time(assessment) * launches as u32;
         let left = left.start + profiling..left.end + profiling;
         let allowed = self.budget.map_or(Duration::MAX, |budget| budget.saturating_sub(began.elapsed()));

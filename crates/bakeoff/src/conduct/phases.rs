@@ -10,10 +10,10 @@ use server::Site;
 
 use super::answers;
 use super::error::TrialError;
+use super::evidence::{Evidence, PhaseResult};
 use super::launch::Purpose;
-use super::live::Live;
+use super::live::LiveServer;
 use super::loading::{Extent, Judged, Loaded};
-use super::shown::{PhaseResult, Shown};
 use super::turns::Turn;
 use super::workloads::PreparedWorkload;
 
@@ -22,16 +22,16 @@ const ANSWERS_BEFORE: usize = 2;
 
 /// A server that has not been asked anything yet.
 pub(super) struct Launched<'l> {
-    live: Live<'l>,
+    live: LiveServer<'l>,
     turn: Option<Turn<'l>>,
-    shown: Shown,
+    evidence: Evidence,
 }
 
 /// A server whose settings and single answers have been looked at.
 pub(super) struct Inspected<'l> {
-    pub live: Live<'l>,
+    pub live: LiveServer<'l>,
     pub turn: Option<Turn<'l>>,
-    pub shown: Shown,
+    pub evidence: Evidence,
     /// The workloads, with what their good answers are like.
     pub workloads: Vec<PreparedWorkload>,
 }
@@ -43,43 +43,43 @@ pub(super) struct Warm<'l>(pub Inspected<'l>);
 struct Measured<'l>(Inspected<'l>);
 
 impl<'l> Launched<'l> {
-    pub fn new(live: Live<'l>, turn: Option<Turn<'l>>) -> Self {
-        let shown = Shown { launch: Some(live.server.facts().clone()), ..Shown::default() };
-        Self { live, turn, shown }
+    pub fn new(live: LiveServer<'l>, turn: Option<Turn<'l>>) -> Self {
+        let evidence = Evidence { launch: Some(live.server.facts().clone()), ..Evidence::default() };
+        Self { live, turn, evidence }
     }
 
     /// All that is done with a server that is ready, in a trial and in a profiling run alike but for what they are for.
-    pub fn live(self, site: &Site) -> PhaseResult<Shown> {
+    pub fn live(self, site: &Site) -> PhaseResult<Evidence> {
         self.inspect(site)?.warm_up()?.measure()?.inspect()
     }
 
     /// Looks at settings, single answers and assertions before any load.
     fn inspect(self, site: &Site) -> PhaseResult<Inspected<'l>> {
-        let Self { live, turn, mut shown } = self;
+        let Self { live, turn, mut evidence } = self;
         live.launch.enter(Phase::Inspect, None);
-        shown.settings = live.settings();
-        let (mut shown, mut workloads) = shown.then(live.workloads(site))?;
+        evidence.settings = live.settings();
+        let (mut evidence, mut workloads) = evidence.then(live.workloads(site))?;
         for _ in 0..ANSWERS_BEFORE {
-            shown = live.look_at_answers(&workloads, shown)?;
+            evidence = live.look_at_answers(&workloads, evidence)?;
         }
-        if let Some(launch) = &mut shown.launch {
+        if let Some(launch) = &mut evidence.launch {
             let is_other = live.server.loaded(launch);
             launch.changed_options = live.server.changed_options();
             launch.varied = live.server.varied(&live.launch.varied());
             if is_other {
-                shown.settings = live.settings();
+                evidence.settings = live.settings();
             }
         }
-        let (mut shown, checked) = shown.then(live.check_assertions(false))?;
-        shown.settings.extend(checked);
+        let (mut evidence, checked) = evidence.then(live.check_assertions(false))?;
+        evidence.settings.extend(checked);
         for (index, workload) in workloads.iter_mut().enumerate() {
             if let PreparedWorkload::Request { prepared, lengths, .. } = workload {
-                *lengths = answers::lengths(&shown.answers, index);
+                *lengths = answers::lengths(&evidence.answers, index);
                 let rule = lengths.map_or(LengthRule::Any, |(min, max)| LengthRule::Within { min, max });
                 *prepared = prepared.clone().with_length(rule);
             }
         }
-        Ok(Inspected { live, turn, shown, workloads })
+        Ok(Inspected { live, turn, evidence, workloads })
     }
 }
 
@@ -87,11 +87,11 @@ impl<'l> Inspected<'l> {
     /// Loads with all workloads mixed until the warm-up length or, in a pilot, until steady: by users who ask at once, whatever the
     /// measured loads are. At a rate that is given answers come at that rate, cold or warm, so that they would not show when the server is.
     fn warm_up(self) -> PhaseResult<Warm<'l>> {
-        let Self { live, turn, shown, workloads } = self;
+        let Self { live, turn, evidence, workloads } = self;
         live.launch.enter(Phase::WarmUp, None);
         // All of the block start before any is loaded.
         let turn = turn.map(|turn| turn.seat.next().ok_or(TrialError::Interrupted)).transpose();
-        let (shown, turn) = shown.then(turn)?;
+        let (evidence, turn) = evidence.then(turn)?;
         let record = live.launch.run.record;
         let plan = &record.plan;
         let pilot = matches!(live.launch.purpose, Purpose::Trial(trial) if trial.key.pilot);
@@ -100,7 +100,7 @@ impl<'l> Inspected<'l> {
             (_, WarmUp::Pilot { cap }) => cap,
             (_, WarmUp::Fixed(fixed)) => fixed,
         };
-        let (mut shown, load) = shown.then(live.mixed_load(&workloads, Stop::After(longest)))?;
+        let (mut evidence, load) = evidence.then(live.mixed_load(&workloads, Stop::After(longest)))?;
         // Side by side the block without a warm-up length finds it.
         let finds = record.warm_up_length.is_none() && matches!(plan.schedule.warm_up, WarmUp::Pilot { .. });
         let extent = if finds { Extent::UntilSteady(longest) } else { Extent::Fixed(longest) };
@@ -114,15 +114,10 @@ impl<'l> Inspected<'l> {
             }
         });
         let Loaded { samples, slices, failed_tear_downs, turn, .. } = loaded;
-        shown.warm_up = Some(WarmUpRecord {
-            samples,
-            slices,
-            steady_at_s: steady.map(|steady| steady.at_s),
-            steady_from_s: steady.map(|steady| steady.from_s),
-        });
-        shown.add_failed_tear_downs(failed_tear_downs);
-        let (shown, ()) = shown.then(ended)?;
-        Ok(Warm(Inspected { live, turn, shown, workloads }))
+        evidence.warm_up = Some(WarmUpRecord { samples, slices, steady });
+        evidence.add_failed_tear_downs(failed_tear_downs);
+        let (evidence, ()) = evidence.then(ended)?;
+        Ok(Warm(Inspected { live, turn, evidence, workloads }))
     }
 }
 
@@ -137,13 +132,13 @@ impl<'l> Warm<'l> {
     }
 
     fn measure_cell(self, cell: CellIndex) -> PhaseResult<Self> {
-        let Self(Inspected { live, turn, mut shown, workloads }) = self;
+        let Self(Inspected { live, turn, mut evidence, workloads }) = self;
         live.launch.enter(Phase::Measure, Some(cell));
         let plan = &live.launch.run.record.plan;
         let planned = &plan.cells[cell];
         let length = planned.length(plan.schedule.measure);
         // A slice's answers are those of whole requests, from its beginning on.
-        let warm_up = shown.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
+        let warm_up = evidence.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
         let ramp_up_s = if turn.is_some() { 0 } else { analysis::ramp_up(planned, warm_up, length) };
         let stop = Stop::After(Duration::from_secs(ramp_up_s) + length);
         let load = live.cell_load(cell, &workloads, stop);
@@ -154,20 +149,20 @@ impl<'l> Warm<'l> {
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));
-        shown.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
-        shown.add_failed_tear_downs(failed_tear_downs);
-        let (shown, ()) = shown.then(ended)?;
-        Ok(Self(Inspected { live, turn, shown, workloads }))
+        evidence.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
+        evidence.add_failed_tear_downs(failed_tear_downs);
+        let (evidence, ()) = evidence.then(ended)?;
+        Ok(Self(Inspected { live, turn, evidence, workloads }))
     }
 }
 
 impl Measured<'_> {
     /// Looks at assertions and single answers once more, after all loads.
-    fn inspect(self) -> PhaseResult<Shown> {
-        let Self(Inspected { live, shown, workloads, .. }) = self;
+    fn inspect(self) -> PhaseResult<Evidence> {
+        let Self(Inspected { live, evidence, workloads, .. }) = self;
         live.launch.enter(Phase::Inspect, None);
-        let (mut shown, checked) = shown.then(live.check_assertions(true))?;
-        shown.settings.extend(checked);
-        live.look_at_answers(&workloads, shown)
+        let (mut evidence, checked) = evidence.then(live.check_assertions(true))?;
+        evidence.settings.extend(checked);
+        live.look_at_answers(&workloads, evidence)
     }
 }

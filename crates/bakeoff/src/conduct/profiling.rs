@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use load::{Load, Stop};
-use model::profiling::{Recording, Seen};
+use model::profiling::{Observation, Recording};
 use model::{Arrivals, CellIndex, Phase, ProfilingRun, StudyRecord, VariantIndex, sample};
 
 use super::error::{ConductError, TrialError};
+use super::evidence::{Evidence, PhaseResult};
 use super::launch::{Launch, Purpose, Run};
 use super::lifetime::LaunchEnd;
 use super::loading::{Extent, Judged};
 use super::phases::{Inspected, Warm};
 use super::prepared::Prepared;
-use super::shown::{PhaseResult, Shown};
 
 impl Prepared<'_> {
     /// Launches a variant to be watched.
@@ -22,8 +22,8 @@ impl Prepared<'_> {
         let load = load_name(run.record);
         let folder = self.folder.join(format!("profiling-{}", variant + 1));
         let launch = Launch { prepared: self, purpose: Purpose::Profiling, variant, run, folder };
-        launch.over(|outcome, shown| {
-            let Shown { settings, seen, oom_kills, failed_tear_downs, .. } = shown;
+        launch.over(|outcome, evidence| {
+            let Evidence { settings, observation: seen, oom_kills, failed_tear_downs, .. } = evidence;
             ProfilingRun { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
         })
     }
@@ -45,7 +45,7 @@ impl Warm<'_> {
     /// Watches the server, from a moment at which nothing is asked of it to another: so every request that it worked on
     /// meanwhile is counted, and no other. Where the launch fails under it, what was seen until then is kept.
     pub fn watch(self) -> PhaseResult<Self> {
-        let Self(Inspected { live, mut turn, shown, workloads }) = self;
+        let Self(Inspected { live, mut turn, evidence, workloads }) = self;
         let record = live.launch.run.record;
         let cell = decisive_cell(record);
         live.launch.enter(Phase::Watch, cell);
@@ -54,7 +54,7 @@ impl Warm<'_> {
             Some(cell) => Ok(live.cell_load(cell, &workloads, Stop::External)),
             None => live.mixed_load(&workloads, Stop::External),
         };
-        let (mut shown, load) = shown.then(load)?;
+        let (mut evidence, load) = evidence.then(load)?;
         let recorder = live.server.record();
         let mut cpu = live.server.watch_cpu();
         let began = Instant::now();
@@ -69,7 +69,7 @@ impl Warm<'_> {
                 Judged::Continue
             });
             turn = loaded.turn;
-            shown.add_failed_tear_downs(loaded.failed_tear_downs);
+            evidence.add_failed_tear_downs(loaded.failed_tear_downs);
             let before = requests;
             requests += sample::tally(&loaded.samples).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.
@@ -88,10 +88,10 @@ impl Warm<'_> {
                 Recording::None { reason } => Recording::None { reason: live.launch.prepared.launcher.mask(&reason) },
                 made => made,
             };
-            shown.seen = Some(Seen { requests, elapsed_s, cpu, recording });
+            evidence.observation = Some(Observation { requests, elapsed_s, cpu, recording });
         }
-        let (shown, ()) = shown.then(ended)?;
-        Ok(Self(Inspected { live, turn, shown, workloads }))
+        let (evidence, ()) = evidence.then(ended)?;
+        Ok(Self(Inspected { live, turn, evidence, workloads }))
     }
 }
 

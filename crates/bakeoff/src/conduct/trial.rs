@@ -8,10 +8,10 @@ use model::{HostUse, TrialRecord};
 use server::{HostSampler, Memory, Others};
 
 use super::error::ConductError;
+use super::evidence::Evidence;
 use super::launch::{Launch, Purpose, Run};
 use super::lifetime::LaunchEnd;
 use super::prepared::Prepared;
-use super::shown::Shown;
 
 /// What the host does around launches, from when it is made.
 pub(super) struct Surroundings {
@@ -47,9 +47,10 @@ impl Prepared<'_> {
         let started = Timestamp::now().to_string();
         let folder = self.trial_folder(trial);
         let launch = Launch { prepared: self, purpose: Purpose::Trial(trial), variant: trial.variant, run, folder };
-        launch.over(|outcome, shown| {
-            let Shown { launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, service_logs, .. } =
-                shown;
+        launch.over(|outcome, evidence| {
+            let Evidence {
+                launch, settings, answers, warm_up, cells, oom_kills, failed_tear_downs, service_logs, ..
+            } = evidence;
             TrialRecord {
                 key: trial.key,
                 variant: trial.variant,

@@ -9,8 +9,8 @@ use server::Site;
 
 use super::answers;
 use super::error::{ConductError, TrialError};
-use super::live::Live;
-use super::shown::{PhaseResult, Shown};
+use super::evidence::{Evidence, PhaseResult};
+use super::live::LiveServer;
 
 /// How long one request may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ pub(super) enum PreparedWorkload {
     Scenarios(Script),
 }
 
-impl Live<'_> {
+impl LiveServer<'_> {
     /// The study's workloads, ready to be sent.
     pub fn workloads(&self, site: &Site) -> Result<Vec<PreparedWorkload>, TrialError> {
         let trial_error = |error| self.launch.trial_error(Phase::Inspect, error);
@@ -53,14 +53,14 @@ impl Live<'_> {
     }
 
     /// Sends each workload once and adds what the answers are like.
-    pub fn look_at_answers(&self, workloads: &[PreparedWorkload], mut shown: Shown) -> PhaseResult<Shown> {
+    pub fn look_at_answers(&self, workloads: &[PreparedWorkload], mut evidence: Evidence) -> PhaseResult<Evidence> {
         for (index, workload) in workloads.iter().enumerate() {
             let looked = self.launch.go_on().and_then(|()| self.look_at(index, workload));
             let samples;
-            (shown, samples) = shown.then(looked)?;
-            shown.answers.extend(samples);
+            (evidence, samples) = evidence.then(looked)?;
+            evidence.answers.extend(samples);
         }
-        Ok(shown)
+        Ok(evidence)
     }
 
     /// Sends a workload once: what its answers are like, those of each step where it is scenarios.

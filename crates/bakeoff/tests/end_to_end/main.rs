@@ -12,6 +12,8 @@ mod load;
 #[path = "../../../load/tests/behaviour/nginx.rs"]
 mod nginx;
 mod options;
+#[path = "../../../load/tests/behaviour/ports.rs"]
+mod ports;
 mod probes;
 mod profiling;
 mod run;

@@ -157,18 +157,18 @@ fn profiling_runs_are_resumed_and_can_be_declined() {
     let started = place.start(&mut place.bakeoff(&run));
     eventually("the first profiling run's end", Duration::from_secs(120), || started.has_said("profiling run, one:"));
     started.signal("INT");
-    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --profile");
+    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume");
     place.assert_nothing_is_left();
     assert_eq!(place.status(), "interrupted");
 
     // No block is left that a budget could be too small for; what is left is.
     let copy = place.path("copy");
     assert!(Command::new("cp").arg("-r").arg(place.store_folder()).arg(&copy).status().unwrap().success());
-    let small = ["run", "study.toml", "--resume", "--profile", "--budget", "1s"];
+    let small = ["run", "study.toml", "--resume", "--budget", "1s"];
     let ran = place.start(&mut place.bakeoff_with(&copy.join("store.db"), &small)).end().ends_with(0);
     ran.complains("more than was left of the budget of 1 s");
 
-    let resumed = place.run(&["run", "study.toml", "--resume", "--profile"]).ends_with(0);
+    let resumed = place.run(&["run", "study.toml", "--resume"]).ends_with(0);
     resumed.complains("profiling run, two: no recording: a server without a JVM keeps no record of itself");
     assert!(!resumed.stderr.contains("profiling run, one:"), "{}", resumed.stderr);
     let why = place.report().why.unwrap();

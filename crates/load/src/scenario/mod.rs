@@ -19,7 +19,7 @@ mod walk;
 
 pub use error::{ScriptError, StepFailed};
 pub use script::Script;
-pub use visit::Seen;
+pub use visit::StepAnswer;
 
 pub(crate) use check::{Check, is_missing};
 pub(crate) use content::Content;

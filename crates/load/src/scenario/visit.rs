@@ -30,7 +30,7 @@ const SECRET: usize = 4;
 
 /// The answer to a step that was looked at.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct StepAnswer {
     /// The step's name.
     pub step: String,
     /// Its answer.
@@ -51,7 +51,7 @@ pub(crate) struct TornDown {
 impl Script {
     /// Has a user of its own go through set-up, each scenario once and tear-down, and returns what the scenarios'
     /// steps were answered. A step whose answer is not good ends its scenario. Feeders give it rows as to any user.
-    pub fn look(&self, target: &Target, limit: Duration) -> Result<Vec<Seen>, LoadError> {
+    pub fn look(&self, target: &Target, limit: Duration) -> Result<Vec<StepAnswer>, LoadError> {
         let mut user = self.user(0, 0)?;
         let visit = Visit { target, limit };
         visit.all(&self.0.setup, &mut user).map_err(LoadError::SetUp)?;
@@ -61,14 +61,14 @@ impl Script {
         seen
     }
 
-    fn seen(&self, visit: Visit<'_>, user: &mut User) -> Result<Vec<Seen>, LoadError> {
+    fn seen(&self, visit: Visit<'_>, user: &mut User) -> Result<Vec<StepAnswer>, LoadError> {
         let mut seen = Vec::new();
         for scenario in &self.0.scenarios {
             self.feed(Each::Iteration, user)?;
             for step in &scenario.steps {
                 let wrong = visit.one(step, user).map_err(LoadError::Look)?;
                 let is_wrong = wrong.is_some();
-                seen.push(Seen { step: step.name.clone(), answer: user.answer.clone(), unmet: wrong });
+                seen.push(StepAnswer { step: step.name.clone(), answer: user.answer.clone(), unmet: wrong });
                 if is_wrong {
                     break;
                 }

@@ -9,7 +9,7 @@ use super::script::Script;
 use super::step::{PreparedStep, keep_cookies};
 use super::user::User;
 use crate::LoadError;
-use crate::connection::{Connection, Ended, RequestTimes};
+use crate::connection::{Connection, RequestEnd, RequestTimes};
 use crate::recorder::Recorder;
 use crate::request::PreparedRequest;
 use crate::target::Target;
@@ -117,7 +117,7 @@ impl Work for Walks<'_> {
         visitor.request.as_ref().unwrap_or_else(|| step(self.scripts, visitor).rules())
     }
 
-    fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<Ended> {
+    fn received(&mut self, slot: usize, connection: &mut Connection, bytes: &[u8]) -> Option<RequestEnd> {
         let visitor = &mut self.visitors[slot];
         let step = step(self.scripts, visitor);
         let index = visitor.user(self.scripts);
@@ -129,11 +129,11 @@ impl Work for Walks<'_> {
         0
     }
 
-    fn skipped(&mut self, _: usize, _: &mut Connection, _: u64) -> Option<Ended> {
+    fn skipped(&mut self, _: usize, _: &mut Connection, _: u64) -> Option<RequestEnd> {
         None
     }
 
-    fn closed(&mut self, slot: usize, connection: &mut Connection) -> Ended {
+    fn closed(&mut self, slot: usize, connection: &mut Connection) -> RequestEnd {
         let visitor = &mut self.visitors[slot];
         let step = step(self.scripts, visitor);
         let index = visitor.user(self.scripts);
@@ -143,7 +143,7 @@ impl Work for Walks<'_> {
     fn ended<Emit: FnMut(model::Sample)>(
         &mut self,
         slot: usize,
-        ended: &mut Ended,
+        ended: &mut RequestEnd,
         took: RequestTimes,
         end: Duration,
         recorder: &mut Recorder<Emit>,

@@ -1,8 +1,5 @@
 //! A real nginx in a folder of its own, and certificates for it.
 
-#[path = "../ports/mod.rs"]
-mod ports;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,10 +10,12 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use super::ports;
+
 /// An nginx, ended when it is dropped.
 pub struct Nginx {
-    child: Child,
-    folder: TempDir,
+    pub child: Child,
+    pub folder: TempDir,
     ports: Vec<u16>,
 }
 
@@ -44,7 +43,7 @@ impl Nginx {
             .map(|purpose| format!("{purpose}_temp_path {here}/{purpose};\n"))
             .concat();
         let text = format!(
-            "daemon off; master_process off; pid {here}/pid; error_log {here}/error.log info;\n\
+            "daemon off; user root; worker_processes 2; pid {here}/pid; error_log {here}/error.log info;\n\
              events {{ worker_connections 512; }}\n\
              http {{\n{temporary}\
              log_format timed '{LOG}'; access_log {here}/access.log timed;\n\
@@ -53,12 +52,7 @@ impl Nginx {
              {servers}\n}}\n"
         );
         fs::write(dir.join("nginx.conf"), text).unwrap();
-        let child = Command::new("nginx")
-            .args(["-p", dir.to_str().unwrap(), "-c", "nginx.conf"])
-            .stdout(Stdio::null())
-            .stderr(fs::File::create(dir.join("stderr")).unwrap())
-            .spawn()
-            .expect("nginx: scripts/setup.sh test installs it");
+        let child = spawn(dir);
         let mut nginx = Self { child, folder, ports };
         nginx.wait_until_up();
         nginx
@@ -82,7 +76,7 @@ impl Nginx {
     }
 
     /// It writes its process id once it listens on all addresses; the first of them may answer before the last is there.
-    fn wait_until_up(&mut self) {
+    pub fn wait_until_up(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while fs::read_to_string(self.path("pid")).unwrap_or_default().trim().is_empty() {
             let ended = self.child.try_wait().unwrap();
@@ -102,8 +96,22 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        self.end(Signal::KILL);
+        self.end(Signal::TERM);
     }
+}
+
+pub fn command(folder: &Path) -> Command {
+    let mut nginx = Command::new("nginx");
+    nginx.arg("-p").arg(folder).arg("-e").arg(folder.join("error.log")).args(["-c", "nginx.conf"]);
+    // Debian has it where only root looks.
+    let path = std::env::var("PATH").unwrap_or_default();
+    nginx.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin")).stdout(Stdio::null());
+    nginx
+}
+
+pub fn spawn(folder: &Path) -> Child {
+    let stderr = fs::File::create(folder.join("stderr")).unwrap();
+    command(folder).stderr(stderr).spawn().expect("nginx runs: scripts/setup.sh test installs it")
 }
 
 /// An authority (`ca.pem`), another that has signed nothing (`stranger.pem`), certificates for this machine

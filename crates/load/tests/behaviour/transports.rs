@@ -17,6 +17,19 @@ use model::{Failure, Template};
 
 use super::nginx::Nginx;
 
+by_each_backend!(
+    both_versions_of_tls_carry_http_1,
+    whom_to_trust_is_decided_before_anything_is_asked,
+    a_server_may_want_to_know_who_asks,
+    the_name_asked_for_chooses_the_server,
+    http_2_is_spoken_over_tls_and_in_clear_text,
+    a_scenario_is_walked_over_every_transport,
+    bodies_longer_than_every_window_arrive_whole,
+    what_the_server_does_not_speak_is_reported,
+    a_unix_socket_is_an_address_like_another,
+    connections_are_spread_over_the_addresses_in_turn,
+);
+
 const LIMIT: Duration = Duration::from_secs(20);
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -71,7 +84,6 @@ fn counted(lines: &[String], index: usize) -> Vec<(&str, usize)> {
     words.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-#[test]
 fn both_versions_of_tls_carry_http_1() {
     let mut nginx = Nginx::start(
         "server { listen {0} ssl; ssl_protocols TLSv1.2; }
@@ -97,7 +109,6 @@ fn both_versions_of_tls_carry_http_1() {
     assert_eq!(counted(&log, 2), [("HTTP/1.1", 500)]);
 }
 
-#[test]
 fn whom_to_trust_is_decided_before_anything_is_asked() {
     let mut nginx = Nginx::start(
         "server { listen {0} ssl; }
@@ -119,7 +130,6 @@ fn whom_to_trust_is_decided_before_anything_is_asked() {
     assert_eq!(nginx.log().len(), 3);
 }
 
-#[test]
 fn a_server_may_want_to_know_who_asks() {
     let mut nginx =
         Nginx::start("server { listen {0} ssl http2; ssl_verify_client on; ssl_client_certificate {dir}/ca.pem; }");
@@ -135,7 +145,6 @@ fn a_server_may_want_to_know_who_asks() {
     assert_eq!(counted(&nginx.log(), 5), [("200", 60), ("400", 2)]);
 }
 
-#[test]
 fn the_name_asked_for_chooses_the_server() {
     let nginx = Nginx::start(
         "server { listen {0} ssl; server_name a.test; return 200 aa;
@@ -151,7 +160,6 @@ fn the_name_asked_for_chooses_the_server() {
     }
 }
 
-#[test]
 fn http_2_is_spoken_over_tls_and_in_clear_text() {
     let mut nginx = Nginx::start(
         "keepalive_requests 50;
@@ -176,7 +184,6 @@ fn http_2_is_spoken_over_tls_and_in_clear_text() {
     assert_eq!(counted(&nginx.log(), 2), [("HTTP/2.0", 2 * 532)]);
 }
 
-#[test]
 fn a_scenario_is_walked_over_every_transport() {
     let mut nginx = Nginx::start(
         "server { listen {0} http2; location = /where { return 200 '{\"next\": \"20\"}'; } }
@@ -217,7 +224,6 @@ fn a_scenario_is_walked_over_every_transport() {
     assert_eq!(counted(&nginx.log(), 2), [("HTTP/1.1", 60), ("HTTP/2.0", 120)]);
 }
 
-#[test]
 fn bodies_longer_than_every_window_arrive_whole() {
     let mut nginx = Nginx::start(
         "server { listen {0} ssl http2; location /kept { dav_methods PUT; root {dir}; } }
@@ -238,7 +244,6 @@ fn bodies_longer_than_every_window_arrive_whole() {
     assert_eq!(nginx.log().len(), 2 * 65);
 }
 
-#[test]
 fn what_the_server_does_not_speak_is_reported() {
     let nginx = Nginx::start(
         "server { listen {0}; }
@@ -257,7 +262,6 @@ fn what_the_server_does_not_speak_is_reported() {
     assert!(no_tls.contains("http:// instead of https://"), "{no_tls}");
 }
 
-#[test]
 fn a_unix_socket_is_an_address_like_another() {
     let mut nginx = Nginx::start(
         "server { listen unix:{dir}/clear; }
@@ -285,7 +289,6 @@ fn a_unix_socket_is_an_address_like_another() {
     assert!(gone.contains("cannot connect to localhost (unix:"), "{gone}");
 }
 
-#[test]
 fn connections_are_spread_over_the_addresses_in_turn() {
     let mut nginx = Nginx::start("server { listen 127.0.0.1:{0}; listen 127.0.0.2:{0}; listen [::1]:{0}; }");
     let addresses = ["127.0.0.1", "127.0.0.2", "::1"]

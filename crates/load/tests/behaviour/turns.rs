@@ -8,6 +8,17 @@ use load::{SliceEnd, Turns};
 
 use super::*;
 
+by_each_backend!(
+    nothing_is_left_of_a_slice_and_connections_stay,
+    slow_requests_are_not_lost_at_the_end_of_a_slice,
+    a_slice_of_whole_seconds_has_as_many_samples,
+    a_slice_shorter_than_a_request_counts_it,
+    what_is_due_waits_for_the_next_slice,
+    users_who_think_are_not_asked_to_hurry,
+    connections_that_a_server_ends_meanwhile_are_counted_and_made_anew,
+    an_observer_ends_a_load_in_turns_and_so_does_a_flag,
+);
+
 /// Slices of this length each, and a pause after each. Keeps all that it sees.
 struct Regular {
     slices: usize,
@@ -44,7 +55,6 @@ fn run_in(turns: &mut Regular, load: &Load) -> Summary {
     load::run_in_turns(load, &AtomicBool::new(false), turns).unwrap()
 }
 
-#[test]
 fn nothing_is_left_of_a_slice_and_connections_stay() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(10)), ..Route::default() });
     let mut turns = Regular::new(3, 200);
@@ -67,7 +77,6 @@ fn nothing_is_left_of_a_slice_and_connections_stay() {
 }
 
 /// One request of ten takes fifteen times as long as the others. It counts, and so does the time of the user who waits for it.
-#[test]
 fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
     let slow = Route { delay: Delay::Fixed(Duration::from_millis(300)), ..Route::text("/slow", "slow\n") };
     let fast = Route { delay: Delay::Fixed(Duration::from_millis(20)), ..Route::text("/", "fast\n") };
@@ -87,7 +96,6 @@ fn slow_requests_are_not_lost_at_the_end_of_a_slice() {
     assert!(rate <= 4.0 / 0.048 * 1.02, "{rate}");
 }
 
-#[test]
 fn a_slice_of_whole_seconds_has_as_many_samples() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(40)), ..Route::default() });
     let mut turns = Regular::new(2, 1_000);
@@ -98,7 +106,6 @@ fn a_slice_of_whole_seconds_has_as_many_samples() {
     assert!(turns.seen.iter().all(|(_, sample)| u64::from(sample.bins.iter().sum::<u32>()) < sample.tally.good));
 }
 
-#[test]
 fn a_slice_shorter_than_a_request_counts_it() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(600)), ..Route::default() });
     let mut turns = Regular::new(2, 300);
@@ -107,7 +114,6 @@ fn a_slice_shorter_than_a_request_counts_it() {
     assert!(turns.seen.iter().all(|(_, sample)| sample.length_s >= 0.6), "{:?}", turns.seen);
 }
 
-#[test]
 fn what_is_due_waits_for_the_next_slice() {
     let server = server(Route { delay: Delay::Fixed(Duration::from_millis(15)), ..Route::default() });
     let mut turns = Regular::new(3, 200);
@@ -119,7 +125,6 @@ fn what_is_due_waits_for_the_next_slice() {
     assert!((seconds - 0.6).abs() < 1e-9, "{seconds}");
 }
 
-#[test]
 fn users_who_think_are_not_asked_to_hurry() {
     let server = server(Route::default());
     let mut turns = Regular::new(4, 100);
@@ -131,7 +136,6 @@ fn users_who_think_are_not_asked_to_hurry() {
     assert!((2..=5).contains(&summary.tally.good), "{}", summary.tally.good);
 }
 
-#[test]
 fn connections_that_a_server_ends_meanwhile_are_counted_and_made_anew() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -156,7 +160,6 @@ fn connections_that_a_server_ends_meanwhile_are_counted_and_made_anew() {
     assert_eq!((summary.tally.failed(), summary.connections_opened), (0, 6));
 }
 
-#[test]
 fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
     struct Once(bool);
     impl Turns for Once {

@@ -1,7 +1,7 @@
 //! What a log's last lines say about why a program ended.
 
 use model::text;
-use runtimes::said::{self, Ended};
+use runtimes::said::{self, JvmFailure};
 
 use crate::runtime::Jvm;
 use crate::settings::known_flags;
@@ -35,15 +35,15 @@ pub(super) fn last_words(tail: &str) -> Option<String> {
 /// What a virtual machine's own words mean.
 fn from_log(tail: &str, jvm: Option<&Jvm>) -> Option<String> {
     let Jvm { jdk, .. } = jvm?;
-    Some(match Ended::by(tail)? {
-        Ended::UnknownFlag(name) => {
+    Some(match JvmFailure::by(tail)? {
+        JvmFailure::UnknownFlag(name) => {
             let known = known_flags(jdk);
             let nearest = tool::nearest(name, known.iter().map(String::as_str));
             let nearest = nearest.map(|nearest| format!("; the nearest it knows is {nearest}")).unwrap_or_default();
             format!("Java {} knows no option {name}{nearest}", jdk.version)
         }
-        Ended::UnknownOption(option) => format!("Java {} knows no option {option}", jdk.version),
-        Ended::TooOld => {
+        JvmFailure::UnknownOption(option) => format!("Java {} knows no option {option}", jdk.version),
+        JvmFailure::TooOld => {
             format!("something it loads was compiled for a newer Java than {}; ask for a newer `jdk`", jdk.version)
         }
     })

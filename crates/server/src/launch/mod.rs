@@ -25,7 +25,7 @@ use crate::settings;
 use crate::site::{Secrets, Site};
 use crate::supervise::{Order, Supervised};
 use port::Ports;
-use program::Launch;
+use program::ResolvedProgram;
 
 pub use error::{FailureCause, LaunchError, Log};
 pub use running::Running;
@@ -195,7 +195,7 @@ impl Launcher {
         port: u16,
     ) -> Result<Running, LaunchError> {
         go_on(name, &self.interrupted)?;
-        let mut launch = Launch::prepare(name, probe, installed, site, port)?;
+        let mut launch = ResolvedProgram::prepare(name, probe, installed, site, port)?;
         let group = Group::new(&installed.limits)?;
         // The kernel would take a set of which it has a part.
         drop(Pinned::to(&self.cpus)?);

@@ -19,7 +19,7 @@ use crate::supervise::Order;
 
 /// An installed program with all placeholders replaced.
 #[derive(Debug)]
-pub(super) struct Launch {
+pub(super) struct ResolvedProgram {
     pub order: Order,
     pub sign: Sign,
     pub site: Site,
@@ -31,7 +31,7 @@ pub(super) struct Launch {
     pub watched: Watched,
 }
 
-impl Launch {
+impl ResolvedProgram {
     pub fn prepare(
         name: &str,
         probe: &str,

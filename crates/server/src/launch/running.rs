@@ -13,7 +13,7 @@ use model::{ChangedOptions, JrubyCounts, LaunchFacts, LiveOptions, Setting};
 
 use super::error::Log;
 use super::hint::{self, FOREGROUND};
-use super::program::Launch;
+use super::program::ResolvedProgram;
 use crate::assertion::AssertionReader;
 use crate::hash;
 use crate::isolation::Group;
@@ -24,7 +24,7 @@ use crate::proc;
 use crate::profiling::{CpuWatch, FlightRecorder, Recorder, Sampling};
 use crate::runtime::Installed;
 use crate::serving::{Inside, Serving};
-use crate::settings::{self, Target};
+use crate::settings::{self, LaunchedServer};
 use crate::supervise::{Exit, SuperviseError, Supervised};
 
 /// A server or service that runs. Dropping it ends it and all that it started.
@@ -33,7 +33,7 @@ pub struct Running {
     supervised: Supervised,
     /// Goes after what runs in it.
     group: Group,
-    launch: Launch,
+    launch: ResolvedProgram,
     installed: Installed,
     serving: Serving,
     inside: Option<Inside>,
@@ -44,7 +44,7 @@ impl Running {
     pub(super) fn new(
         supervised: Supervised,
         group: Group,
-        launch: Launch,
+        launch: ResolvedProgram,
         installed: Installed,
         address: SocketAddr,
         ready_s: f64,
@@ -168,8 +168,8 @@ impl Running {
         settings::varied(&self.target(self.inside().as_ref()), requested)
     }
 
-    fn target<'a>(&'a self, inside: Option<&'a Inside>) -> Target<'a> {
-        Target {
+    fn target<'a>(&'a self, inside: Option<&'a Inside>) -> LaunchedServer<'a> {
+        LaunchedServer {
             serving: &self.serving,
             launched: self.pid(),
             installed: &self.installed,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::GcUse;
-use runtimes::gc_log::{self, Log, Seen};
+use runtimes::gc_log::{self, GcEvent, Log};
 
 use crate::attach;
 use crate::proc;
@@ -90,9 +90,9 @@ impl Tail {
         for line in String::from_utf8_lossy(&bytes[..whole]).lines() {
             for seen in self.log.line(line) {
                 match seen {
-                    Seen::Pause(seconds) => used.pauses_s.push(seconds),
-                    Seen::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
-                    Seen::Allocated(bytes) => used.allocated_bytes += bytes,
+                    GcEvent::Pause(seconds) => used.pauses_s.push(seconds),
+                    GcEvent::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
+                    GcEvent::Allocated(bytes) => used.allocated_bytes += bytes,
                 }
             }
         }

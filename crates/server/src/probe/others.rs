@@ -15,12 +15,12 @@ const LEAST: f64 = 0.01;
 pub struct Others {
     at: Instant,
     above: HashSet<u32>,
-    before: HashMap<u32, Seen>,
+    before: HashMap<u32, OtherProcess>,
 }
 
 /// A process of somebody else's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Seen {
+struct OtherProcess {
     /// The process that its tree begins with.
     root: u32,
     /// CPU time of it and of what it has waited for, seconds.
@@ -65,7 +65,7 @@ fn parents(processes: &[Process]) -> HashMap<u32, u32> {
 }
 
 /// Every process that is not below `ours`, nor that itself. Those that were `above` it are no tree: they have waited for ours as well.
-fn seen(processes: &[Process], ours: u32, above: &HashSet<u32>) -> HashMap<u32, Seen> {
+fn seen(processes: &[Process], ours: u32, above: &HashSet<u32>) -> HashMap<u32, OtherProcess> {
     let parents = parents(processes);
     let parent = |pid: &u32| parents.get(pid).copied();
     let of = |process: &Process| {
@@ -73,13 +73,13 @@ fn seen(processes: &[Process], ours: u32, above: &HashSet<u32>) -> HashMap<u32, 
             std::iter::successors(Some(process.pid), parent).take_while(|pid| !above.contains(pid)).collect();
         let cpu_s = process.own_cpu_s + if line.is_empty() { 0.0 } else { process.reaped_cpu_s };
         let root = line.last().copied().unwrap_or(process.pid);
-        (!line.contains(&ours)).then_some((process.pid, Seen { root, cpu_s }))
+        (!line.contains(&ours)).then_some((process.pid, OtherProcess { root, cpu_s }))
     };
     processes.iter().filter_map(of).collect()
 }
 
 /// What each tree has used meanwhile, seconds, with its busiest process; the busiest tree first.
-fn used(before: &HashMap<u32, Seen>, now: &HashMap<u32, Seen>) -> Vec<(u32, f64)> {
+fn used(before: &HashMap<u32, OtherProcess>, now: &HashMap<u32, OtherProcess>) -> Vec<(u32, f64)> {
     let mut trees: HashMap<u32, (u32, f64, f64)> = HashMap::new();
     for (pid, seen) in now {
         let used_s = seen.cpu_s - before.get(pid).map_or(0.0, |seen| seen.cpu_s);

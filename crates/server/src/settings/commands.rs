@@ -10,7 +10,7 @@ use model::{SettingResult, SettingSource};
 use runtimes::command::{Named, looks_like_option};
 use runtimes::{Command, Given, jruby, jvm, mri};
 
-use super::beside::Beside;
+use super::context::SettingContext;
 use super::found::{Found, exactly};
 use super::reader::Reader;
 use super::together::{in_effect, together};
@@ -27,9 +27,9 @@ impl Reader<'_> {
         if !was_launched {
             return found;
         }
-        let (beside, words) = (self.beside(requested), self.words(value));
-        let judge = |option: &Given| self.in_command(&words, option, &beside);
-        let judged = together(found.clone(), &beside, &words.options, judge);
+        let (context, words) = (self.context(requested), self.words(value));
+        let judge = |option: &Given| self.in_command(&words, option, &context);
+        let judged = together(found.clone(), &context, &words.options, judge);
         match judged.result {
             // Whatever it is, it is the same in all.
             SettingResult::Unverified { .. } if self.is_shared(requested) => found,
@@ -39,7 +39,7 @@ impl Reader<'_> {
             }
             // Any other word makes it another command.
             SettingResult::AlreadyDefault
-                if beside.others.is_empty() || beside.others.iter().any(|other| other.others != words.others) =>
+                if context.others.is_empty() || context.others.iter().any(|other| other.others != words.others) =>
             {
                 Found { common: judged.common, source: judged.source, ..found }
             }
@@ -68,7 +68,7 @@ impl Reader<'_> {
         })
     }
 
-    fn in_command(&self, words: &Command, given: &Given, beside: &Beside) -> Result<Found, String> {
+    fn in_command(&self, words: &Command, given: &Given, context: &SettingContext) -> Result<Found, String> {
         let option = given.name.as_str();
         let unseen = || {
             Err(format!(
@@ -88,16 +88,16 @@ impl Reader<'_> {
                 let all = words.options.iter().map(|option| option.name.as_str());
                 self.ruby_option(option, mri::asks_for_yjit(all)).unwrap_or_else(as_shown)
             }
-            Some(Named::Java) if is_read || self.is_given_to_jvm(option) => self.jvm_option(given, beside),
-            Some(Named::Jruby) if is_read && for_jvm.is_some() || is_handed_on => self.launcher_option(given, beside),
+            Some(Named::Java) if is_read || self.is_given_to_jvm(option) => self.jvm_option(given, context),
+            Some(Named::Jruby) if is_read && for_jvm.is_some() || is_handed_on => self.launcher_option(given, context),
             None if mri::asks_for_yjit([option]).is_some() => {
                 match self.ruby_option(option, mri::asks_for_yjit([option])) {
                     Some(judged) if is_shown() => judged,
                     _ => as_shown(),
                 }
             }
-            None if self.is_given_to_jvm(option) => self.jvm_option(given, beside),
-            None if is_handed_on => self.launcher_option(given, beside),
+            None if self.is_given_to_jvm(option) => self.jvm_option(given, context),
+            None if is_handed_on => self.launcher_option(given, context),
             // The program's own affair.
             None if matches!(self.target.serving.jvm(), Ok(None)) => Ok(in_effect(option)),
             _ => as_shown(),
@@ -111,9 +111,9 @@ impl Reader<'_> {
     }
 
     /// Of the arguments of a command one that looks like an option of the JVM's: it is one, if that was given it.
-    pub(super) fn among_arguments(&self, option: &str, beside: &Beside) -> Option<Result<Found, String>> {
+    pub(super) fn among_arguments(&self, option: &str, context: &SettingContext) -> Option<Result<Found, String>> {
         let is_its = self.target.installed.is_command() && looks_like_option(option) && self.is_given_to_jvm(option);
-        is_its.then(|| self.jvm_option(&jvm::given(option), beside))
+        is_its.then(|| self.jvm_option(&jvm::given(option), context))
     }
 
     /// Whether the JVM that serves is not another's child that was started as a JVM itself.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use indexmap::IndexMap;
 use model::SettingSource;
-use runtimes::inert::{self, Live};
+use runtimes::inert::{self, OtherSetting};
 use runtimes::jruby::{self, same_value};
 use runtimes::jvm;
 
@@ -31,8 +31,8 @@ pub(super) fn from_inside(inside: &Inside, name: &str, requested: &str) -> Found
     found.unless(inert::of_jruby(name, live))
 }
 
-fn known<'a>(value: &'a str, default: &str) -> Live<'a> {
-    Live { value, kind: "", is_set: value != default }
+fn known<'a>(value: &'a str, default: &str) -> OtherSetting<'a> {
+    OtherSetting { value, kind: "", is_set: value != default }
 }
 
 /// From the system properties, where the process did not say by itself: weaker, since JRuby may have read them earlier.

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::SettingSource;
 use runtimes::{RuntimePart, mri};
 
-use super::beside::Beside;
+use super::context::SettingContext;
 use super::found::{Found, exactly};
 use super::mri as live_mri;
 use super::reader::Reader;
@@ -16,14 +16,14 @@ use crate::runtime::jdk::alternatives;
 use crate::serving::RuntimeKind;
 
 impl Reader<'_> {
-    pub(super) fn argument(&self, text: &str, beside: &Beside) -> Result<Found, String> {
+    pub(super) fn argument(&self, text: &str, context: &SettingContext) -> Result<Found, String> {
         // YJIT can be asked for and still be off: where it was not built in, or was switched off again.
         let inside = self.target.inside.filter(|inside| inside.engine == RuntimeKind::Ruby);
         let requested = self.asks_for_yjit(text).filter(|_| !mri::tunes_yjit(text));
         if let Some((inside, requested)) = inside.zip(requested) {
             return Ok(live_mri::yjit(inside, requested));
         }
-        if let Some(judged) = self.among_arguments(text, beside) {
+        if let Some(judged) = self.among_arguments(text, context) {
             return judged;
         }
         let words = shell_words::split(text).map_err(|error| error.to_string())?;

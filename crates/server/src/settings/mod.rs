@@ -5,14 +5,14 @@
 //! RequestedSetting ─ refused ─→ Setting                                           of one that did not start
 //! ```
 
-mod beside;
-mod carriers;
 mod commands;
+mod context;
 mod found;
 mod jruby;
 mod jvm;
 mod launched;
 mod mri;
+mod option_variables;
 mod options;
 mod properties;
 mod reader;
@@ -26,9 +26,9 @@ use std::sync::Arc;
 
 use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
-use runtimes::inert::{self, Inert, Live};
+use runtimes::inert::{self, Inert, OtherSetting};
 use runtimes::jvm::{CLASS_PATH, UNLOCK, is_option, is_plain, same_flag, takes_memory};
-use runtimes::{Carrier, Given, Key, Limit, RuntimePart, jruby::is_of_rack, said, variables};
+use runtimes::{Given, Key, Limit, OptionVariable, RuntimePart, jruby::is_of_rack, said, variables};
 use rustix::param::page_size;
 
 use crate::isolation;
@@ -37,7 +37,7 @@ use crate::proc;
 use crate::runtime;
 use crate::serving::RuntimeKind;
 use crate::tool;
-use beside::Beside;
+use context::SettingContext;
 use found::exactly;
 use jvm::{Place, Preflight};
 use options::is_options;
@@ -46,14 +46,14 @@ use reader::{NO_ENVIRONMENT, Reader};
 pub(crate) use found::Found;
 pub(crate) use jvm::known_flags;
 pub(crate) use options::changed_options;
-pub(crate) use reader::Target;
+pub(crate) use reader::LaunchedServer;
 pub(crate) use refused::refused;
 pub(crate) use varied::varied;
 
 /// Reads back every setting, in the order asked. `others` is what each other variant asks for: of options in one text those that all
 /// variants have follow as settings of their own, where they did not come out well.
 pub(crate) fn read_back(
-    target: &Target<'_>,
+    target: &LaunchedServer<'_>,
     requested: &[RequestedSetting],
     others: &[Vec<RequestedSetting>],
 ) -> Vec<Setting> {
@@ -81,10 +81,10 @@ impl Reader<'_> {
         let given = self.completed(requested)?;
         match &given.key {
             Key::Jruby(name) => self.jruby_option(name, &given.value),
-            Key::JvmFlag(_) | Key::JvmOption(_) => self.jvm_option(&given, &self.beside(requested)),
+            Key::JvmFlag(_) | Key::JvmOption(_) => self.jvm_option(&given, &self.context(requested)),
             Key::Property(name) => self.property(name, &given.value),
-            Key::Env(name) => self.variable(name, &given.value, &self.beside(requested)),
-            Key::Argument(text) => self.argument(text, &self.beside(requested)),
+            Key::Env(name) => self.variable(name, &given.value, &self.context(requested)),
+            Key::Argument(text) => self.argument(text, &self.context(requested)),
             Key::Runtime(RuntimePart::Command) => Ok(self.command(requested, &given.value)),
             Key::Runtime(part) => Ok(self.runtime(*part, &given.value)),
             Key::Assertion(_) => Err("an assertion is read by itself".to_owned()),
@@ -183,7 +183,7 @@ impl Reader<'_> {
         preflight.printed.properties.get(name).cloned()
     }
 
-    fn jvm_option(&self, option: &Given, beside: &Beside) -> Result<Found, String> {
+    fn jvm_option(&self, option: &Given, context: &SettingContext) -> Result<Found, String> {
         let name = match &option.key {
             Key::JvmFlag(name) => name,
             Key::Property(name) => return self.property(name, &option.value),
@@ -191,13 +191,13 @@ impl Reader<'_> {
         };
         let flags = self.flags()?;
         let Some(live) = flags.get(name) else { return self.absent_flag(name) };
-        let default = self.default_flag(name, &option.name, &beside.level);
+        let default = self.default_flag(name, &option.name, &context.level);
         let same = |one: &str, other: &str| same_flag(flags, page_size(), name, one, other);
         let mut found = Found::value(&option.value, Some(live.value.clone()), default, SettingSource::Jcmd, same);
         found.live = found.live.map(|live| live.replace('\n', ", "));
         let known = |name: &str| {
             let flag = flags.get(name)?;
-            Some(Live { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
+            Some(OtherSetting { value: &flag.value, kind: &flag.kind, is_set: flag.is_set() })
         };
         let inert = inert::of_jvm(name, self.jvm()?.major(), known).or_else(|| self.unmapped(name, &live.value));
         Ok(found.unless(inert))
@@ -312,10 +312,10 @@ impl Reader<'_> {
         let jvm = self.jvm()?;
         let environment = proc::environment(jvm.pid).ok_or(NO_ENVIRONMENT)?;
         let read = environment.iter().filter(|(name, _)| variables::is_read_by_java(name, jvm.major()));
-        Ok(read.filter_map(|(_, text)| Carrier::Java.words(text).ok()).flatten().any(|word| word.name == option))
+        Ok(read.filter_map(|(_, text)| OptionVariable::Java.words(text).ok()).flatten().any(|word| word.name == option))
     }
 
-    fn variable(&self, name: &str, value: &str, beside: &Beside) -> Result<Found, String> {
+    fn variable(&self, name: &str, value: &str, context: &SettingContext) -> Result<Found, String> {
         let found = if is_options(name, value) {
             self.options(name, value)?
         } else {
@@ -323,7 +323,7 @@ impl Reader<'_> {
             let default = runtime::base_env().get(name).cloned();
             Found::value(value, live, default, SettingSource::Proc, exactly)
         };
-        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, beside, found) } else { found })
+        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, context, found) } else { found })
     }
 
     /// What its control groups allow, in the study's terms.
@@ -340,7 +340,7 @@ impl Reader<'_> {
         let requested = requested.map(text).unwrap_or_default();
         let mut found = Found::value(&requested, live.map(text), None, SettingSource::Proc, |_, _| same);
         if found.result == SettingResult::InEffect {
-            let Target { serving, installed, .. } = self.target;
+            let LaunchedServer { serving, installed, .. } = self.target;
             let allowed = isolation::count(serving.pid).unwrap_or(usize::MAX);
             let beyond = isolation::beyond(&installed.limits, allowed, probe::host_facts().memory_bytes);
             if let Some((_, reason)) = beyond.into_iter().find(|(beyond, _)| *beyond == limit) {

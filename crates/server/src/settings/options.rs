@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use model::options::without_probe;
 use model::{ChangedOptions, SettingSource};
-use runtimes::Carrier;
+use runtimes::OptionVariable;
 
 use super::found::{Found, exactly};
 use super::reader::Reader;
@@ -13,7 +13,7 @@ use crate::site::Secrets;
 
 /// Whether a variable carries options, one word each.
 pub(super) fn is_options(name: &str, value: &str) -> bool {
-    Carrier::of(name, value).is_some_and(Carrier::is_options)
+    OptionVariable::of(name, value).is_some_and(OptionVariable::is_options)
 }
 
 /// The option variables among `env`, what the server was launched with, that it has with another value where it serves.

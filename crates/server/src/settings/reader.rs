@@ -15,7 +15,7 @@ use crate::serving::{Inside, LiveJvm, NO_JVM, RuntimeKind, Serving};
 use crate::site::Site;
 
 /// The server to be asked, and how it was launched.
-pub(crate) struct Target<'a> {
+pub(crate) struct LaunchedServer<'a> {
     pub serving: &'a Serving,
     /// The process that bakeoff started: the words of its command line and its folder were asked of it, and of no other.
     pub launched: u32,
@@ -34,7 +34,7 @@ pub(super) const NO_ENVIRONMENT: &str =
 
 /// Asks each source once, and only if something needs it.
 pub(super) struct Reader<'a> {
-    pub target: &'a Target<'a>,
+    pub target: &'a LaunchedServer<'a>,
     /// What the study asks of this variant.
     pub requested: &'a [RequestedSetting],
     /// And of each other.
@@ -47,7 +47,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(target: &'a Target<'a>, requested: &'a [RequestedSetting], others: &'a [Vec<RequestedSetting>]) -> Self {
+    pub fn new(
+        target: &'a LaunchedServer<'a>,
+        requested: &'a [RequestedSetting],
+        others: &'a [Vec<RequestedSetting>],
+    ) -> Self {
         Self {
             target,
             requested,

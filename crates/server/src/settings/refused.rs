@@ -6,7 +6,7 @@ use std::process::Command;
 use indexmap::IndexMap;
 use model::study::RequestedSetting;
 use model::{Setting, SettingResult, SettingSource};
-use runtimes::{Carrier, Given, Key, RuntimePart, said};
+use runtimes::{Given, Key, OptionVariable, RuntimePart, said};
 
 use super::found::Found;
 use super::jruby;
@@ -37,7 +37,7 @@ fn tried(installed: &Installed, site: &Site, given: &Given) -> Option<String> {
     let Given { key, name, value } = given;
     match (key, &installed.jvm) {
         (Key::JvmFlag(_) | Key::JvmOption(_), Some(jvm)) => jvm_option(jvm, site, given),
-        (Key::Env(_), Some(jvm)) if Carrier::of(name, value) == Some(Carrier::Java) => {
+        (Key::Env(_), Some(jvm)) if OptionVariable::of(name, value) == Some(OptionVariable::Java) => {
             let variable = IndexMap::from([(name.clone(), value.clone())]);
             jvm::preflight(&jvm.jdk, &[], &Place { env: variable, ..Place::default() }).ok()?.refusal()
         }
@@ -55,7 +55,9 @@ fn options(given: &Given) -> Vec<Given> {
     match key {
         Key::JvmFlag(_) | Key::JvmOption(_) => vec![given.clone()],
         Key::Property(property) => vec![runtimes::jvm::given(&format!("-D{property}={value}"))],
-        Key::Env(_) => Carrier::of(name, value).and_then(|carrier| carrier.words(value).ok()).unwrap_or_default(),
+        Key::Env(_) => {
+            OptionVariable::of(name, value).and_then(|variable| variable.words(value).ok()).unwrap_or_default()
+        }
         Key::Runtime(RuntimePart::Command) => {
             let words = runtimes::Command::of(value, |_| true);
             words.options.into_iter().chain(words.others.into_iter().map(Given::argument)).collect()

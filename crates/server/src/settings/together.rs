@@ -3,7 +3,7 @@
 use model::{SettingResult, SettingSource};
 use runtimes::Given;
 
-use super::beside::Beside;
+use super::context::SettingContext;
 use super::found::{Found, exactly};
 
 /// What becomes of a text by what became of each of its options. The text itself stays what was asked for and what the process has: two
@@ -11,7 +11,7 @@ use super::found::{Found, exactly};
 /// themselves. Of the others the first that did not speaks for all, by name, and they are the default only where each of them is.
 pub(super) fn together(
     found: Found,
-    beside: &Beside,
+    context: &SettingContext,
     options: &[Given],
     judge: impl Fn(&Given) -> Result<Found, String>,
 ) -> Found {
@@ -26,7 +26,7 @@ pub(super) fn together(
             }
             judged => judged,
         };
-        if beside.is_common(option) {
+        if context.is_common(option) {
             common.extend(judged.is_wrong().then(|| (option.name.clone(), judged)));
             continue;
         }

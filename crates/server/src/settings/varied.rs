@@ -3,12 +3,12 @@
 
 use model::LiveOptions;
 use model::study::RequestedSetting;
-use runtimes::{Carrier, Given, Key, jruby};
+use runtimes::{Given, Key, OptionVariable, jruby};
 
-use super::reader::{Reader, Target};
+use super::reader::{LaunchedServer, Reader};
 
 /// What the server has of each of these, in the terms of its JVM or its JRuby; what these do not report is left out.
-pub(crate) fn varied(target: &Target<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
+pub(crate) fn varied(target: &LaunchedServer<'_>, requested: &[RequestedSetting]) -> Vec<LiveOptions> {
     let reader = Reader::new(target, &[], &[]);
     let live = |requested: &RequestedSetting| {
         let given = requested.completed(|text| target.site.complete(text)).ok()?;
@@ -30,10 +30,10 @@ impl Reader<'_> {
             }
             Key::Property(name) => self.has_property(name),
             Key::Jruby(name) => self.has_of_jruby(name),
-            Key::Env(name) => match Carrier::of(name, &given.value)? {
-                Carrier::Ruby | Carrier::Linker => None,
-                carrier => {
-                    let words = carrier.words(&given.value).ok()?;
+            Key::Env(name) => match OptionVariable::of(name, &given.value)? {
+                OptionVariable::Ruby | OptionVariable::Linker => None,
+                variable => {
+                    let words = variable.words(&given.value).ok()?;
                     let parts = words.iter().map(|word| self.has(&jruby::of_jvm(word)));
                     Some(parts.collect::<Option<Vec<_>>>()?.concat())
                 }
