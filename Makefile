@@ -67,4 +67,4 @@ schema: ## Writes the JSON Schemas anew.
 	UPDATE_SCHEMA=1 cargo test --locked -p study -p report schema
 
 settings: ## Writes docs/settings.md anew, from the table that its tests run.
-	UPDATE_DOCS=1 cargo test --locked -p server --test servers page
+	UPDATE_DOCS=1 cargo test --locked -p server --test servers settings::page

@@ -87,8 +87,10 @@ def run(bakeoff, series, seed, processors):
     if SERIES[series].neighbour:
         neighbour = subprocess.Popen([sys.executable, str(HERE / "neighbour.py"), str(seed)])
     store.parent.mkdir(parents=True, exist_ok=True)
+    if not can_read(bakeoff, store):
+        store.unlink(missing_ok=True)
     page = store.with_suffix(".html")
-    begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
+    begun = ["--resume"] if can_read(bakeoff, store) else ["--seed", str(seed)]
     command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-profile",
                "--fail-on", "never", "--store", str(store), "--html", str(page), *begun]
     began = time.monotonic()
@@ -149,9 +151,15 @@ def half_width(outcome):
     return 100 * math.expm1((high - low) / 2)
 
 
+def can_read(bakeoff, store):
+    """Whether a store is here, and not of another version of bakeoff."""
+    command = [bakeoff, "list", "--store", str(store)]
+    return store.exists() and subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def judged_anew(bakeoff, outcomes):
-    """What this bakeoff makes of those whose stores are here."""
-    stored = [outcome for outcome in outcomes if store_of(outcome.series, outcome.seed).exists()]
+    """What this bakeoff makes of those whose stores it can read."""
+    stored = [outcome for outcome in outcomes if can_read(bakeoff, store_of(outcome.series, outcome.seed))]
     return [one._replace(**judged(read(bakeoff, "report", store_of(one.series, one.seed)))) for one in stored]
 
 

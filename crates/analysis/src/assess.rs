@@ -48,7 +48,7 @@ impl Assessment<'_> {
         blocks::used(&self.blocks).count()
     }
 
-    /// The blocks that the verdict is made of: those that count, at most as many as the plan allows.
+    /// The blocks that the verdict is made of: those that count, at most as many as the horizon, once it is fixed.
     pub(crate) fn counted(&self) -> impl Iterator<Item = u32> + '_ {
         blocks::used(&self.blocks).take(self.record.most_blocks() as usize)
     }

@@ -56,7 +56,7 @@ impl Spending {
     pub const STANDARD: Self = Self { exponent: 0.75 };
 }
 
-/// The looks of a study, one after each block from the least number of blocks that decides to its horizon, the most that it uses.
+/// The looks of a study, one after each block from the minimum number of blocks that decides to its horizon, the most that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looks {
     first: usize,
@@ -78,7 +78,7 @@ impl Looks {
         Self::new(record.plan.schedule.min_blocks as usize..=record.most_blocks() as usize)
     }
 
-    /// The least number of blocks that decides.
+    /// The minimum number of blocks that decides.
     pub fn first(self) -> usize {
         self.first
     }

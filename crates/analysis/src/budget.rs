@@ -22,12 +22,12 @@ const LEAST_WARM_UP_S: f64 = 10.0;
 /// No measurement of a cell is made shorter than this, seconds.
 const LEAST_MEASURE_S: f64 = 5.0;
 
-/// A time that cannot hold the least number of blocks, however short they are.
+/// A time that cannot hold the minimum number of blocks, however short they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoRoom {
     /// What was allowed.
     pub budget: Duration,
-    /// The least number of blocks.
+    /// The minimum number of blocks.
     pub blocks: u32,
     /// What would do.
     pub enough: Duration,
@@ -42,14 +42,14 @@ impl fmt::Display for NoRoom {
 
 impl std::error::Error for NoRoom {}
 
-/// The lengths of a study as its file has them, and the time that its run may take: [`Decide::WITHIN`], or as long as its least number of blocks
+/// The lengths of a study as its file has them, and the time that its run may take: [`Decide::WITHIN`], or as long as its minimum number of blocks
 /// and its profiling runs may take where that is more.
 pub fn usual(study: &Study, mode: Mode) -> Schedule {
     let schedule = stated(study, mode, Decide::WITHIN);
     Schedule { within: Decide::WITHIN.max(enough_for_profiling(study, &schedule)), ..schedule }
 }
 
-/// The time in which the least number of blocks and the profiling runs have room, whole minutes, where launches take as long as they are
+/// The time in which the minimum number of blocks and the profiling runs have room, whole minutes, where launches take as long as they are
 /// thought to before one has been seen. More than the run may take: its profiling runs may have no room.
 fn enough_for_profiling(study: &Study, schedule: &Schedule) -> Duration {
     let needs = Needs::of(study, schedule);
@@ -64,7 +64,7 @@ pub fn more_for_profiling(record: &StudyRecord) -> Option<Duration> {
     (schedule.profiling && record.trials.is_empty() && enough > schedule.within).then_some(enough)
 }
 
-/// The lengths of a study that has so much time: as its file has them where its least number of blocks fits in; else the pilot is
+/// The lengths of a study that has so much time: as its file has them where its minimum number of blocks fits in; else the pilot is
 /// shortened, then left out for a fixed warm-up, then measurements are shortened, and no more of it than it takes.
 pub fn within(study: &Study, mode: Mode, budget: Duration) -> Result<Schedule, NoRoom> {
     let mut schedule = stated(study, mode, budget);
@@ -110,11 +110,11 @@ fn stated(study: &Study, mode: Mode, within: Duration) -> Schedule {
     }
 }
 
-/// What the least number of blocks of a study is made of.
+/// What the minimum number of blocks of a study is made of.
 struct Needs {
     cells: Vec<Cell>,
     variants: f64,
-    /// The least number of blocks.
+    /// The minimum number of blocks.
     blocks: f64,
 }
 
@@ -127,7 +127,7 @@ impl Needs {
         }
     }
 
-    /// The time that pilots and the least number of blocks take at the longest, seconds, where a launch takes so much besides its loads.
+    /// The time that pilots and the minimum number of blocks take at the longest, seconds, where a launch takes so much besides its loads.
     fn seconds(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
         let (pilots, warm_up) = warm_up(schedule);
         let launches = (pilots + self.blocks) * (overhead_s + warm_up) + self.blocks * self.measured_s(schedule);

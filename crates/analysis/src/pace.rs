@@ -68,7 +68,7 @@ pub fn launch_time(assessment: &Assessment) -> Duration {
 }
 
 /// How many blocks are used at most, by the time that a block takes and what is left of the run's, so far as its trials have been
-/// recorded. The time of profiling runs is set aside first, where the least number of blocks leaves any. No fewer than that number, no more than
+/// recorded. The time of profiling runs is set aside first, where the minimum number of blocks leaves any. No fewer than that number, no more than
 /// the plan has.
 pub fn horizon(assessment: &Assessment) -> u32 {
     let schedule = &assessment.record.plan.schedule;
@@ -76,7 +76,7 @@ pub fn horizon(assessment: &Assessment) -> u32 {
     within_plan(schedule, fitting(assessment, aside))
 }
 
-/// The time that is set aside for profiling runs: zero where the least number of blocks leaves none; `None` where none are wanted.
+/// The time that is set aside for profiling runs: zero where the minimum number of blocks leaves none; `None` where none are wanted.
 pub fn profiling_aside(assessment: &Assessment) -> Option<Duration> {
     let Assessment { record, .. } = assessment;
     let time = profiling_time(assessment) * record.study.variants.len() as u32;

@@ -124,7 +124,7 @@ pub fn settle(
     let first = FIRST_LOOK.max(min_blocks as usize);
     let read = |n: usize| interval(&differences[..n], boundaries).map(|effect| (effect, decide(&effect, margin)));
     (first..=differences.len()).filter_map(read).find(|(_, decision)| *decision != Decision::Continue).or_else(|| {
-        // Below the least number of blocks an interval may be shown, but decides nothing.
+        // Below the minimum number of blocks an interval may be shown, but decides nothing.
         let (effect, decision) = read(differences.len())?;
         Some((effect, if differences.len() < first { Decision::Continue } else { decision }))
     })

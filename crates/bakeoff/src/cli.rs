@@ -117,7 +117,7 @@ pub struct Run {
     /// Go on with the last unfinished run of this study, quick or full as it began.
     #[arg(long, conflicts_with_all = ["seed", "quick"])]
     pub resume: bool,
-    /// At the end, launch each variant once more and profile it, to see why they differ [default: in full runs of Java, JRuby and Ruby].
+    /// At the end, launch each variant once more and profile it, to see why they differ [default: in full runs of Java, JRuby and Ruby; with --resume as the run began].
     #[arg(long, overrides_with = "no_profile")]
     pub profile: bool,
     /// Do not.

@@ -72,7 +72,7 @@ pub enum UsageError {
         /// The file.
         path: PathBuf,
     },
-    /// The least number of blocks cannot be had within the budget.
+    /// The minimum number of blocks cannot be had within the budget.
     #[error(transparent)]
     #[diagnostic(help(
         "fewer cells, fewer variants, shorter stages or a shorter `[warmup] fixed` take less; `bakeoff check --budget TIME` shows a plan"

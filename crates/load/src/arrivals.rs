@@ -151,14 +151,14 @@ impl<'a> Source<'a> {
     }
 
     /// What a free connection does; it is one of the `live` ones, which have something to do.
-    pub fn pace(&mut self, now: Duration, started: u64, live: usize) -> Dispatch {
+    pub fn dispatch(&mut self, now: Duration, started: u64, live: usize) -> Dispatch {
         match self {
-            Self::Closed(closed) => closed.pace(now, started, live as u64),
+            Self::Closed(closed) => closed.dispatch(now, started, live as u64),
             Self::Open(queue) => queue.pop().map_or(Dispatch::Idle, |intended| Dispatch::Send(Some(intended))),
         }
     }
 
-    /// How long a connection that was answered waits before it does what [`Self::pace`] says; in a closed loop at
+    /// How long a connection that was answered waits before it does what [`Self::dispatch`] says; in a closed loop at
     /// least as long as the request itself asks for.
     pub fn think(&mut self, now: Duration, started: u64, least: Option<Duration>) -> Option<Duration> {
         match self {
@@ -189,7 +189,7 @@ impl<'a> ClosedLoop<'a> {
         self.end.is_some_and(|end| now >= end) || self.stop.count().is_some_and(|count| started >= count)
     }
 
-    fn pace(&mut self, now: Duration, started: u64, live: u64) -> Dispatch {
+    fn dispatch(&mut self, now: Duration, started: u64, live: u64) -> Dispatch {
         if self.is_over(now, started) {
             Dispatch::End
         } else if live > self.users.at(now) {
@@ -315,14 +315,14 @@ mod tests {
     fn a_closed_loop_sends_until_it_is_over() {
         let users = Arrivals::default();
         let mut timed = Source::share(&users, Stop::After(SECOND), 1, 1, 0);
-        assert_eq!(timed.pace(SECOND.mul_f64(0.99), u64::MAX, 1), Dispatch::Send(None));
-        assert_eq!(timed.pace(SECOND, 0, 1), Dispatch::End);
+        assert_eq!(timed.dispatch(SECOND.mul_f64(0.99), u64::MAX, 1), Dispatch::Send(None));
+        assert_eq!(timed.dispatch(SECOND, 0, 1), Dispatch::End);
         let mut counted = Source::share(&users, Stop::Count(2), 1, 1, 0);
-        assert_eq!(counted.pace(SECOND * 1_000, 1, 1), Dispatch::Send(None));
-        assert_eq!(counted.pace(Duration::ZERO, 2, 1), Dispatch::End);
+        assert_eq!(counted.dispatch(SECOND * 1_000, 1, 1), Dispatch::Send(None));
+        assert_eq!(counted.dispatch(Duration::ZERO, 2, 1), Dispatch::End);
         assert!(counted.wants_connection(SECOND, 1, 0) && !counted.wants_connection(SECOND, 2, 0));
         let mut reported = Source::share(&users, Stop::External, 1, 1, 0);
-        assert_eq!(reported.pace(SECOND * 1_000_000, u64::MAX, 1), Dispatch::Send(None));
+        assert_eq!(reported.dispatch(SECOND * 1_000_000, u64::MAX, 1), Dispatch::Send(None));
         assert_eq!((reported.think(SECOND, 1, None), reported.next_change()), (None, None));
     }
 
@@ -350,14 +350,14 @@ mod tests {
     fn what_is_due_waits_for_its_turn() {
         let arrivals = Arrivals::Open(Profile::constant(100.0));
         let mut queue = Source::share(&arrivals, Stop::After(35 * MS), 1, 1, 0);
-        assert_eq!((queue.pace(SECOND, 0, 1), queue.waiting()), (Dispatch::Idle, 0));
+        assert_eq!((queue.dispatch(SECOND, 0, 1), queue.waiting()), (Dispatch::Idle, 0));
         assert_eq!(queue.take_due(15 * MS), Some(Duration::ZERO));
         assert_eq!(queue.take_due(15 * MS), Some(10 * MS));
         assert_eq!(queue.take_due(15 * MS), None);
         assert_eq!((queue.waiting(), queue.next_change()), (2, Some(20 * MS)));
-        assert_eq!(queue.pace(15 * MS, 0, 1), Dispatch::Send(Some(Duration::ZERO)));
-        assert_eq!(queue.pace(15 * MS, 1, 1), Dispatch::Send(Some(10 * MS)));
-        assert_eq!(queue.pace(15 * MS, 2, 1), Dispatch::Idle);
+        assert_eq!(queue.dispatch(15 * MS, 0, 1), Dispatch::Send(Some(Duration::ZERO)));
+        assert_eq!(queue.dispatch(15 * MS, 1, 1), Dispatch::Send(Some(10 * MS)));
+        assert_eq!(queue.dispatch(15 * MS, 2, 1), Dispatch::Idle);
         // Nothing is due at the end or after it.
         assert_eq!(std::iter::from_fn(|| queue.take_due(SECOND)).count(), 2);
         assert!(queue.next_change().is_none() && !queue.is_over(SECOND, 4));
@@ -372,7 +372,7 @@ mod tests {
             assert_eq!(std::iter::from_fn(|| queue.take_due(SECOND)).count(), count, "{stop:?}");
             assert!(queue.next_change().is_none() && !queue.is_over(SECOND, 0));
             assert_eq!(
-                std::iter::from_fn(|| (queue.pace(SECOND, 0, 1) != Dispatch::Idle).then_some(())).count(),
+                std::iter::from_fn(|| (queue.dispatch(SECOND, 0, 1) != Dispatch::Idle).then_some(())).count(),
                 count
             );
             assert!(queue.is_over(SECOND, 0));
@@ -392,16 +392,19 @@ mod tests {
         assert_eq!(source.next_change(), Some(10 * MS));
         // Two more may come, one at a time.
         assert!(source.wants_connection(10 * MS, 1, 2) && !source.wants_connection(10 * MS, 1, 3));
-        assert_eq!(source.pace(29 * MS, 9, 3), Dispatch::Send(None));
-        assert_eq!(source.pace(30 * MS, 9, 3), Dispatch::Idle);
+        assert_eq!(source.dispatch(29 * MS, 9, 3), Dispatch::Send(None));
+        assert_eq!(source.dispatch(30 * MS, 9, 3), Dispatch::Idle);
         // A whole step may pass unseen.
-        assert_eq!((source.pace(42 * MS, 9, 3), source.pace(42 * MS, 9, 2)), (Dispatch::Idle, Dispatch::Send(None)));
+        assert_eq!(
+            (source.dispatch(42 * MS, 9, 3), source.dispatch(42 * MS, 9, 2)),
+            (Dispatch::Idle, Dispatch::Send(None))
+        );
         assert!(!source.is_over(44 * MS, 9) && source.is_over(45 * MS, 9));
-        assert_eq!((source.pace(45 * MS, 9, 1), source.next_change()), (Dispatch::End, Some(45 * MS)));
+        assert_eq!((source.dispatch(45 * MS, 9, 1), source.next_change()), (Dispatch::End, Some(45 * MS)));
         // Whichever comes first ends it.
         let mut counted = Source::share(&arrivals, Stop::Count(2), 1, 1, 0);
-        assert_eq!((counted.pace(MS, 1, 1), counted.pace(MS, 2, 1)), (Dispatch::Send(None), Dispatch::End));
-        assert_eq!(Source::share(&arrivals, Stop::After(9 * MS), 1, 1, 0).pace(9 * MS, 0, 1), Dispatch::End);
+        assert_eq!((counted.dispatch(MS, 1, 1), counted.dispatch(MS, 2, 1)), (Dispatch::Send(None), Dispatch::End));
+        assert_eq!(Source::share(&arrivals, Stop::After(9 * MS), 1, 1, 0).dispatch(9 * MS, 0, 1), Dispatch::End);
     }
 
     proptest! {
@@ -472,7 +475,7 @@ mod tests {
             for (ms, free) in turns {
                 now += MS * ms;
                 due.extend(std::iter::from_fn(|| queue.take_due(now)));
-                sent.extend((0..free).map_while(|_| match queue.pace(now, 0, 1) {
+                sent.extend((0..free).map_while(|_| match queue.dispatch(now, 0, 1) {
                     Dispatch::Send(intended) => intended,
                     Dispatch::Idle | Dispatch::End => None,
                 }));

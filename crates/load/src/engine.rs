@@ -333,9 +333,9 @@ impl<B: Driver, W: Work, Emit: FnMut(Sample)> Thread<'_, B, W, Emit> {
         let intended = if self.work.is_midway(index) {
             None
         } else {
-            let pace = self.job.arrivals.pace(self.of_arrivals(now), self.started, self.live);
-            let Dispatch::Send(intended) = pace else {
-                if pace == Dispatch::End {
+            let dispatch = self.job.arrivals.dispatch(self.of_arrivals(now), self.started, self.live);
+            let Dispatch::Send(intended) = dispatch else {
+                if dispatch == Dispatch::End {
                     self.close(index);
                 }
                 self.set_free(index);

@@ -498,7 +498,7 @@ impl fmt::Display for Secondary {
 impl Decide {
     /// The difference that a study cares to find where it does not say.
     pub const DETECT: f64 = 0.05;
-    /// The time of a run that nobody has limited, where its least number of blocks takes no longer.
+    /// The time of a run that nobody has limited, where its minimum number of blocks takes no longer.
     pub const WITHIN: Duration = Duration::from_secs(30 * 60);
 }
 

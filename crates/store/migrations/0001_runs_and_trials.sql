@@ -1,4 +1,6 @@
 -- A run: everything of a StudyRecord but its launches. JSON columns hold the types of `model` as they were when written.
+-- Where these change so that an older record would be misread, this text changes too: a store is opened only if it was made by the very
+-- same one.
 CREATE TABLE run (
     name              TEXT NOT NULL PRIMARY KEY,
     version           TEXT NOT NULL,

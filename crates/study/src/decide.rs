@@ -35,7 +35,7 @@ pub(crate) fn full(file: &StudyFile, problems: &mut Problems) -> Timing {
         && min_blocks > max_blocks
     {
         problems.add(
-            Problem::new("the least number of blocks is larger than the largest")
+            Problem::new("the minimum number of blocks is larger than the maximum")
                 .at(min.place, "at least")
                 .at(max.place, "at most")
                 .help("write `blocks = { min = 3, max = 30 }` or numbers between"),

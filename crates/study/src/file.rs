@@ -518,7 +518,7 @@ pub(crate) struct DecideKeys {
     /// The difference that you care to find, larger than `rope`: a run says how many blocks that takes. It decides nothing. Default: 5%, or twice `rope` where that is more.
     pub detect: Option<At<Share>>,
     /// The time that a run may take, such as `20m`: how many blocks it has is fixed by that, once a block's length is known. `--budget` replaces
-    /// it. Default: 30m, or what the least number of blocks takes at the longest.
+    /// it. Default: 30m, or what the minimum number of blocks takes at the longest.
     pub within: Option<At<Length>>,
     /// How often the service is deployed anew, 1s to 720h: the report says who serves more in such a life,
     /// too. It decides nothing. Default: lives of 5 and 15 minutes, an hour and a day alone.

@@ -18,7 +18,7 @@ use model::warm_up::WarmingUp;
 use model::{BASELINE, Comparison, Effect, Metric, Role, StudyRecord, TrialRecord, VariantIndex, sample};
 
 use crate::assess::Assessment;
-use crate::blocks::{self, Trials};
+use crate::blocks::Trials;
 use crate::boundaries::STUDY_ALPHA;
 use crate::sequential;
 use launch::Launch;
@@ -32,7 +32,7 @@ pub fn curves(assessment: &Assessment, comparisons: &[Comparison], warming_up: O
     let of_block = |block: u32| -> Option<Vec<Launch>> {
         (0..variants).map(|variant| Launch::of(trials.get(block, variant)?)).collect()
     };
-    let used: Vec<u32> = blocks::used(&assessment.blocks).take(record.plan.schedule.max_blocks as usize).collect();
+    let used: Vec<u32> = assessment.counted().collect();
     let launches: Vec<Vec<Launch>> = used.iter().filter_map(|block| of_block(*block)).collect();
     let edges = launch::ages(&launches.iter().flatten());
     if edges.is_empty() {

@@ -157,7 +157,7 @@ fn profiling_runs_are_resumed_and_can_be_declined() {
     let started = place.start(&mut place.bakeoff(&run));
     eventually("the first profiling run's end", Duration::from_secs(120), || started.has_said("profiling run, one:"));
     started.signal("INT");
-    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume");
+    started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --store");
     place.assert_nothing_is_left();
     assert_eq!(place.status(), "interrupted");
 
@@ -167,6 +167,12 @@ fn profiling_runs_are_resumed_and_can_be_declined() {
     let small = ["run", "study.toml", "--resume", "--budget", "1s"];
     let ran = place.start(&mut place.bakeoff_with(&copy.join("store.db"), &small)).end().ends_with(0);
     ran.complains("more than was left of the budget of 1 s");
+
+    let copy = place.path("declined");
+    assert!(Command::new("cp").arg("-r").arg(place.store_folder()).arg(&copy).status().unwrap().success());
+    let declined = ["run", "study.toml", "--resume", "--no-profile"];
+    let ran = place.start(&mut place.bakeoff_with(&copy.join("store.db"), &declined)).end().ends_with(0);
+    assert!(!ran.stderr.contains("profiling run, "), "{}", ran.stderr);
 
     let resumed = place.run(&["run", "study.toml", "--resume"]).ends_with(0);
     resumed.complains("profiling run, two: no recording: a server without a JVM keeps no record of itself");

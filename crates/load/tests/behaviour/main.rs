@@ -73,8 +73,6 @@ by_each_backend!(
     rates_that_are_none_are_refused,
     the_summary_says_how_bytes_were_moved,
     a_load_of_nothing_is_refused,
-    one_ask_gets_the_whole_answer,
-    one_ask_says_why_there_is_no_answer,
 );
 
 thread_local! {
@@ -594,6 +592,7 @@ fn a_load_of_nothing_is_refused() {
     assert!(matches!(refused, Err(LoadError::Descriptors { .. })), "{refused:?}");
 }
 
+#[test]
 fn one_ask_gets_the_whole_answer() {
     let server = server(Route { chunked: true, ..Route::sized("/", 10_000) });
     let target = Target::from(server.addr());
@@ -605,6 +604,7 @@ fn one_ask_gets_the_whole_answer() {
     assert_eq!((answer.status, answer.body.len()), (200, 0));
 }
 
+#[test]
 fn one_ask_says_why_there_is_no_answer() {
     let failure = |address: SocketAddr, limit| {
         let prepared = prepared_of(address, &request("/"), None, LengthRule::Any);

@@ -14,7 +14,9 @@ use super::ports;
 
 /// An nginx, ended when it is dropped.
 pub struct Nginx {
+    /// Its first process.
     pub child: Child,
+    /// Where all its files are.
     pub folder: TempDir,
     ports: Vec<u16>,
 }
@@ -42,6 +44,7 @@ impl Nginx {
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|purpose| format!("{purpose}_temp_path {here}/{purpose};\n"))
             .concat();
+        // Started by root, its workers would be somebody else, who cannot write here; else the line says nothing.
         let text = format!(
             "daemon off; user root; worker_processes 2; pid {here}/pid; error_log {here}/error.log info;\n\
              events {{ worker_connections 512; }}\n\
@@ -100,6 +103,7 @@ impl Drop for Nginx {
     }
 }
 
+/// An nginx on the configuration of this folder.
 pub fn command(folder: &Path) -> Command {
     let mut nginx = Command::new("nginx");
     nginx.arg("-p").arg(folder).arg("-e").arg(folder.join("error.log")).args(["-c", "nginx.conf"]);
@@ -109,6 +113,7 @@ pub fn command(folder: &Path) -> Command {
     nginx
 }
 
+/// Starts it.
 pub fn spawn(folder: &Path) -> Child {
     let stderr = fs::File::create(folder.join("stderr")).unwrap();
     command(folder).stderr(stderr).spawn().expect("nginx runs: scripts/setup.sh test installs it")

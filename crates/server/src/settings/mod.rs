@@ -323,7 +323,11 @@ impl Reader<'_> {
             let default = runtime::base_env().get(name).cloned();
             Found::value(value, live, default, SettingSource::Proc, exactly)
         };
-        Ok(if found.result == SettingResult::InEffect { self.carried(name, value, context, found) } else { found })
+        Ok(if found.result == SettingResult::InEffect {
+            self.set_by_variable(name, value, context, found)
+        } else {
+            found
+        })
     }
 
     /// What its control groups allow, in the study's terms.

@@ -20,7 +20,7 @@ const START_BYTES: u64 = 64 << 10;
 
 impl Reader<'_> {
     /// What became of a variable that the process has, as `found` says: what reads it is asked.
-    pub(super) fn carried(&self, name: &str, value: &str, context: &SettingContext, found: Found) -> Found {
+    pub(super) fn set_by_variable(&self, name: &str, value: &str, context: &SettingContext, found: Found) -> Found {
         let live = found.live.clone();
         // What a program without a JVM, or one that bakeoff starts itself, makes of words like these is its own affair.
         let is_javas = || self.target.installed.jvm.is_none() && self.jvm().is_ok();

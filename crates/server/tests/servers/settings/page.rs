@@ -49,7 +49,7 @@ has no default.
 ## JVM options and properties
 
 - **Names** are checked against the runtime. What a setting needs to have an effect is a table with
-  sources, `crates/server/src/settings/needs.rs`, compared with the live values.
+  sources, `crates/runtimes/src/inert.rs`, compared with the live values.
 - **Inert** is also what a runtime that bakeoff starts itself ignores with a warning at its start
   (`Unknown module`, `unknown warning category`). Behind a `command`, such a warning may come from
   another program and does not count.
@@ -124,7 +124,7 @@ second time for a query, and to a security manager.
 
 ## Tested cases
 
-`cargo test -p server --test servers settings` launches the cases below for real. Their expected
+`cargo test -p server --test servers settings::` launches the cases below for real. Their expected
 results come from the runtime's documentation or source, not from bakeoff. Cases below one another
 in a block run in one process. Cases are skipped if their JDK is not installed (JRuby 10.1 takes 21
 or 25), and MRI's unless it is 3.1 with YJIT. This page is generated from
@@ -185,5 +185,8 @@ fn the_page_is_made_from_the_table() {
         fs::write(&path, page()).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == page(), "docs/settings.md is out of date: UPDATE_DOCS=1 cargo test -p server --test servers page");
+    assert!(
+        kept == page(),
+        "docs/settings.md is out of date: UPDATE_DOCS=1 cargo test -p server --test servers settings::page"
+    );
 }
