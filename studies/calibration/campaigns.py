@@ -84,13 +84,14 @@ def run(bakeoff, series, seed, processors):
     """One campaign; whether it came to its end."""
     store = store_of(series, seed)
     study, neighbour = SERIES[series].study, None
+    if store.exists() and not can_read(bakeoff, store):
+        print(f"campaigns.py: {store} is not of this version of bakeoff; delete it to begin {series} {seed} anew", file=sys.stderr)
+        return False
     if SERIES[series].neighbour:
         neighbour = subprocess.Popen([sys.executable, str(HERE / "neighbour.py"), str(seed)])
     store.parent.mkdir(parents=True, exist_ok=True)
-    if not can_read(bakeoff, store):
-        store.unlink(missing_ok=True)
     page = store.with_suffix(".html")
-    begun = ["--resume"] if can_read(bakeoff, store) else ["--seed", str(seed)]
+    begun = ["--resume"] if store.exists() else ["--seed", str(seed)]
     command = ["taskset", "--cpu-list", processors, bakeoff, "run", str(HERE / f"{study}.toml"), "--quiet", "--json", "--no-profile",
                "--fail-on", "never", "--store", str(store), "--html", str(page), *begun]
     began = time.monotonic()
