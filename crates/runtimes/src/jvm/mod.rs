@@ -1,9 +1,11 @@
 //! `HotSpot`: its options, their values, and what it prints of them.
 
+mod arguments;
 mod option;
 mod printed;
 mod value;
 
+pub use arguments::Arguments;
 pub use option::{
     CLASS_PATH, SizeOption, UNLOCK, before_program, given, is_of_program, is_only_read, is_option, options,
     takes_memory,

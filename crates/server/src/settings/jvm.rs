@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use model::study::Limits;
-use runtimes::jvm::{self, Flags};
+use runtimes::jvm::{self, Arguments, Flags};
 use runtimes::said;
 
 use crate::attach;
@@ -27,11 +27,9 @@ pub(super) fn live_flags(live: &LiveJvm) -> Result<Flags, String> {
     ask(live, &["VM.flags", "-all"]).map(|text| jvm::parse_flags(&text))
 }
 
-/// The options a running JVM was given, separated by spaces.
-pub(super) fn arguments(live: &LiveJvm) -> Result<String, String> {
-    let text = ask(live, &["VM.command_line"])?;
-    let args = text.lines().find_map(|line| line.strip_prefix("jvm_args: "));
-    Ok(args.unwrap_or_default().trim().to_owned())
+/// The options that a running JVM was given.
+pub(super) fn arguments(live: &LiveJvm) -> Result<Arguments, String> {
+    ask(live, &["VM.command_line"]).map(|text| Arguments::parse(&text))
 }
 
 /// The system properties of a running JVM.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
 use runtimes::inert::{self, Inert, OtherSetting};
-use runtimes::jvm::{CLASS_PATH, UNLOCK, is_option, is_plain, same_flag, takes_memory};
+use runtimes::jvm::{CLASS_PATH, UNLOCK, is_plain, same_flag, takes_memory};
 use runtimes::{Given, Key, Limit, OptionVariable, RuntimePart, jruby::is_of_rack, said, variables};
 use rustix::param::page_size;
 
@@ -106,17 +106,18 @@ impl Reader<'_> {
     fn own_option(&self, name: &str, value: &str) -> Result<Found, String> {
         let found = self.listed_option(name, value)?;
         // That is what another of its settings says, if there is one, and not JRuby's default.
-        let args = self.jvm_args().unwrap_or_default();
-        let mut others = args
-            .split(' ')
-            .filter_map(|arg| arg.strip_prefix(&format!("-Djruby.{name}=")))
-            .filter(|other| !other.eq_ignore_ascii_case(value));
-        Ok(match (&found.result, others.next_back()) {
-            (SettingResult::AlreadyDefault, Some(other)) => {
-                Found { default: Some(other.to_owned()), result: SettingResult::InEffect, ..found }
-            }
-            _ => found,
-        })
+        let other = || {
+            let arguments = self.jvm_arguments().ok()?;
+            let property = format!("jruby.{name}");
+            let mut values = arguments.values_of(&property);
+            values.rfind(|other| !other.eq_ignore_ascii_case(value)).map(str::to_owned)
+        };
+        if found.result == SettingResult::AlreadyDefault
+            && let Some(other) = other()
+        {
+            return Ok(Found { default: Some(other), result: SettingResult::InEffect, ..found });
+        }
+        Ok(found)
     }
 
     /// An option that JRuby itself lists; unknown, if it does not.
@@ -168,10 +169,7 @@ impl Reader<'_> {
 
     /// Whether the JVM was started with this value of a property: the last that it was given. Of the JDK's own it makes others.
     fn was_given(&self, name: &str, value: &str) -> bool {
-        let Ok(args) = self.jvm_args() else { return false };
-        let args = format!(" {args} ");
-        let given = args.rfind(&format!(" -D{name}=")).map(|at| &args[at..]);
-        given.is_some_and(|given| given.starts_with(&format!(" -D{name}={value} ")))
+        self.jvm_arguments().is_ok_and(|arguments| arguments.ends_with_value(name, value))
     }
 
     /// What the property would be without any that the study sets, in the environment that the server has; `None` where the
@@ -241,19 +239,18 @@ impl Reader<'_> {
     /// What a second JVM says that gets the options of the running one, but for those left out, and for what would take as much memory
     /// as the server has beside it.
     fn preflight(&self, left_out: &[String], place: &Place) -> Result<Arc<Preflight>, String> {
-        let args = self.jvm_args()?.split(' ').filter(|word| is_option(word));
-        let args: Vec<String> = args.map(str::to_owned).collect();
-        let is_taken = |option: &&String| !left_out.contains(option) && !takes_memory(option, &args);
-        let options: Vec<String> = args.iter().filter(is_taken).cloned().collect();
+        let all: Vec<String> = self.jvm_arguments()?.options().map(str::to_owned).collect();
+        let is_taken = |option: &&String| !left_out.contains(option) && !takes_memory(option, &all);
+        let options: Vec<String> = all.iter().filter(is_taken).cloned().collect();
         jvm::preflight(self.jvm()?.jdk()?, &options, place)
     }
 
     /// `--add-opens`, `-javaagent` and the like: whether the JVM has got it is all there is to know.
     fn other_jvm_option(&self, option: &str) -> Result<Found, String> {
-        let args = self.jvm_args()?;
+        let arguments = self.jvm_arguments()?;
         // What `java` itself makes use of, such as `-server`, it does not hand on to the JVM.
         let shown = proc::command_line(self.jvm()?.pid);
-        let is_present = format!(" {args} ").contains(&format!(" {option} "))
+        let is_present = arguments.contains(option)
             || shown.iter().any(|word| word == option)
             || shown.windows(2).any(|words| words.join("=") == option)
             || self.is_read_by_java(option)?;

@@ -93,7 +93,7 @@ impl Reader<'_> {
 
     /// Whether the JVM that serves has this among its options, wherever it has them from; its program's arguments are none.
     pub(super) fn is_given_to_jvm(&self, option: &str) -> bool {
-        self.jvm_args().is_ok_and(|args| format!(" {args} ").contains(&format!(" {option} ")))
+        self.jvm_arguments().is_ok_and(|arguments| arguments.contains(option))
     }
 
     /// Options of Ruby: they are read, unless an option keeps Ruby from it, and YJIT reports whether it is on.

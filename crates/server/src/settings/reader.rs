@@ -6,7 +6,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use model::options::without_probe;
 use model::study::RequestedSetting;
-use runtimes::jvm::Flags;
+use runtimes::jvm::{Arguments, Flags};
 use runtimes::{Given, variables};
 
 use super::jvm;
@@ -42,7 +42,7 @@ pub(super) struct Reader<'a> {
     jvm: OnceCell<Result<LiveJvm, String>>,
     flags: OnceCell<Result<Flags, String>>,
     properties: OnceCell<Result<IndexMap<String, String>, String>>,
-    jvm_args: OnceCell<Result<String, String>>,
+    jvm_arguments: OnceCell<Result<Arguments, String>>,
     environment: OnceCell<Result<IndexMap<String, String>, String>>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             jvm: OnceCell::new(),
             flags: OnceCell::new(),
             properties: OnceCell::new(),
-            jvm_args: OnceCell::new(),
+            jvm_arguments: OnceCell::new(),
             environment: OnceCell::new(),
         }
     }
@@ -88,10 +88,8 @@ impl<'a> Reader<'a> {
         self.properties.get_or_init(|| jvm::properties(self.jvm()?)).as_ref().map_err(Clone::clone)
     }
 
-    /// All options that the JVM got, by its command line, by variables and from files, separated by spaces.
-    pub fn jvm_args(&self) -> Result<&str, String> {
-        let args = self.jvm_args.get_or_init(|| jvm::arguments(self.jvm()?));
-        args.as_deref().map_err(Clone::clone)
+    pub fn jvm_arguments(&self) -> Result<&Arguments, String> {
+        self.jvm_arguments.get_or_init(|| jvm::arguments(self.jvm()?)).as_ref().map_err(Clone::clone)
     }
 
     /// As the process was started with it, without the probe.
