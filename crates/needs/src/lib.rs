@@ -1,4 +1,4 @@
-//! What tests need of the machine that they run on. A test that is left out says what it lacks, and `scripts/tests.sh`
+//! What tests need of the machine that they run on, and how they wait. A test that is left out says what it lacks, and `scripts/tests.sh`
 //! counts them all in its last line.
 
 use std::fmt::{self, Display, Formatter};
@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Something that a test needs and a machine may lack.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +93,23 @@ pub fn left_out(need: Need, why: impl Display) {
         let line = format!("{need}\t{} {}\n", program(), thread::current().name().unwrap_or("a thread"));
         let list = OpenOptions::new().append(true).create(true).open(list);
         list.and_then(|mut list| list.write_all(line.as_bytes())).expect("the list of tests left out can be written");
+    }
+}
+
+/// How long a test waits for what must come, at most.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits for what must come.
+///
+/// # Panics
+///
+/// Where it has not come after two minutes.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "never happened: {what}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

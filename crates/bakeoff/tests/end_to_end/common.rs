@@ -60,16 +60,6 @@ pub fn knownserver() -> PathBuf {
     path
 }
 
-/// Waits for what must come.
-#[track_caller]
-pub fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + within;
-    while !holds() {
-        assert!(Instant::now() < deadline, "never happened: {what}");
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
 /// The list of the processors that the process or thread of this folder may use, as the kernel writes it.
 pub fn processors(folder: &Path) -> Option<String> {
     let status = fs::read_to_string(folder.join("status")).ok()?;
@@ -191,12 +181,12 @@ impl Place {
     /// Waits until so many trials are stored and the server of another one runs.
     #[track_caller]
     pub fn wait_for_mid_trial(&self, stored: u64) {
-        eventually("a trial's end", BOUND, || {
+        needs::eventually("a trial's end", || {
             let list = self.run(&["list", "--json"]);
             let list: Value = serde_json::from_str(&list.stdout).unwrap_or_default();
             list[0]["trials"].as_u64().is_some_and(|trials| trials >= stored)
         });
-        eventually("a server", BOUND, || !self.servers().is_empty());
+        needs::eventually("a server", || !self.servers().is_empty());
     }
 
     /// Processes of this place that are not `bakeoff`.

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Place, eventually, findings, page, text_of};
+use crate::common::{Place, findings, page, text_of};
 use model::Report;
 use needs::Need;
 
@@ -29,7 +29,7 @@ fn a_paused_client_is_named() {
     // Between two slices nothing is lost: one pause of three falls into a slice.
     for stored in [2, 4, 6] {
         place.wait_for_mid_trial(stored);
-        eventually("a measured load of both launches", Duration::from_secs(60), || {
+        needs::eventually("a measured load of both launches", || {
             // A warm-up is shorter than this.
             let before = run.loads();
             thread::sleep(Duration::from_secs(1));
@@ -119,7 +119,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // It can go when its last process has.
-        eventually("the control group's end", Duration::from_secs(20), || fs::remove_dir(&self.folder).is_ok());
+        needs::eventually("the control group's end", || fs::remove_dir(&self.folder).is_ok());
     }
 }
 

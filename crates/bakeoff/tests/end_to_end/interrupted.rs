@@ -1,11 +1,10 @@
 //! Runs that are cut short: whatever happens, no process outlives them, nothing measured is lost, and they can go on.
 
 use std::process::Command;
-use std::time::Duration;
 
 use needs::Need;
 
-use crate::common::{Place, eventually, page};
+use crate::common::{Place, page};
 
 /// A server that does not heed TERM, and leaves a child behind that does not either.
 fn stubborn() -> Place {
@@ -21,7 +20,7 @@ fn killed_in_mid_trial_it_leaves_no_process_and_goes_on_where_it_was() {
     place.wait_for_mid_trial(2);
     started.signal("KILL");
     assert_eq!(started.end().code, None);
-    eventually("the end of every process", Duration::from_secs(10), || place.processes().is_empty());
+    needs::eventually("the end of every process", || place.processes().is_empty());
 
     let before = place.trials();
     assert!((2..10).contains(&before.len()), "{} trials", before.len());
@@ -66,7 +65,7 @@ fn ctrl_c_does_not_wait_for_a_server_that_is_not_ready() {
     let place = Place::with_study(&[("one", "start-delay = \"1h\""), ("two", "start-delay = \"1h\"")]);
     place.change("\"30s\"", "\"1h\"");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
-    eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+    needs::eventually("a server", || !place.servers().is_empty());
     started.signal("TERM");
     started.end().ends_with(130);
     place.assert_nothing_is_left();
@@ -109,7 +108,7 @@ fn a_cleanup_that_fails_after_a_launch_that_failed_or_was_interrupted_is_shown()
     clean_up_unless_broken(&place);
     place.change("duration = \"1s\"", "duration = \"60s\"");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
-    eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+    needs::eventually("a server", || !place.servers().is_empty());
     started.signal("INT");
     started.end().ends_with(1).complains("the dump cannot be removed");
     place.assert_nothing_is_left();
@@ -154,7 +153,7 @@ fn a_launch_begins_in_an_empty_folder() {
     place.change("duration = \"1s\"", "duration = \"60s\"");
     for args in [&["run", "study.toml"][..], &["run", "study.toml", "--resume"]] {
         let started = place.start(&mut place.bakeoff(args));
-        eventually("a server", Duration::from_secs(60), || !place.servers().is_empty());
+        needs::eventually("a server", || !place.servers().is_empty());
         started.signal("INT");
         started.end().ends_with(130);
     }

@@ -5,13 +5,12 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use model::Severity;
 use model::fitness::{Examination, Fitness};
 use needs::Need;
 
-use crate::common::{Place, eventually, findings, knownserver, page, processors, script, text_of};
+use crate::common::{Place, findings, knownserver, page, processors, script, text_of};
 
 const RUN: [&str; 6] = ["run", "study.toml", "--seed", "1", "--fail-on", "never"];
 
@@ -115,16 +114,14 @@ fn server_and_load_keep_to_their_processors() {
     let place = same_twice();
     place.change("[decide]", "[host]\nserver_cpus = \"1\"\nclient_cpus = \"0\"\n\n[decide]");
     let started = place.start(&mut place.bakeoff(&RUN));
-    eventually("a server on its processor", Duration::from_secs(60), || {
+    needs::eventually("a server on its processor", || {
         let servers = place.servers();
         let folders = servers.iter().filter_map(|process| process.split(": ").next());
         folders.filter_map(|folder| processors(Path::new(folder))).any(|list| list == "1")
     });
     // Before the first trial the client's floor is measured there.
     place.wait_for_mid_trial(1);
-    eventually("a load on its processor", Duration::from_secs(60), || {
-        started.processors().iter().any(|list| list == "0")
-    });
+    needs::eventually("a load on its processor", || started.processors().iter().any(|list| list == "0"));
     started.end().ends_with(0);
     place.assert_nothing_is_left();
 }

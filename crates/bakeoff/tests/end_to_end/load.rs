@@ -10,7 +10,7 @@ use std::time::Duration;
 use knownserver::{Delay, ErrorBurst, Fault, KnownServer, Route, Script};
 use serde_json::Value;
 
-use crate::common::{Place, eventually, page};
+use crate::common::{Place, page};
 
 fn json(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&place.run(args).ends_with(0).stdout).unwrap()
@@ -309,7 +309,7 @@ fn every_launch_of_a_study_may_open_as_many_files() {
     place.write("start.sh", &start);
     let started = place.start(&mut with_few_files(&place, "-S", &["run", "study.toml", "--seed", "1"]));
     let limits = || fs::read_to_string(place.path("limits")).unwrap_or_default();
-    eventually("three launches", Duration::from_secs(60), || limits().lines().count() >= 3);
+    needs::eventually("three launches", || limits().lines().count() >= 3);
     started.signal("INT");
     started.end();
     let limits = limits();

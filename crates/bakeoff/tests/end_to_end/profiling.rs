@@ -1,9 +1,8 @@
 //! The launches after the verdict that show why the variants differ.
 
 use std::process::Command;
-use std::time::Duration;
 
-use crate::common::{Place, eventually, page, script};
+use crate::common::{Place, page, script};
 use model::why::Row;
 use std::fs;
 
@@ -155,7 +154,7 @@ fn profiling_runs_are_resumed_and_can_be_declined() {
     let place = Place::with_study(&[("one", &page("1ms")), ("two", &page("2ms"))]);
     let run = ["run", "study.toml", "--seed", "1", "--profile"];
     let started = place.start(&mut place.bakeoff(&run));
-    eventually("the first profiling run's end", Duration::from_secs(120), || started.has_said("profiling run, one:"));
+    needs::eventually("the first profiling run's end", || started.has_said("profiling run, one:"));
     started.signal("INT");
     started.end().ends_with(130).says("It goes on with: bakeoff run study.toml --resume --store");
     place.assert_nothing_is_left();

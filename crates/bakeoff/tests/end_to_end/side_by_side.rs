@@ -1,11 +1,9 @@
 //! Launches side by side: all variants of a block are alive at once and take turns.
 
-use std::time::Duration;
-
 use model::{Severity, Subject, Verdict};
 use serde_json::Value;
 
-use crate::common::{Place, eventually, findings, knownserver, page};
+use crate::common::{Place, findings, knownserver, page};
 
 /// The slices of a trial's only cell.
 fn slices(trial: &Value) -> &Vec<Value> {
@@ -73,7 +71,7 @@ fn a_block_that_is_interrupted_leaves_nothing_and_is_run_anew() {
     let place = Place::with_study(&[("fast", &page("2ms")), ("slow", &page("20ms"))]);
     place.change("duration = \"1s\"", "duration = \"10s\"").change("min = 5, max = 5", "min = 3, max = 3");
     let started = place.start(&mut place.bakeoff(&["run", "study.toml"]));
-    eventually("two servers at once", Duration::from_secs(60), || {
+    needs::eventually("two servers at once", || {
         place.servers().iter().filter(|process| process.contains("knownserver --port")).count() >= 2
     });
     started.signal("INT");

@@ -5,13 +5,12 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use knownserver::{KnownServer, Script};
 use needs::Need;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-use crate::common::{Place, eventually};
+use crate::common::Place;
 
 /// `bakeoff` that asks and shows on a terminal of its own; what it says on stdout goes to a file.
 struct OnTerminal {
@@ -49,14 +48,14 @@ impl OnTerminal {
 
     #[track_caller]
     fn shows(&mut self, text: &str) -> &mut Self {
-        eventually(text, Duration::from_secs(30), || self.screen().contains(text));
+        needs::eventually(text, || self.screen().contains(text));
         self
     }
 
     #[track_caller]
     fn ends_with(&mut self, code: i32) {
         let mut status = None;
-        eventually("the end", Duration::from_secs(30), || {
+        needs::eventually("the end", || {
             status = self.child.try_wait().unwrap();
             status.is_some()
         });

@@ -10,7 +10,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use knownserver::{ErrorBurst, Fault, KnownServer, Route, Script};
 use load::{Flow, LengthRule, Load, PreparedRequest, Stop, Summary, Target};
@@ -26,9 +26,6 @@ by_each_backend!(
     nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted,
     the_known_server_has_received_what_was_counted,
 );
-
-/// How long a server may take to do what it should; nothing is measured by it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn prepared(address: SocketAddr, path: &str, close: bool, length: LengthRule) -> PreparedRequest {
     let headers = if close { vec![("Connection".into(), "close".into())] } else { Vec::new() };
@@ -47,15 +44,6 @@ fn load_of(address: SocketAddr, requests: Vec<PreparedRequest>, stop: Stop) -> L
 
 fn run(load: &Load) -> Summary {
     load::run(load, &AtomicBool::new(false), &mut |_| Flow::Continue).unwrap()
-}
-
-/// Waits until it is so.
-fn until(what: &str, so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !so() {
-        assert!(began.elapsed() < PATIENCE, "not so: {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// The status in a line of the log.
@@ -116,7 +104,7 @@ impl Logging {
         };
         let answered: u64 = summary.tally.statuses.values().sum();
         // nginx logs after it has answered, and reads what was abandoned in its own time.
-        until("the log has them all", || logged().values().sum::<u64>() >= answered + summary.abandoned);
+        needs::eventually("the log has them all", || logged().values().sum::<u64>() >= answered + summary.abandoned);
         let (logged, seen) = (logged(), &summary.tally.statuses);
         if let (1, Some((status, count))) = (seen.len(), seen.first_key_value()) {
             assert_eq!(logged, [(*status, count + summary.abandoned)].into(), "{summary:?}");
@@ -200,7 +188,7 @@ fn nginx_has_logged_what_was_counted_while_it_was_reloaded_and_restarted() {
                 let load = scope.spawn(|| run(&load));
                 for _ in 0..3 {
                     let soon = nginx.logged().values().sum::<u64>() + 200;
-                    until("it is loaded", || nginx.logged().values().sum::<u64>() > soon);
+                    needs::eventually("it is loaded", || nginx.logged().values().sum::<u64>() > soon);
                     if signal == "reload" { nginx.signal(signal) } else { nginx.restart(signal) }
                 }
                 load.join().unwrap()
@@ -227,7 +215,7 @@ fn the_known_server_has_received_what_was_counted() {
             let summary = run(&Load { time_limit: Duration::from_millis(200), ..load });
             // None is closed before it is received: each failure here comes of a request that was.
             let sent = summary.tally.ended() + summary.abandoned;
-            until("all are received", || server.record().received >= sent);
+            needs::eventually("all are received", || server.record().received >= sent);
             assert_eq!(server.record().received, sent, "{summary:?}");
             assert_eq!(summary.tally.failures.get(&Failure::Connect), None);
         }

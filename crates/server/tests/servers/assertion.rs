@@ -165,7 +165,7 @@ fn what_other_programs_show() {
     let start = "jar cf known.jar server.rb; java Idle.java & java Pools.java $1 known.jar; exit\n";
     std::fs::write(dir.path().join("start.sh"), start).unwrap();
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
-    crate::common::eventually("the other JVM works", || dir.path().join("idle").is_file());
+    needs::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
     let settings = running
         .check_assertions(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")])
@@ -191,7 +191,7 @@ fn jvms_of_which_none_answers_are_reported() {
     let settings = |ready: &[&str]| {
         let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
         for file in ready {
-            crate::common::eventually("the JVMs work", || dir.path().join(file).is_file());
+            needs::eventually("the JVMs work", || dir.path().join(file).is_file());
         }
         running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap()
     };

@@ -15,9 +15,7 @@ use needs::Need;
 use runtimes::{Given, RuntimePart, jvm};
 use server::{Exit, FailureCause, LaunchError, Running, canary_ns, install};
 
-use crate::common::{
-    RUBY_SERVER, command, eventually, get, launcher, on_jdk, requested, ruby, runs, spec, study, tcp, toolbox,
-};
+use crate::common::{RUBY_SERVER, command, get, launcher, on_jdk, requested, ruby, runs, spec, study, tcp, toolbox};
 
 fn launch(spec: &ServerSpec, dir: &tempfile::TempDir) -> Result<Running, LaunchError> {
     let installed = install(spec, dir.path(), &toolbox(dir.path())).unwrap();
@@ -170,7 +168,7 @@ fn a_kill_for_lack_of_memory_is_reported() {
     std::fs::write(dir.path().join("eat"), "").unwrap();
     let mut requested = std::net::TcpStream::connect(running.address()).unwrap();
     std::io::Write::write_all(&mut requested, b"GET / HTTP/1.0\r\n\r\n").unwrap();
-    eventually("it has ended", || running.exit().is_some());
+    needs::eventually("it has ended", || running.exit().is_some());
     assert_eq!(running.exit().unwrap().to_string(), "exit code 137");
     assert!(running.killed().is_some_and(|why| why.contains(reported)), "{:?}", running.killed());
 }
@@ -329,7 +327,7 @@ fn hooks_fail_with_their_last_words_and_leave_nothing() {
 fn interrupt_at(file: &Path, flag: &Arc<AtomicBool>) -> JoinHandle<()> {
     let (file, flag) = (file.to_owned(), Arc::clone(flag));
     thread::spawn(move || {
-        eventually("the program has started", || file.is_file());
+        needs::eventually("the program has started", || file.is_file());
         flag.store(true, Ordering::Relaxed);
     })
 }
@@ -391,7 +389,7 @@ fn a_process_that_ends_is_seen() {
     assert_eq!(sampler.sample().unwrap().ended, None);
     let child = std::fs::read_to_string(dir.path().join("child")).unwrap();
     assert!(std::process::Command::new("kill").arg(child).status().unwrap().success());
-    eventually("the end of the child is seen", || sampler.sample().unwrap().ended == Some(1));
+    needs::eventually("the end of the child is seen", || sampler.sample().unwrap().ended == Some(1));
     assert_eq!(sampler.sample().unwrap().ended, None);
 }
 

@@ -12,7 +12,7 @@ use model::study::{JavaProgram, JavaSpec, Runtime};
 use needs::Need;
 use server::{Others, Running, install};
 
-use crate::common::{eventually, launcher, packages_of, ruby, spec, study, toolbox};
+use crate::common::{launcher, packages_of, ruby, spec, study, toolbox};
 
 const CHURN: &str = include_str!("common/Churn.java");
 /// A master and two workers, who collect as often as a request's path says, all of the heap, and never otherwise.
@@ -265,7 +265,7 @@ fn mri_tells_its_collections_before_and_after_a_load() {
     let workers = children.split_whitespace().map(|pid| pid.parse().unwrap());
     let pids: Vec<u32> = [master].into_iter().chain(workers).collect();
     let mut waiting = Vec::new();
-    eventually("all wait again", || {
+    needs::eventually("all wait again", || {
         let before = std::mem::replace(&mut waiting, state_of_who_waits(&pids));
         waiting == before && waiting.len() == 3 && waiting.iter().all(|thread| thread[0].contains("sleeping"))
     });
@@ -287,7 +287,7 @@ fn a_program_of_others_is_known_by_its_name() {
     let others = Others::new();
     let hog = Hog::start();
     let pid: u32 = hog.0.parse().unwrap();
-    eventually("the hog is seen", || others.busiest().iter().any(|other| other.pid == pid));
+    needs::eventually("the hog is seen", || others.busiest().iter().any(|other| other.pid == pid));
     let hog = others.busiest().into_iter().find(|other| other.pid == pid).unwrap();
     assert!(hog.name == "known-hog" && hog.cores > 0.0, "{hog:?}");
 }

@@ -15,7 +15,7 @@ use needs::Need;
 use runtimes::{Given, RuntimePart, jvm};
 use server::{Running, install};
 
-use crate::common::{RUBY_SERVER, command, eventually, launcher, requested, spec, study, tcp, toolbox};
+use crate::common::{RUBY_SERVER, command, launcher, requested, spec, study, tcp, toolbox};
 
 const SERVER: &str = include_str!("common/Server.java");
 
@@ -381,7 +381,7 @@ fn a_ruby_that_comes_up_behind_an_open_port_is_known() {
     let mut facts = running.facts().clone();
     assert!(facts.versions.is_empty() && facts.build.is_empty(), "{facts:?}");
     fs::write(dir.path().join("go"), "").unwrap();
-    eventually("the Ruby answers", || answer(running.address()).ends_with("ok"));
+    needs::eventually("the Ruby answers", || answer(running.address()).ends_with("ok"));
     assert!(running.loaded(&mut facts), "settings are to be read back of it");
     assert_eq!(facts.versions.keys().collect::<Vec<_>>(), ["ruby"]);
     assert!(facts.build["description"].starts_with("ruby "), "{facts:?}");

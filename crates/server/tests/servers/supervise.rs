@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use server::{Exit, Running, install};
 
 use crate::common::{
-    STUBBORN, command, eventually, hanging_jdk, launcher, read_pid, ruby, runs, spec, study, tcp, toolbox, toolbox_of,
+    STUBBORN, command, hanging_jdk, launcher, read_pid, ruby, runs, spec, study, tcp, toolbox, toolbox_of,
 };
 
 /// Launches the stubborn program below `dir`.
@@ -74,13 +74,13 @@ fn kill_9_of_bakeoff_ends_the_tree() {
     let dir = study("stubborn.rb", STUBBORN);
     let mut bakeoff = stand_in(dir.path(), "launch");
     let ready = dir.path().join("server");
-    eventually("the server is ready", || ready.is_file());
+    needs::eventually("the server is ready", || ready.is_file());
     let (server, grandchild) = (read_pid(&ready), read_pid(&dir.path().join("trial/grandchild")));
     let supervisor = parent(server);
     assert!(runs(server) && runs(grandchild) && parent(grandchild) == supervisor);
     bakeoff.kill().unwrap();
     bakeoff.wait().unwrap();
-    eventually("server, grandchild and supervisor end", || {
+    needs::eventually("server, grandchild and supervisor end", || {
         [server, grandchild, supervisor].iter().all(|pid| !runs(*pid))
     });
 }
@@ -90,12 +90,12 @@ fn kill_9_of_bakeoff_ends_a_helper_and_all_it_started() {
     let dir = study("Server.java", "class Server {}");
     let mut bakeoff = stand_in(dir.path(), "compile");
     let grandchild = dir.path().join("grandchild");
-    eventually("the compiler hangs", || grandchild.is_file());
+    needs::eventually("the compiler hangs", || grandchild.is_file());
     let (helper, grandchild) = (read_pid(&dir.path().join("javac")), read_pid(&grandchild));
     assert!(runs(helper) && runs(grandchild));
     bakeoff.kill().unwrap();
     bakeoff.wait().unwrap();
-    eventually("compiler and grandchild end", || !runs(helper) && !runs(grandchild));
+    needs::eventually("compiler and grandchild end", || !runs(helper) && !runs(grandchild));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_interrupt_ends_a_helper_and_all_it_started() {
     let (reported, grandchild) = (RefCell::new(Vec::new()), dir.path().join("grandchild"));
     let error = thread::scope(|scope| {
         scope.spawn(|| {
-            eventually("the compiler hangs", || grandchild.is_file());
+            needs::eventually("the compiler hangs", || grandchild.is_file());
             flag.store(true, Ordering::Relaxed);
         });
         let announce = |step: &str| reported.borrow_mut().push(step.to_owned());
@@ -151,7 +151,7 @@ fn kill_9_of_the_supervisor_ends_the_program_and_is_noticed() {
     let running = stubborn(dir.path());
     let (server, grandchild) = (running.pid(), read_pid(&dir.path().join("trial/grandchild")));
     kill_process(pid(parent(server)), Signal::KILL).unwrap();
-    eventually("the server ends", || !runs(server));
+    needs::eventually("the server ends", || !runs(server));
     let error = running.stop(Duration::from_secs(1)).unwrap_err().to_string();
     // The one thing that can be left, and it is said.
     kill_process(pid(grandchild), Signal::KILL).unwrap();
@@ -174,7 +174,7 @@ fn a_term_to_the_supervisor_ends_the_tree() {
     let running = stubborn(dir.path());
     let (server, grandchild) = (running.pid(), read_pid(&dir.path().join("trial/grandchild")));
     kill_process(pid(parent(server)), Signal::TERM).unwrap();
-    eventually("server and grandchild end", || !runs(server) && !runs(grandchild));
+    needs::eventually("server and grandchild end", || !runs(server) && !runs(grandchild));
     assert_eq!(running.exit(), Some(Exit::Signal(Signal::TERM.as_raw())));
 }
 
@@ -196,11 +196,11 @@ fn who_is_paused_stands_still_and_goes_on_and_can_be_ended() {
     let processes = [running.pid(), read_pid(&dir.path().join("trial/grandchild"))];
     let all_are = |stopped: bool| processes.iter().all(|pid| (state(*pid) == "T") == stopped);
     let paused = running.pause();
-    eventually("stopped", || all_are(true));
+    needs::eventually("stopped", || all_are(true));
     drop(paused);
-    eventually("continued", || all_are(false));
+    needs::eventually("continued", || all_are(false));
     let paused = running.pause();
-    eventually("stopped again", || all_are(true));
+    needs::eventually("stopped again", || all_are(true));
     // It hears TERM although nobody lets it go on.
     assert_eq!(running.stop(Duration::from_secs(2)).unwrap(), Exit::Signal(Signal::TERM.as_raw()));
     assert!(!processes.into_iter().any(runs));
