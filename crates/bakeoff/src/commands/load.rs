@@ -1,7 +1,6 @@
 //! `bakeoff load`: one server that is running already, loaded once. Nothing is compared and nothing is stored.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -293,11 +292,15 @@ impl LiveView {
                     medians.pop_front();
                 }
                 medians.push_back(last.latency().quantile(0.5));
-                bar.set_message(format!("{} {}", now(last), sparkline(medians)));
+                bar.set_message(format!(
+                    "{} {}",
+                    report::load_sample(last),
+                    report::sparkline(medians.iter().copied())
+                ));
                 bar.tick();
             }
             // A closed stderr is no reason to lose a load.
-            Self::Lines => drop(writeln!(io::stderr(), "{}", now(last))),
+            Self::Lines => drop(writeln!(io::stderr(), "{}", report::load_sample(last))),
         }
     }
 
@@ -305,46 +308,5 @@ impl LiveView {
         if let Self::Line(bar, _) = self {
             bar.finish_and_clear();
         }
-    }
-}
-
-/// `12 s  12,345/s  p50 1.2 ms  3 failed`
-fn now(sample: &Sample) -> String {
-    let rate = sample.tally.good as f64 / sample.length_s;
-    let mut text = format!("{:.0} s  {rate:.0}/s", sample.start_s + sample.length_s);
-    if sample.latency().count() > 0 {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "  p50 {:.1} ms", sample.latency().quantile(0.5) as f64 / 1e3);
-    }
-    if sample.tally.failed() > 0 {
-        let _ = write!(text, "  {} failed", sample.tally.failed());
-    }
-    if let Some(open) = sample.open.as_ref().filter(|open| open.backlog > 0) {
-        let _ = write!(text, "  {} waiting", open.backlog);
-    }
-    text
-}
-
-/// These times as a row of bars, from nothing to the longest.
-fn sparkline(times: &VecDeque<u64>) -> String {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let longest = times.iter().copied().max().unwrap_or(0).max(1);
-    times.iter().map(|us| BARS[(us * (BARS.len() as u64 - 1) / longest) as usize]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{Histogram, Tally};
-
-    #[test]
-    fn bars_grow_with_the_time() {
-        let sample = |us: u64| {
-            let mut service = Histogram::new();
-            service.record(us);
-            Sample { length_s: 1.0, tally: Tally { good: 1, ..Tally::default() }, service, ..Sample::default() }
-        };
-        assert_eq!(sparkline(&[1, 500, 1_000].into()), "▁▄█");
-        assert_eq!(now(&sample(1_500)), "1 s  1/s  p50 1.5 ms");
     }
 }
