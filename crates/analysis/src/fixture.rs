@@ -239,7 +239,7 @@ pub fn profiling_run(variant: usize, requests: u64, jit_us: f64) -> ProfilingRun
         outcome: Outcome::Completed,
         load: "pages@20".to_owned(),
         settings: vec![setting(["false", "true"][variant.min(1)])],
-        seen: Some(Observation {
+        observation: Some(Observation {
             requests,
             elapsed_s: 10.0,
             cpu: Some(CpuUse {

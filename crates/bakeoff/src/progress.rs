@@ -261,11 +261,11 @@ fn outcome(trial: &TrialRecord) -> String {
 
 /// What came of a profiling run, in short.
 fn watched(run: &ProfilingRun) -> String {
-    match (&run.outcome, &run.seen) {
+    match (&run.outcome, &run.observation) {
         (Outcome::Failed(failed), _) => format!("FAILED: {}", failed.reason),
-        (Outcome::Completed, Some(seen)) => match &seen.recording {
+        (Outcome::Completed, Some(observation)) => match &observation.recording {
             Recording::None { reason } => format!("no recording: {reason}"),
-            _ => format!("{} requests of {} recorded", text::count(seen.requests), run.load),
+            _ => format!("{} requests of {} recorded", text::count(observation.requests), run.load),
         },
         (Outcome::Completed, None) => "nothing seen".to_owned(),
     }

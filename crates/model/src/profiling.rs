@@ -25,7 +25,7 @@ pub struct ProfilingRun {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
     /// What was seen while it was watched, until it failed where it did; absent when it failed before.
-    pub seen: Option<Observation>,
+    pub observation: Option<Observation>,
     /// As [`TrialRecord::oom_kills`](crate::TrialRecord::oom_kills).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub oom_kills: u64,

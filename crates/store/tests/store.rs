@@ -65,7 +65,7 @@ fn a_run_survives_closing() {
             outcome: Outcome::Completed,
             load: "front@1".to_owned(),
             settings: Vec::new(),
-            seen: Some(Observation {
+            observation: Some(Observation {
                 requests: 7,
                 elapsed_s: 0.1 + 0.2,
                 cpu: None,

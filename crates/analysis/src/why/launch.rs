@@ -15,8 +15,8 @@ pub(super) const ONLY_SAMPLES: &str =
 
 /// A launch as it is shown, with what there is to say of it.
 pub fn watched(record: &StudyRecord, made: &ProfilingRun) -> WatchedLaunch {
-    let seen = made.seen.as_ref();
-    let (recording, missing) = match (&made.outcome, seen.map(|seen| &seen.recording)) {
+    let observation = made.observation.as_ref();
+    let (recording, missing) = match (&made.outcome, observation.map(|observation| &observation.recording)) {
         (Outcome::Failed(failed), recording) => {
             let file = recording.and_then(Recording::file).map(Path::to_owned);
             (file, Some(format!("The launch failed: {}.", failed.reason)))
@@ -38,8 +38,8 @@ pub fn watched(record: &StudyRecord, made: &ProfilingRun) -> WatchedLaunch {
     WatchedLaunch {
         variant: made.variant,
         load: made.load.clone(),
-        requests: seen.map_or(0, |seen| seen.requests),
-        elapsed_s: seen.map_or(0.0, |seen| seen.elapsed_s),
+        requests: observation.map_or(0, |observation| observation.requests),
+        elapsed_s: observation.map_or(0.0, |observation| observation.elapsed_s),
         cpu_per_request: Watched::of(made).and_then(|watched| watched.cpu(CpuUse::without_recorder_s)),
         recording,
         missing,

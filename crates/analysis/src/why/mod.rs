@@ -235,7 +235,7 @@ impl Pair<'_> {
     fn caution(&self, whole: Option<[f64; 2]>, comparisons: &[Comparison]) -> Option<String> {
         let few = [self.baseline, self.variant]
             .iter()
-            .map(|watched| watched.seen.requests)
+            .map(|watched| watched.observation.requests)
             .min()
             .filter(|least| *least < FEW);
         if let Some(few) = few {
@@ -302,7 +302,7 @@ mod tests {
 
     fn record(mut on: ProfilingRun, change: impl FnOnce(&mut Profile)) -> StudyRecord {
         let mut record = fixture::record(5, 0.0);
-        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.seen else {
+        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) = &mut on.observation else {
             panic!("a recording")
         };
         change(profile);
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn parts_of_the_cpu_time_add_up() {
         let mut on = fixture::profiling_run(1, 10_000, 1_000.0);
-        on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 30.0, jit_s: 6.0, gc_s: 3.0, recorder_s: 1.0 });
+        on.observation.as_mut().unwrap().cpu = Some(CpuUse { total_s: 30.0, jit_s: 6.0, gc_s: 3.0, recorder_s: 1.0 });
         let why = why(&record(on, |_| {}), &[]).unwrap();
         let explained: Vec<_> =
             why.explanations[0].differences.iter().map(|d| (d.topic.as_str(), d.explains.unwrap())).collect();
@@ -413,7 +413,7 @@ mod tests {
             fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0), (&["(marking)"], 1_000 - spinning, 0.0)]);
         let ruby_methods = fixture::sums(&[(&["Object#spin (app:3)"], spinning, 0.0)]);
         let stack_samples = Box::new(StackSamples { methods, ruby_methods });
-        run.seen.as_mut().unwrap().recording =
+        run.observation.as_mut().unwrap().recording =
             Recording::Stackprof { file: "/run/probe.7.stackprof".into(), stack_samples };
         run
     }
@@ -422,7 +422,7 @@ mod tests {
     fn samples_of_mri_tell_its_methods_and_nothing_else() {
         let mut record = fixture::record(5, 0.0);
         let mut on = sampled(fixture::profiling_run(1, 5_000, 0.0), 900);
-        on.seen.as_mut().unwrap().cpu = Some(CpuUse { total_s: 10.0, ..CpuUse::default() });
+        on.observation.as_mut().unwrap().cpu = Some(CpuUse { total_s: 10.0, ..CpuUse::default() });
         record.profiling_runs = vec![sampled(fixture::profiling_run(0, 10_000, 0.0), 500), on];
         let why = why(&record, &[]).unwrap();
         let [program] = &why.explanations[0].differences[..] else { panic!("{why:#?}") };
@@ -443,7 +443,8 @@ mod tests {
         let mut record = fixture::record(5, 0.0);
         record.profiling_runs =
             vec![fixture::profiling_run(0, 10_000, 100.0), sampled(fixture::profiling_run(1, 5_000, 8_400.0), 900)];
-        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) = &mut record.profiling_runs[0].seen
+        let Some(Observation { recording: Recording::Jfr { profile, .. }, .. }) =
+            &mut record.profiling_runs[0].observation
         else {
             panic!()
         };
@@ -467,9 +468,9 @@ mod tests {
     #[test]
     fn a_launch_without_a_recording_says_why() {
         let mut record = record(fixture::profiling_run(1, 10_000, 100.0), |_| {});
-        let seen = record.profiling_runs[1].seen.as_mut().unwrap();
-        seen.recording = Recording::None { reason: "this Ruby keeps no record of itself".into() };
-        seen.requests = 50;
+        let observation = record.profiling_runs[1].observation.as_mut().unwrap();
+        observation.recording = Recording::None { reason: "this Ruby keeps no record of itself".into() };
+        observation.requests = 50;
         let why = why(&record, &[]).unwrap();
         assert_eq!(
             why.launches[1].missing.as_deref(),

@@ -25,25 +25,25 @@ pub(super) struct Sampled<'a> {
 /// A launch of which something was seen.
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'a> {
-    pub seen: &'a Observation,
+    pub observation: &'a Observation,
 }
 
 impl<'a> Watched<'a> {
     pub fn of(made: &'a ProfilingRun) -> Option<Self> {
-        made.seen.as_ref().filter(|seen| seen.requests > 0).map(|seen| Self { seen })
+        made.observation.as_ref().filter(|observation| observation.requests > 0).map(|observation| Self { observation })
     }
 
     pub fn per_request(self, amount: f64) -> f64 {
-        amount / self.seen.requests as f64
+        amount / self.observation.requests as f64
     }
 
     /// CPU time per request, µs.
     pub fn cpu(self, part: impl Fn(&CpuUse) -> f64) -> Option<f64> {
-        self.seen.cpu.as_ref().map(|cpu| self.per_request(part(cpu) * 1e6))
+        self.observation.cpu.as_ref().map(|cpu| self.per_request(part(cpu) * 1e6))
     }
 
     pub fn profile(self) -> Option<&'a Profile> {
-        match &self.seen.recording {
+        match &self.observation.recording {
             Recording::Jfr { profile, .. } => Some(profile),
             _ => None,
         }
@@ -51,7 +51,7 @@ impl<'a> Watched<'a> {
 
     /// Samples of what used the CPU, where there are enough of them to say anything.
     pub fn stack_samples(self) -> Option<Sampled<'a>> {
-        let sampled = match &self.seen.recording {
+        let sampled = match &self.observation.recording {
             Recording::Jfr { profile, .. } => Sampled {
                 by: Sampler::Jfr,
                 packages: Some(&profile.packages),

@@ -23,8 +23,8 @@ impl Prepared<'_> {
         let folder = self.folder.join(format!("profiling-{}", variant + 1));
         let launch = Launch { prepared: self, purpose: Purpose::Profiling, variant, run, folder };
         launch.over(|outcome, evidence| {
-            let Evidence { settings, observation: seen, oom_kills, failed_tear_downs, .. } = evidence;
-            ProfilingRun { variant, started, outcome, load, settings, seen, oom_kills, failed_tear_downs }
+            let Evidence { settings, observation, oom_kills, failed_tear_downs, .. } = evidence;
+            ProfilingRun { variant, started, outcome, load, settings, observation, oom_kills, failed_tear_downs }
         })
     }
 }
