@@ -11,9 +11,17 @@ export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1"
 # All at once: each processor has a target to compile and link.
 cargo build --locked --quiet --release --target "$host"
+# Each has one thread. A failure of either fails all.
+runs=()
 for target in response template; do
     mkdir -p "corpus/$target" "artifacts/$target"
     cargo run --locked --quiet --release --target "$host" --bin "$target" -- \
         -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="artifacts/$target/" "corpus/$target"
+        -artifact_prefix="artifacts/$target/" "corpus/$target" &
+    runs+=($!)
 done
+failed=0
+for run in "${runs[@]}"; do
+    wait "$run" || failed=1
+done
+exit $failed
