@@ -32,7 +32,7 @@ CREATE TABLE trial (
     PRIMARY KEY (run, pilot, block, position)
 );
 
--- A profiling run that ended: at most one of each variant.
+-- A profiling run that ended, with what it observed: at most one of each variant.
 CREATE TABLE profiling_run (
     run     TEXT    NOT NULL REFERENCES run (name) ON DELETE CASCADE,
     variant INTEGER NOT NULL,
