@@ -27,6 +27,7 @@ mod design;
 mod factorial;
 mod forecast;
 pub mod holm;
+mod levels;
 mod linear;
 mod metrics;
 mod next;
@@ -54,7 +55,7 @@ mod why;
 mod fixture;
 
 pub use assess::{Assessment, assess, excluded};
-pub use audit::{RULES, Rule, audit_load};
+pub use audit::{RULES, Rule, audit_imported, audit_load};
 pub use boundaries::Boundaries;
 pub use budget::{NoRoom, more_for_profiling};
 pub use changepoint::{Shift, shifts};

@@ -46,6 +46,10 @@ pub enum Command {
     Run(Run),
     /// Load a server that is running already, and say what was seen.
     Load(Box<Load>),
+    /// Say what results of other load tools support.
+    ///
+    /// Reads what ApacheBench prints and JMeter's result files (`.jtl`), gzipped or not. What a file is, its contents say.
+    Audit(Audit),
     /// Show the report of a stored run.
     Report(Report),
     /// List the stored runs.
@@ -344,6 +348,40 @@ pub struct Doctor {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// Files, folders of them, or `-` for standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The format of all files, instead of what their contents say.
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<&'static str>,
+    /// The character between the columns of a JTL; guessed where it is not given.
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Take files of which more than one line in a hundred cannot be read.
+    #[arg(long)]
+    pub lenient: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A format by its name.
+fn format() -> impl TypedValueParser<Value = &'static str> {
+    let names = PossibleValuesParser::new(import::FORMATS.iter().map(|format| format.id));
+    names.try_map(|name| import::FORMATS.iter().map(|format| format.id).find(|id| *id == name).ok_or("no such format"))
+}
+
+/// One ASCII character; `\t` is a tab.
+fn delimiter(typed: &str) -> Result<u8, &'static str> {
+    match typed.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        [one] if one.is_ascii() && *one != b'"' => Ok(*one),
+        _ => Err("it has to be one character of ASCII, or \\t, and no quote"),
+    }
 }
 
 #[derive(Debug, Args)]

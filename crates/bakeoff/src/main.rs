@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use commands::{check, doctor, init, load, report, run, stored};
+use commands::{audit, check, doctor, init, load, report, run, stored};
 use exit::UsageError;
 use store::Store;
 
@@ -37,6 +37,7 @@ fn dispatch(cli: &Cli) -> miette::Result<ExitCode> {
         Command::Check(typed) => check::run(typed, &cli.store_again()),
         Command::Run(typed) => run::run(&Store::open(&path()?)?, cli, typed),
         Command::Load(typed) => load::run(typed, cli.quiet),
+        Command::Audit(typed) => audit::run(typed),
         Command::Report(typed) => report::run(&to_read(&path()?)?, cli, typed),
         // A store that was named has to be there; without one there are no runs yet.
         Command::List(typed) if cli.store.is_some() => stored::list(Some(&to_read(&path()?)?), typed),

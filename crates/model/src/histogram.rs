@@ -108,6 +108,12 @@ impl Histogram {
         steps.collect()
     }
 
+    /// Every recorded duration in µs with its number, ascending.
+    pub fn recorded(&self) -> Vec<(u64, u64)> {
+        let counts = self.counts();
+        counts.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+    }
+
     /// Mean in µs; 0 when empty.
     pub fn mean(&self) -> f64 {
         self.counts().mean()

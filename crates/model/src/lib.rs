@@ -17,6 +17,7 @@ pub mod fitness;
 pub mod forecast;
 pub mod histogram;
 pub mod host;
+pub mod imported;
 mod integrity;
 pub mod jvm;
 pub mod load;

@@ -4,7 +4,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ pub enum Need<'a> {
     Processors,
     /// The right to give up capabilities.
     Capabilities,
+    /// Results of load tests that others published, which are not ours to hand on: see [`published`].
+    Published,
     /// What any of these packages of the system installs.
     Package(&'a [String]),
 }
@@ -45,6 +47,7 @@ impl Need<'_> {
             }
             Self::Processors => thread::available_parallelism().is_ok_and(|number| number.get() > 1),
             Self::Capabilities => succeeds("setpriv", &["--bounding-set=-all", "true"]),
+            Self::Published => published("").is_dir(),
             Self::Package(names) => names.iter().any(|name| is_packaged(name)),
         }
     }
@@ -59,6 +62,7 @@ impl Display for Need<'_> {
             Self::ControlGroups => "control groups",
             Self::Processors => "a second processor",
             Self::Capabilities => "the right to give up capabilities",
+            Self::Published => "published results",
             Self::Package(names) => return out.write_str(&names.join(" or ")),
         })
     }
@@ -94,6 +98,11 @@ pub fn left_out(need: Need, why: impl Display) {
         let list = OpenOptions::new().append(true).create(true).open(list);
         list.and_then(|mut list| list.write_all(line.as_bytes())).expect("the list of tests left out can be written");
     }
+}
+
+/// A file of published results, which lie beside this repository where they are at all.
+pub fn published(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file)
 }
 
 /// How long a test waits for what must come, at most.

@@ -9,6 +9,7 @@
 //!                                  sheets ---------------> xlsx
 //! ```
 
+mod audit;
 mod charts;
 mod csv;
 mod doctor;
@@ -28,6 +29,7 @@ mod terminal;
 mod words;
 mod xlsx;
 
+pub use crate::audit::{audit, audit_json};
 pub use crate::csv::csv;
 pub use crate::doctor::{doctor, doctor_json};
 pub use crate::html::html;

@@ -4,12 +4,13 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use model::imported::Fidelity;
 use model::{
     BASELINE, CellRecord, Effect, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally,
     TrialRecord, VariantIndex, sample, text,
 };
 
-use super::rule::{Check, RARER, Rule, launches, measured, with_last_words};
+use super::rule::{Check, Imported, RARER, Rule, launches, measured, with_last_words};
 use crate::assess::Assessment;
 use crate::boundaries::Boundaries;
 use crate::compare;
@@ -19,7 +20,12 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("errors"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/errors.md"),
-    checks: &[Check::Lasting(always_unmet), Check::Run(rule), Check::Load(of_a_load)],
+    checks: &[
+        Check::Lasting(always_unmet),
+        Check::Run(rule),
+        Check::Load(of_a_load),
+        Check::Imported { least: Fidelity::Summary, look: of_import },
+    ],
 };
 
 /// Failed share that is worth a warning.
@@ -75,6 +81,37 @@ fn of_a_load(load: &LoadRecord) -> Option<Finding> {
     })
 }
 
+/// A warning from 1 % failed of an imported run, invalid from 50 %.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let all = &imported.run.all;
+    let severity = severity(all.failed_share())?;
+    let found = RULE
+        .found(
+            severity,
+            Subject::Load,
+            "Failed requests cost less or more than good ones, so its speed is not that of the work asked for.",
+            "Find out why they fail. Compare only runs, or parts of them, in which requests do not.",
+        )
+        .with("failed", failed(all.failed, all.ended()));
+    let labels = imported.run.labels.iter().filter(|(_, requests)| requests.failed > 0);
+    let found = labels
+        .fold(found, |found, (label, requests)| found.with(label.as_str(), failed(requests.failed, requests.ended())));
+    Some(all.codes.iter().fold(found, |found, (code, count)| found.with(code.as_str(), text::count(*count))))
+}
+
+fn failed(failed: u64, ended: u64) -> String {
+    format!("{} of {}, {}", text::count(failed), text::count(ended), text::percent(failed as f64 / ended.max(1) as f64))
+}
+
+/// How grave it is that so large a share failed.
+fn severity(share: f64) -> Option<Severity> {
+    match share {
+        share if share >= MOST => Some(Severity::Invalid),
+        share if share >= SOME => Some(Severity::Warning),
+        _ => None,
+    }
+}
+
 fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Tally) -> Option<Finding> {
     let found = too_many(Subject::Cell { variant, cell }, tally)?;
     let failed = |trial: &&TrialRecord| {
@@ -88,19 +125,13 @@ fn one_side(record: &StudyRecord, variant: VariantIndex, cell: usize, tally: &Ta
 }
 
 fn too_many(subject: Subject, tally: &Tally) -> Option<Finding> {
-    let share = tally.failed_share();
-    let severity = match share {
-        share if share >= MOST => Severity::Invalid,
-        share if share >= SOME => Severity::Warning,
-        _ => return None,
-    };
     let found = RULE.found(
-        severity,
+        severity(tally.failed_share())?,
         subject,
         "Failed requests cost less or more than good ones, so the speed of this cell is not that of the work asked for.",
         "Find out why they fail (the statuses among the facts, the logs of the server and of its services) and run again.",
     )
-    .with("failed", format!("{} of {}, {}", text::count(tally.failed()), text::count(tally.ended()), text::percent(share)));
+    .with("failed", failed(tally.failed(), tally.ended()));
     let kinds = tally.failures.iter().map(|(failure, count)| (failure.name().to_owned(), *count));
     let whys = tally.malformed.iter().map(|(why, count)| (why.to_string(), *count));
     let statuses = tally.statuses.iter().map(|(status, count)| (format!("status {status}"), *count));

@@ -8,9 +8,12 @@ mod client_saturated;
 pub mod confounded;
 mod connections_lost;
 mod coordinated_omission;
+mod error_burst;
 mod errors;
 mod host_noise;
 mod memory_limit_hit;
+mod mixed_success_codes;
+mod never_sent;
 mod no_block_used;
 mod not_replicated;
 mod not_steady;
@@ -33,16 +36,20 @@ mod shared_cores;
 mod stall;
 mod swapping;
 mod tear_down_failed;
+mod timeout_pileup;
 mod too_short;
+mod tool_warning;
 mod trial_failed;
 
 use std::cmp::Reverse;
 
-use model::{Finding, LoadRecord};
+use model::imported::{AuditedRun, Fidelity, ImportedRun, Support};
+use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
+use crate::levels::levels;
 use crate::step::Stop;
-use rule::{Check, Context};
+use rule::{Check, Context, Imported};
 
 pub use rule::{Rule, veto_all, vetoes, vetoing};
 
@@ -51,6 +58,9 @@ pub const RULES: &[Rule] = &[
     responses_differ::RULE,
     out_of_ports::RULE,
     errors::RULE,
+    error_burst::RULE,
+    mixed_success_codes::RULE,
+    timeout_pileup::RULE,
     trial_failed::RULE,
     memory_limit_hit::RULE,
     tear_down_failed::RULE,
@@ -81,6 +91,8 @@ pub const RULES: &[Rule] = &[
     stall::RULE,
     coordinated_omission::RULE,
     too_short::RULE,
+    never_sent::RULE,
+    tool_warning::RULE,
 ];
 
 /// Everything that all rules find in a run that has ended so, or may go on; gravest first.
@@ -91,7 +103,7 @@ pub fn audit(assessment: &Assessment, end: Option<&Stop>) -> Vec<Finding> {
         let others = rule.checks.iter().flat_map(|check| match check {
             Check::Run(look) => look(assessment.record, assessment),
             Check::Whole(look) => look(assessment.record, &context),
-            Check::Lasting(_) | Check::Load(_) => Vec::new(),
+            Check::Lasting(_) | Check::Load(_) | Check::Imported { .. } => Vec::new(),
         });
         lasting.chain(others).collect::<Vec<_>>()
     };
@@ -102,7 +114,7 @@ pub fn audit(assessment: &Assessment, end: Option<&Stop>) -> Vec<Finding> {
 pub fn lasting<'a>(assessment: &'a Assessment) -> &'a [Finding] {
     let of_check = |check: &Check| match check {
         Check::Lasting(look) => look(assessment.record, assessment),
-        Check::Run(_) | Check::Whole(_) | Check::Load(_) => Vec::new(),
+        Check::Run(_) | Check::Whole(_) | Check::Load(_) | Check::Imported { .. } => Vec::new(),
     };
     assessment.lasting.get_or_init(|| RULES.iter().flat_map(|rule| rule.checks).flat_map(of_check).collect())
 }
@@ -111,9 +123,33 @@ pub fn lasting<'a>(assessment: &'a Assessment) -> &'a [Finding] {
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
     let of_check = |check: &Check| match check {
         Check::Load(look) => look(load),
-        Check::Lasting(_) | Check::Run(_) | Check::Whole(_) => None,
+        Check::Lasting(_) | Check::Run(_) | Check::Whole(_) | Check::Imported { .. } => None,
     };
     gravest_first(RULES.iter().flat_map(|rule| rule.checks).filter_map(of_check).collect())
+}
+
+/// Everything that all rules find in an imported run, gravest first, and what it supports.
+pub fn audit_imported(run: ImportedRun) -> AuditedRun {
+    let levels = levels(&run);
+    let imported = Imported { run: &run, levels: &levels };
+    let (mut findings, mut silent) = (Vec::new(), Vec::new());
+    for rule in RULES {
+        for check in rule.checks {
+            match check {
+                Check::Imported { least, look } if run.fidelity >= *least => findings.extend(look(&imported)),
+                Check::Imported { .. } => silent.push(rule.id.clone()),
+                Check::Lasting(_) | Check::Run(_) | Check::Whole(_) | Check::Load(_) => {}
+            }
+        }
+    }
+    let findings = gravest_first(findings);
+    let is_invalid = findings.iter().any(|finding| finding.severity == Severity::Invalid);
+    let support = match run.fidelity {
+        _ if is_invalid => Support::NotSupported,
+        Fidelity::Summary => Support::CannotTell,
+        Fidelity::Intervals | Fidelity::Samples => Support::DirectionOnly,
+    };
+    AuditedRun { support, levels, findings, silent, run }
 }
 
 fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
@@ -123,6 +159,8 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use indexmap::IndexMap;
+    use model::imported::{Fidelity, ImportedRun, Interval, Lines, Requests};
     use model::load::Transport;
     use model::{Finding, LoadRecord, Severity, StudyRecord};
 
@@ -169,6 +207,28 @@ pub(crate) mod testing {
             scenario: None,
             abandoned: 0,
             samples: (0..seconds).map(sample).collect(),
+        }
+    }
+
+    /// A run of ten users that ends as many requests in each second.
+    pub fn imported(seconds: usize, rate: u32) -> ImportedRun {
+        let good = seconds as u64 * u64::from(rate);
+        ImportedRun {
+            file: "a.jtl".into(),
+            format: "jtl".into(),
+            tool: "JMeter".into(),
+            fidelity: Fidelity::Samples,
+            url: None,
+            users: Some(10),
+            began_ms: Some(0),
+            seconds: seconds as f64,
+            all: Requests { good, ..Requests::default() },
+            labels: IndexMap::new(),
+            interval_s: 1.0,
+            intervals: vec![Interval { good: rate, failed: 0, users: 10 }; seconds],
+            stated_quantiles: Vec::new(),
+            warnings: Vec::new(),
+            lines: Lines { read: good, ..Lines::default() },
         }
     }
 

@@ -1,8 +1,9 @@
 //! Too few launches for any verdict.
 
+use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
-use super::rule::{Check, Context, Rule, veto_all};
+use super::rule::{Check, Context, Imported, Rule, veto_all};
 use super::{no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
 
@@ -10,7 +11,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("not-replicated"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/not-replicated.md"),
-    checks: &[Check::Whole(rule)],
+    checks: &[Check::Whole(rule), Check::Imported { least: Fidelity::Summary, look: of_import }],
 };
 
 /// A warning with fewer used blocks than the first look needs; no verdict is given then. Nothing where all verdicts
@@ -44,6 +45,18 @@ fn rule(record: &StudyRecord, context: &Context) -> Vec<Finding> {
         )
         .with("used blocks", format!("{used} of at least {FIRST_LOOK}")),
     ]
+}
+
+/// A warning for each imported run: it is one launch.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    (imported.run.all.ended() > 0).then(|| {
+        RULE.found(
+            Severity::Warning,
+            Subject::Load,
+            "It is one run of one launch. Launches of one and the same server differ, by several per cent as a rule.",
+            "Hold it against other runs of the same server before you hold it against another server.",
+        )
+    })
 }
 
 #[cfg(test)]

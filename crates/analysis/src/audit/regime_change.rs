@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use model::imported::Fidelity;
 use model::{
     BASELINE, ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject,
     TrialKey, VariantIndex, text,
 };
 
-use super::rule::{Check, Rule, cell_name, launches};
+use super::rule::{Check, Imported, Rule, cell_name, launches};
 use crate::assess::Assessment;
 use crate::compare::{self, Primary};
 use crate::{metrics, regimes, robust};
@@ -16,7 +17,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("regime-change"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/regime-change.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Run(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
 };
 
 /// Part of the launches by which the two sides have to differ for a veto.
@@ -25,6 +26,8 @@ const HALF: f64 = 0.5;
 const FEWEST: usize = 4;
 /// Changes that are listed one by one.
 const LISTED: usize = 3;
+/// Levels of an imported run that are listed.
+const LISTED_LEVELS: usize = 6;
 /// Fewest launches that change while they warm up before it is reported.
 const FEWEST_WARMING: usize = 2;
 
@@ -39,6 +42,22 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     let variants = 0..record.study.variants.len();
     let while_warming = variants.filter_map(|variant| while_warming(record, &warming, variant));
     within(record, assessment, &inside).into_iter().chain(while_warming).collect()
+}
+
+/// Invalid for the totals of a run whose speed changed; what they say is when that happened.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let found = RULE.found(
+        Severity::Invalid,
+        Subject::Load,
+        "Its speed changed for good under the same load. Its totals and means say when that happened, not how fast the server is.",
+        "Compare it only over the time before the first change, with the same time of another run.",
+    );
+    let levels = imported.levels.iter().take(LISTED_LEVELS);
+    let all = levels.fold(found, |found, level| {
+        let span = format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64));
+        found.with(span, format!("{}/s", text::significant(level.rate, 3)))
+    });
+    (imported.levels.len() > 1).then_some(all)
 }
 
 /// Of what was measured.

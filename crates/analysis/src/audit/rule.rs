@@ -1,5 +1,6 @@
 //! A rule, and what rules have in common.
 
+use model::imported::{Fidelity, ImportedRun, Level};
 use model::{
     BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
@@ -34,6 +35,15 @@ pub(super) enum Check {
     Whole(OfWhole),
     /// One load by itself.
     Load(fn(&LoadRecord) -> Option<Finding>),
+    /// A load test that another tool made, whose file keeps so much at least.
+    Imported { least: Fidelity, look: fn(&Imported) -> Option<Finding> },
+}
+
+/// What a rule looks at that judges an imported run.
+pub(super) struct Imported<'a> {
+    pub run: &'a ImportedRun,
+    /// The levels of its speed.
+    pub levels: &'a [Level],
 }
 
 pub(super) type OfRun = fn(&StudyRecord, &Assessment) -> Vec<Finding>;

@@ -1,14 +1,15 @@
 //! A load is too short to say much.
 
+use model::imported::Fidelity;
 use model::{Finding, FindingId, LoadRecord, Severity, Subject};
 
-use super::rule::{Check, Rule};
+use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("too-short"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/too-short.md"),
-    checks: &[Check::Load(rule)],
+    checks: &[Check::Load(of_a_load), Check::Imported { least: Fidelity::Summary, look: of_import }],
 };
 
 /// Shortest load that says something, seconds.
@@ -17,8 +18,16 @@ const LEAST_S: f64 = 30.0;
 const LEAST_REQUESTS: u64 = 1_000;
 
 /// A warning when the load took less than 30 s or made fewer than 1,000 requests.
-fn rule(load: &LoadRecord) -> Option<Finding> {
-    let (seconds, requests) = (load.seconds(), load.tally().ended());
+fn of_a_load(load: &LoadRecord) -> Option<Finding> {
+    found(load.seconds(), load.tally().ended())
+}
+
+/// The same of an imported run.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    found(imported.run.seconds, imported.run.all.ended())
+}
+
+fn found(seconds: f64, requests: u64) -> Option<Finding> {
     (seconds < LEAST_S || requests < LEAST_REQUESTS).then(|| {
         RULE.found(
             Severity::Warning,
@@ -38,8 +47,8 @@ mod tests {
 
     #[test]
     fn time_and_requests_both_count() {
-        assert_eq!(rule(&load(30, 100)), None);
-        assert!(rule(&load(29, 1_000)).is_some());
-        assert!(rule(&load(40, 20)).is_some());
+        assert_eq!(of_a_load(&load(30, 100)), None);
+        assert!(of_a_load(&load(29, 1_000)).is_some());
+        assert!(of_a_load(&load(40, 20)).is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! A file a command: what was typed becomes what is meant, then is done.
 
+pub mod audit;
 pub mod check;
 pub mod doctor;
 pub mod init;

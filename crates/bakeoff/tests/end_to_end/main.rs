@@ -2,6 +2,7 @@
 //! servers fail in every way, runs are cut short. One test program, so that tests that mostly wait do so together.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
+mod audit;
 mod commands;
 mod common;
 mod disturbed;

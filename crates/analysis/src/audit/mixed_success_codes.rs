@@ -1,0 +1,68 @@
+//! Answers of different kinds count as the same success.
+
+use model::imported::{Fidelity, Requests};
+use model::{Finding, FindingId, Severity, Subject, text};
+
+use super::rule::{Check, Imported, Rule};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("mixed-success-codes"),
+    gravest: Severity::Warning,
+    page: include_str!("../../../../docs/findings/mixed-success-codes.md"),
+    checks: &[Check::Imported { least: Fidelity::Samples, look: rule }],
+};
+
+/// Share of the answers of a label that a second status of success has, at least.
+const LEAST: f64 = 0.01;
+
+/// A warning where one label has a second status from 200 to 299 for 1 % of its requests or more.
+fn rule(imported: &Imported) -> Option<Finding> {
+    let mixed: Vec<(&String, Vec<(&String, &u64)>)> = imported
+        .run
+        .labels
+        .iter()
+        .map(|(label, requests)| (label, successes(requests)))
+        .filter(|(_, codes)| codes.len() > 1)
+        .collect();
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Load,
+        "Under one label the server gives answers of different kinds, and all count as successes: some may be time-outs or refusals.",
+        "Find out what each status stands for, and count them apart.",
+    );
+    let listed = |codes: &[(&String, &u64)]| {
+        let each = codes.iter().map(|(code, count)| format!("{} × {code}", text::count(**count)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let all = mixed.iter().fold(found, |found, (label, codes)| found.with(label.as_str(), listed(codes)));
+    (!mixed.is_empty()).then_some(all)
+}
+
+/// The statuses of success that have a share of a label's requests.
+fn successes(requests: &Requests) -> Vec<(&String, &u64)> {
+    let is_success = |code: &str| code.len() == 3 && code.starts_with('2');
+    let has_share = |count: u64| count as f64 >= LEAST * requests.ended() as f64;
+    requests.codes.iter().filter(|(code, count)| is_success(code) && has_share(**count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::imported;
+
+    #[test]
+    fn one_in_a_hundred_is_enough() {
+        let with = |accepted: u64| {
+            let mut run = imported(600, 10);
+            let pay = Requests {
+                good: 1_000,
+                codes: [("201".into(), 1_000 - accepted), ("202".into(), accepted)].into(),
+                ..Requests::default()
+            };
+            run.labels.insert("pay".to_owned(), pay);
+            rule(&Imported { run: &run, levels: &[] }).map(|found| found.facts[0].value.to_string())
+        };
+        assert_eq!(with(9), None);
+        assert_eq!(with(10).as_deref(), Some("990 × 201, 10 × 202"));
+    }
+}

@@ -1,0 +1,40 @@
+//! The tool itself warned.
+
+use model::{Finding, FindingId, Severity, Subject, imported::Fidelity};
+
+use super::rule::{Check, Imported, Rule};
+
+pub const RULE: Rule = Rule {
+    id: FindingId::new("tool-warning"),
+    gravest: Severity::Note,
+    page: include_str!("../../../../docs/findings/tool-warning.md"),
+    checks: &[Check::Imported { least: Fidelity::Summary, look: rule }],
+};
+
+/// A note with what the tool that made a result warned of.
+fn rule(imported: &Imported) -> Option<Finding> {
+    let warnings = &imported.run.warnings;
+    let found = RULE.found(
+        Severity::Note,
+        Subject::Load,
+        "The tool that made this result doubts it.",
+        "Read what it says before you use the numbers; most often the run was too short.",
+    );
+    let all = warnings.iter().fold(found, |found, warning| found.with(imported.run.tool.as_str(), warning.as_str()));
+    (!warnings.is_empty()).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::imported;
+
+    #[test]
+    fn its_words_are_kept() {
+        let mut run = imported(600, 50);
+        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None);
+        run.warnings.push("These results are probably not that reliable.".to_owned());
+        let found = rule(&Imported { run: &run, levels: &[] }).unwrap();
+        assert_eq!(found.facts[0].value.to_string(), "These results are probably not that reliable.");
+    }
+}

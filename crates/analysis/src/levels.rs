@@ -1,0 +1,108 @@
+//! The levels of speed that an imported run had, one after another.
+
+use std::ops::Range;
+
+use model::imported::{ImportedRun, Interval, Level};
+
+use crate::changepoint;
+use crate::robust;
+
+/// Requests that the usual span of a series has at least: fewer make it noise.
+const LEAST_REQUESTS: f64 = 50.0;
+/// Part of the most users from which on all count as being at work.
+const ALL_USERS: f64 = 0.95;
+
+/// The levels of throughput while all users were at work, failed requests included; none where the file has no times, or too few
+/// requests for a series. One level is a run whose speed did not change.
+pub fn levels(run: &ImportedRun) -> Vec<Level> {
+    let busy = busy(run);
+    let Some(Series { length, ended }) = Series::of(&run.intervals[busy.clone()]) else { return Vec::new() };
+    let step_s = length as f64 * run.interval_s;
+    // A span without an answer has a logarithm, too: that of half an answer.
+    let rates: Vec<f64> = ended.iter().map(|ended| ended.max(0.5) / step_s).collect();
+    let cuts: Vec<usize> = changepoint::shifts(&rates).into_iter().map(|shift| shift.index).collect();
+    let at = |span: usize| busy.start as f64 * run.interval_s + span as f64 * step_s;
+    // A server that warms up, or a fall that takes some minutes, is in the first half.
+    let settled = |from: usize, to: usize| &ended[usize::midpoint(from, to)..to];
+    let rate = |settled: &[f64]| settled.iter().sum::<f64>() / (settled.len() as f64 * step_s);
+    let level = |(from, to): (usize, usize)| Level { from_s: at(from), to_s: at(to), rate: rate(settled(from, to)) };
+    let begins = [0].into_iter().chain(cuts.iter().copied());
+    begins.zip(cuts.iter().copied().chain([rates.len()])).map(level).collect()
+}
+
+/// The intervals from the first to the last in which all users were at work; all where the file does not count users. The first and
+/// the last of those are not whole.
+fn busy(run: &ImportedRun) -> Range<usize> {
+    let most = run.intervals.iter().map(|interval| interval.users).max().unwrap_or(0);
+    let is_busy = |interval: &Interval| f64::from(interval.users) >= ALL_USERS * f64::from(most);
+    let first = run.intervals.iter().position(is_busy).unwrap_or(0) + 1;
+    let last = run.intervals.iter().rposition(is_busy).unwrap_or(0);
+    first.min(last)..last
+}
+
+/// What ended in spans of as many intervals each.
+struct Series {
+    /// Intervals of a span.
+    length: usize,
+    /// Requests that ended in each span.
+    ended: Vec<f64>,
+}
+
+impl Series {
+    /// In the shortest spans that have enough requests; `None` where there are too few of these.
+    fn of(intervals: &[Interval]) -> Option<Self> {
+        let in_spans_of = |length: usize| {
+            let whole = |part: &[Interval]| part.iter().map(|interval| f64::from(interval.ended())).sum::<f64>();
+            Self { length, ended: intervals.chunks_exact(length).map(whole).collect() }
+        };
+        let longest = intervals.len() / (2 * changepoint::SHORTEST);
+        let has_enough = |series: &Self| robust::median(&series.ended).is_some_and(|usual| usual >= LEAST_REQUESTS);
+        (1..=longest).map(in_spans_of).find(has_enough)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::imported;
+
+    fn found(run: &ImportedRun) -> Vec<(u64, u64, u64)> {
+        levels(run).iter().map(|level| (level.from_s as u64, level.to_s as u64, level.rate.round() as u64)).collect()
+    }
+
+    #[test]
+    fn a_fall_ends_a_level() {
+        let mut run = imported(1_000, 60);
+        assert_eq!(found(&run), [(1, 999, 60)]);
+        run.intervals[400..].iter_mut().for_each(|interval| interval.good = 55);
+        assert_eq!(found(&run), [(1, 400, 60), (400, 999, 55)]);
+    }
+
+    #[test]
+    fn at_a_low_rate_spans_are_longer() {
+        let mut run = imported(4_000, 5);
+        run.intervals[2_000..].iter_mut().for_each(|interval| interval.good = 1);
+        let found = found(&run);
+        assert!(
+            found.len() == 2 && found[1].0.abs_diff(2_000) <= 20 && (found[0].2, found[1].2) == (5, 1),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn only_the_time_counts_in_which_all_users_work() {
+        let mut run = imported(1_000, 60);
+        for (second, interval) in run.intervals[..200].iter_mut().enumerate() {
+            (interval.users, interval.good) = (second as u32 / 25, 6 * (second as u32 / 25));
+        }
+        assert_eq!(found(&run), [(201, 999, 60)]);
+    }
+
+    #[test]
+    fn a_summary_and_a_short_run_have_none() {
+        let mut run = imported(10, 60);
+        assert_eq!(levels(&run), []);
+        run.intervals.clear();
+        assert_eq!(levels(&run), []);
+    }
+}

@@ -1,0 +1,182 @@
+//! What ApacheBench prints (`ab.c` of Apache httpd: `output_results`).
+
+use std::collections::BTreeMap;
+
+use model::imported::{Fidelity, ImportedRun, Requests};
+use model::{BodyLength, Histogram};
+
+use crate::reading::{Broken, Format, Reading};
+use crate::recorder::{Recorded, Recorder};
+
+pub const FORMAT: Format = Format { id: "ab", tool: "ApacheBench", fidelity: Fidelity::Summary, recognises, read };
+
+/// The line that each of its outputs has.
+const TITLE: &str = "This is ApacheBench, Version ";
+/// Where the first result stands: outputs are cut at the beginning by those who paste them.
+const RESULT: &str = "Time taken for tests:";
+
+fn recognises(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    text.contains(TITLE) || text.contains(RESULT) && text.contains("Complete requests:")
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let mut said = Said::default();
+    while let Some(line) = reading.lines.next()? {
+        if line.text.trim_ascii().is_empty() {
+            continue;
+        }
+        let number = line.number;
+        let text = String::from_utf8_lossy(line.text).into_owned();
+        let heard = said.hear(&text);
+        reading.count(number, 1, heard);
+    }
+    let (Some(complete), Some(seconds)) = (said.complete, said.seconds) else {
+        return Err(Broken::Lacks("`Complete requests` or `Time taken for tests`: it did not end, or some is cut off"));
+    };
+    // Answers of another length than the first are failures to ab, and mostly none: see its own words, which are kept.
+    let not_2xx = said.not_2xx.unwrap_or(0).min(complete);
+    let failed = said.failed.saturating_sub(said.of_length).saturating_add(not_2xx).min(complete);
+    if said.of_length > 0 {
+        said.warnings.push(format!(
+            "{} answers were of another length than the first, which ApacheBench counts as failed",
+            said.of_length
+        ));
+    }
+    let codes = [("2xx", complete - not_2xx), ("not 2xx", not_2xx)];
+    let all = Requests {
+        good: complete - failed,
+        failed,
+        never_sent: 0,
+        codes: codes
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(code, count)| (code.to_owned(), count))
+            .collect::<BTreeMap<_, _>>(),
+        latency: Histogram::new(),
+        body_length: said.body_length.map(|length| BodyLength { min: length, max: length }),
+    };
+    let recorded = Recorded { all, seconds, ..Recorder::new().finish() };
+    let tool = said.version.map_or_else(|| FORMAT.tool.to_owned(), |version| format!("{} {version}", FORMAT.tool));
+    let url = said.path.map(|path| {
+        let host = said.host.unwrap_or_default();
+        said.port.map_or_else(|| format!("{host}{path}"), |port| format!("{host}:{port}{path}"))
+    });
+    let run = reading.run(&FORMAT, recorded);
+    Ok(ImportedRun { tool, url, users: said.users, stated_quantiles: said.quantiles, warnings: said.warnings, ..run })
+}
+
+/// What an output says.
+#[derive(Debug, Default)]
+struct Said {
+    version: Option<String>,
+    host: Option<String>,
+    port: Option<u16>,
+    path: Option<String>,
+    body_length: Option<u64>,
+    users: Option<u32>,
+    seconds: Option<f64>,
+    complete: Option<u64>,
+    failed: u64,
+    /// Of the failed: those of another length than the first.
+    of_length: u64,
+    not_2xx: Option<u64>,
+    quantiles: Vec<(f64, f64)>,
+    warnings: Vec<String>,
+    /// The lines of a warning follow each other.
+    is_warning: bool,
+}
+
+impl Said {
+    /// Takes a line; what is wrong with it, if a number that must be there is none.
+    fn hear(&mut self, line: &str) -> Result<(), &'static str> {
+        if line.starts_with("WARNING: ") {
+            self.warnings.push(line.trim().trim_start_matches("WARNING: ").to_owned());
+            self.is_warning = true;
+            return Ok(());
+        }
+        if self.is_warning && line.starts_with(' ') && !line.contains('%') {
+            if let Some(warning) = self.warnings.last_mut() {
+                *warning = format!("{warning}: {}", line.trim());
+            }
+            return Ok(());
+        }
+        self.is_warning = false;
+        if let Some(version) = line.strip_prefix(TITLE) {
+            self.version = version.split_whitespace().next().map(str::to_owned);
+            return Ok(());
+        }
+        if let Some((percent, rest)) = line.split_once('%').filter(|(percent, _)| percent.starts_with(' ')) {
+            let percent: f64 = percent.trim().parse().map_err(|_| "no number stands before `%`")?;
+            self.quantiles.push((percent / 100.0, first(rest)?));
+            return Ok(());
+        }
+        // In the parts of failed requests, a name stands before each number.
+        if let Some(parts) = line.trim().strip_prefix("(Connect: ") {
+            let length = parts.split("Length: ").nth(1).map(first::<u64>).transpose()?;
+            self.of_length = length.unwrap_or(0);
+            return Ok(());
+        }
+        let Some((name, value)) = line.split_once(':') else { return Ok(()) };
+        match name {
+            "Server Hostname" => self.host = Some(value.trim().to_owned()),
+            "Server Port" => self.port = Some(first(value)?),
+            "Document Path" => self.path = Some(value.trim().to_owned()),
+            "Document Length" => self.body_length = first(value).ok(),
+            "Concurrency Level" => self.users = Some(first(value)?),
+            "Time taken for tests" => self.seconds = Some(first(value)?),
+            "Complete requests" => self.complete = Some(first(value)?),
+            "Failed requests" => self.failed = first(value)?,
+            "Non-2xx responses" => self.not_2xx = Some(first(value)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The number that a text begins with.
+fn first<N: std::str::FromStr>(text: &str) -> Result<N, &'static str> {
+    let word = text.trim().split([' ', ',', ')']).next().unwrap_or_default();
+    word.parse().map_err(|_| "no number stands where one must")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ImportError, Options, read};
+
+    const OUTPUT: &str = "This is ApacheBench, Version 2.3 <$Revision: 1 $>\n\n\
+        Server Hostname:        localhost\nServer Port:            8153\n\n\
+        Document Path:          /a%20b?c=1\nDocument Length:        15118 bytes\n\n\
+        Concurrency Level:      20\nTime taken for tests:   3.775 seconds\nComplete requests:      1000\n\
+        Failed requests:        13\n   (Connect: 1, Receive: 0, Length: 11, Exceptions: 1)\n\
+        Non-2xx responses:      40\n\
+        WARNING: The median and mean for the initial connection time are not within a normal deviation\n        \
+        These results are probably not that reliable.\n\
+        Percentage of the requests served within a certain time (ms)\n  50%     45\n 100%   1359 (longest request)\n";
+
+    #[test]
+    fn an_output_is_read_whole() {
+        let run = read("a.log", OUTPUT.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.tool.as_str()), ("ab", "ApacheBench 2.3"));
+        assert_eq!((run.url.as_deref(), run.users), (Some("localhost:8153/a%20b?c=1"), Some(20)));
+        assert_eq!((run.all.good, run.all.failed, run.all.ended()), (958, 42, 1_000));
+        assert_eq!((run.all.codes["2xx"], run.all.codes["not 2xx"]), (960, 40));
+        assert!((run.seconds - 3.775).abs() < 1e-9);
+        assert_eq!(run.stated_quantiles, [(0.5, 45.0), (1.0, 1_359.0)]);
+        assert_eq!(run.warnings.len(), 2);
+        assert!(
+            run.warnings[0].ends_with("normal deviation: These results are probably not that reliable."),
+            "{:?}",
+            run.warnings
+        );
+        assert_eq!((run.lines.read, run.lines.bad), (OUTPUT.lines().filter(|line| !line.is_empty()).count() as u64, 0));
+    }
+
+    #[test]
+    fn one_that_did_not_end_is_refused() {
+        let cut = &OUTPUT[..OUTPUT.find("Complete").unwrap()];
+        let refused = read("a.log", cut.as_bytes(), Options::default()).unwrap_err();
+        assert!(matches!(refused, ImportError::Lacks { .. }), "{refused}");
+        assert!(refused.to_string().starts_with("a.log is of ApacheBench, and lacks `Complete requests`"), "{refused}");
+    }
+}

@@ -1,0 +1,248 @@
+//! JMeter's result file (`.jtl`) with a line for each request: `CSVSaveService` of JMeter.
+//!
+//! Which columns it has, and between which characters, is a setting of the one who made it (`jmeter.save.saveservice.*`). Where the
+//! first line names them, they are those; else the columns of JMeter's documentation are tried, in their order.
+
+use std::mem;
+
+use model::imported::{Fidelity, ImportedRun};
+
+use crate::csv::{self, Fields};
+use crate::reading::{Broken, Format, Reading};
+use crate::recorder::{Recorder, Request};
+
+pub const FORMAT: Format = Format { id: "jtl", tool: "JMeter", fidelity: Fidelity::Samples, recognises, read };
+
+/// What separates columns, the likeliest first.
+const DELIMITERS: [u8; 5] = [b',', b'|', b';', b'\t', b'^'];
+
+/// The columns that are made use of, by JMeter's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Columns {
+    began: usize,
+    elapsed: usize,
+    label: Option<usize>,
+    code: Option<usize>,
+    success: Option<usize>,
+    bytes: Option<usize>,
+    users: Option<usize>,
+}
+
+/// Orders of columns without a line of names: those of JMeter 2.x and 3.x and later, with what may be left out of them.
+const USUAL: [&[&str]; 4] = [
+    &[
+        "timeStamp",
+        "elapsed",
+        "label",
+        "responseCode",
+        "responseMessage",
+        "threadName",
+        "dataType",
+        "success",
+        "failureMessage",
+        "bytes",
+        "sentBytes",
+        "grpThreads",
+        "allThreads",
+        "URL",
+        "Latency",
+        "IdleTime",
+        "Connect",
+    ],
+    &[
+        "timeStamp",
+        "elapsed",
+        "label",
+        "responseCode",
+        "responseMessage",
+        "threadName",
+        "dataType",
+        "success",
+        "bytes",
+        "grpThreads",
+        "allThreads",
+        "Latency",
+    ],
+    &[
+        "timeStamp",
+        "elapsed",
+        "label",
+        "responseCode",
+        "responseMessage",
+        "threadName",
+        "dataType",
+        "success",
+        "bytes",
+        "Latency",
+    ],
+    &[
+        "timeStamp",
+        "elapsed",
+        "label",
+        "responseCode",
+        "threadName",
+        "success",
+        "bytes",
+        "grpThreads",
+        "allThreads",
+        "Latency",
+    ],
+];
+
+impl Columns {
+    /// By their names; `None` where those that every request needs are not there.
+    fn named(names: &[&[u8]]) -> Option<Self> {
+        let at = |name: &str| names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()));
+        Some(Self {
+            began: at("timeStamp")?,
+            elapsed: at("elapsed")?,
+            label: at("label"),
+            code: at("responseCode"),
+            success: at("success"),
+            bytes: at("bytes"),
+            users: at("allThreads"),
+        })
+    }
+
+    /// The usual ones that fit a line of values.
+    fn fitting(values: &Fields) -> Option<Self> {
+        let usual = |names: &&[&str]| {
+            let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+            Self::named(&names).filter(|columns| columns.request(values).is_ok())
+        };
+        USUAL.iter().find_map(usual)
+    }
+
+    /// The request of a line, or what is wrong with it.
+    fn request<'l>(&self, values: &'l Fields) -> Result<Request<'l>, &'static str> {
+        let text = |column: Option<usize>| column.and_then(|column| values.get(column));
+        let began_ms = text(Some(self.began)).and_then(number).and_then(|ms| ms.try_into().ok());
+        let began_ms = began_ms.ok_or("its time is no number of milliseconds")?;
+        let took_ms = text(Some(self.elapsed)).and_then(number);
+        let took_ms = took_ms.ok_or("what it took is no number of milliseconds")?;
+        let code = text(self.code).unwrap_or_default();
+        let is_good = match text(self.success) {
+            Some(b"true") => true,
+            Some(b"false") => false,
+            Some(_) => return Err("it is neither `true` nor `false` whether it succeeded"),
+            None if self.success.is_some() => return Err("it ends before it says whether it succeeded"),
+            None => code.starts_with(b"2") || code.starts_with(b"3"),
+        };
+        let optional = |column: Option<usize>, what| match text(column) {
+            None if column.is_some() => Err(what),
+            None | Some(b"" | b"null") => Ok(None),
+            Some(text) => number(text).map(Some).ok_or(what),
+        };
+        Ok(Request {
+            began_ms,
+            took_us: took_ms.saturating_mul(1_000),
+            label: text(self.label).unwrap_or_default(),
+            code,
+            is_good,
+            bytes: optional(self.bytes, "its bytes are no number")?,
+            users: optional(self.users, "its threads are no number")?.unwrap_or(0) as u32,
+        })
+    }
+}
+
+/// A number of digits alone.
+fn number(text: &[u8]) -> Option<u64> {
+    let digit = |sum: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| sum.checked_mul(10)?.checked_add(digit.into())).flatten()
+    };
+    (!text.is_empty()).then(|| text.iter().try_fold(0, digit)).flatten()
+}
+
+/// The delimiter and the columns of the first line, and whether that line names them.
+fn layout(first: &[u8], delimiter: Option<u8>) -> Option<(u8, Columns, bool)> {
+    let tried = delimiter.map_or(DELIMITERS.to_vec(), |delimiter| vec![delimiter]);
+    let mut fields = Fields::default();
+    tried.into_iter().find_map(|delimiter| {
+        csv::split(first, delimiter, &mut fields);
+        let names: Vec<&[u8]> = fields.iter().collect();
+        let by_names = Columns::named(&names).map(|columns| (columns, true));
+        let (columns, has_names) = by_names.or_else(|| Columns::fitting(&fields).map(|columns| (columns, false)))?;
+        Some((delimiter, columns, has_names))
+    })
+}
+
+fn recognises(head: &[u8]) -> bool {
+    layout(first_line(head), None).is_some()
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let delimiter = reading.options.delimiter;
+    let head = reading.lines.head()?;
+    let (delimiter, columns, has_names) = layout(first_line(head), delimiter).ok_or(Broken::Unknown)?;
+    let mut recorder = Recorder::new();
+    let mut fields = Fields::default();
+    let mut is_first = true;
+    while let Some(record) = csv::next(&mut reading.lines, delimiter, &mut fields)? {
+        let added = match record {
+            Ok(()) if mem::take(&mut is_first) && has_names => Ok(()),
+            Ok(()) => columns.request(&fields).and_then(|request| recorder.add(&request)),
+            Err(broken) => Err(broken),
+        };
+        reading.count(fields.number, fields.lines, added);
+    }
+    Ok(reading.run(&FORMAT, recorder.finish()))
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    first.strip_suffix(b"\r").unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ImportError, Options, read};
+
+    const NAMED: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n\
+        1420840843879,233,\"Get, page\",200,OK,users 1-1,text,true,,43189,120,1,2,http://localhost/,225,0,1\n\
+        1420840844125,0,\"Get, page\",Non HTTP response code: java.net.ConnectException,\"refused\nby peer\",users 1-1,text,false,,0,0,1,2,null,0,0,0\n";
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        let run = read("a.jtl", NAMED.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.all.good, run.all.failed, run.all.never_sent), (1, 1, 1));
+        assert_eq!((run.began_ms, run.users, run.labels["Get, page"].ended()), (Some(1_420_840_843_879), Some(2), 2));
+        assert_eq!((run.lines.read, run.lines.bad), (4, 0));
+    }
+
+    #[test]
+    fn without_names_the_columns_are_guessed() {
+        let text = "1420840843879|233|Threads|200|tearDown 1-1|true|43189|1|1|225|1|0|null\n".repeat(3);
+        let run = read("-", text.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.all.good, run.labels["Threads"].codes["200"], run.users), (3, 3, Some(1)));
+        let semicolons = text.replace('|', ";");
+        assert_eq!(read("-", semicolons.as_bytes(), Options::default()).unwrap().all.good, 3);
+        let options = Options { delimiter: Some(b','), ..Options::default() };
+        assert!(matches!(
+            read("-", text.as_bytes(), Options { format: Some("jtl"), ..options }),
+            Err(ImportError::Unknown { .. })
+        ));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_counted_and_too_many_refused() {
+        let good = "1420840843879,233,page,200,OK,users,text,true,43189,225\n".repeat(300);
+        let text = format!("{good}142084084,x,page,200,OK,users,text,true,43189,225\nnothing\n{good}");
+        let run = read("a.jtl", text.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.all.good, run.lines.read, run.lines.bad), (600, 602, 2));
+        assert_eq!((run.lines.first_bad[0].number, run.lines.first_bad[1].number), (301, 302));
+        let more = format!("{text}{}", "nothing\n".repeat(10));
+        let refused = read("a.jtl", more.as_bytes(), Options::default()).unwrap_err();
+        assert!(
+            refused.to_string().starts_with("a.jtl: 12 of 612 lines cannot be read, the first in line 301: "),
+            "{refused}"
+        );
+        assert!(read("a.jtl", more.as_bytes(), Options { is_lenient: true, ..Options::default() }).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_result_is_in_no_format() {
+        let refused = read("notes.md", &b"# Notes\n"[..], Options::default()).unwrap_err();
+        assert_eq!(refused.to_string(), "notes.md is in no format that is known (ab, jtl); it begins with `# Notes`");
+    }
+}

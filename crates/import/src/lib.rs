@@ -1,0 +1,119 @@
+//! Results of other load tools: bytes → [`ImportedRun`], one file for each format.
+//!
+//! A format is recognised by what a file says, never by its name. What is read takes the same memory whatever its size. A line that
+//! cannot be read is counted and named, never passed over in silence; when there are too many of them, the file is refused.
+
+mod ab;
+mod csv;
+mod jtl;
+mod lines;
+mod reading;
+mod recorder;
+
+use std::io::{self, BufRead as _, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use model::imported::{ImportedRun, Lines as LineCount};
+use thiserror::Error;
+
+use lines::Lines;
+use reading::{Broken, Reading};
+
+pub use reading::{Format, Options};
+
+/// All formats, in the order in which they are tried.
+pub const FORMATS: &[Format] = &[ab::FORMAT, jtl::FORMAT];
+
+/// Share of lines that cannot be read beyond which a file is refused.
+const MOST_BAD: f64 = 0.01;
+
+/// Why a file has no results.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// It cannot be read.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file.
+        file: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is no result of a tool that is known.
+    #[error("{file} is in no format that is known ({known}); it begins with `{begins}`")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// All formats.
+        known: String,
+        /// Its first line.
+        begins: String,
+    },
+    /// It is one, and has not what results need.
+    #[error("{file} is of {tool}, and lacks {lacks}")]
+    Lacks {
+        /// The file.
+        file: String,
+        /// The tool.
+        tool: &'static str,
+        /// What is not there.
+        lacks: &'static str,
+    },
+    /// Too much of it cannot be read.
+    #[error("{file}: {bad} of {read} lines cannot be read, the first in line {number}: {reason}")]
+    BadLines {
+        /// The file.
+        file: String,
+        /// Lines that cannot be read.
+        bad: u64,
+        /// Lines.
+        read: u64,
+        /// The first that cannot.
+        number: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// What a load test's file says. `file` is its name, for people; it may be gzipped.
+pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<ImportedRun, ImportError> {
+    let io = |error| ImportError::Io { file: file.to_owned(), error };
+    let lines = Lines::new(unpacked(source).map_err(io)?);
+    let mut reading = Reading { file: file.to_owned(), options, lines, count: LineCount::default() };
+    let head = reading.lines.head().map_err(io)?;
+    let fits = |format: &&Format| options.format.map_or_else(|| (format.recognises)(head), |id| id == format.id);
+    let unknown = ImportError::Unknown {
+        file: file.to_owned(),
+        known: FORMATS.iter().map(|format| format.id).collect::<Vec<_>>().join(", "),
+        begins: beginning(head),
+    };
+    let Some(format) = FORMATS.iter().find(fits) else { return Err(unknown) };
+    let run = (format.read)(&mut reading).map_err(|broken| match broken {
+        Broken::Io(error) => io(error),
+        Broken::Unknown => unknown,
+        Broken::Lacks(lacks) => ImportError::Lacks { file: file.to_owned(), tool: format.tool, lacks },
+    })?;
+    let LineCount { read, bad, first_bad } = &run.lines;
+    match first_bad.first() {
+        Some(first) if !options.is_lenient && *bad as f64 > MOST_BAD * *read as f64 => Err(ImportError::BadLines {
+            file: file.to_owned(),
+            bad: *bad,
+            read: *read,
+            number: first.number,
+            reason: first.reason.clone(),
+        }),
+        _ => Ok(run),
+    }
+}
+
+/// What is packed in gzip, else the same.
+fn unpacked<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    let mut source = BufReader::with_capacity(1 << 16, source);
+    let is_gzip = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    Ok(if is_gzip { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) })
+}
+
+/// The first line of a text, at most 60 characters of it.
+fn beginning(text: &[u8]) -> String {
+    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    String::from_utf8_lossy(first).chars().filter(|character| !character.is_control()).take(60).collect()
+}

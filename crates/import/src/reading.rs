@@ -1,0 +1,92 @@
+//! A format, and a file of it that is being read.
+
+use std::io;
+use std::mem;
+
+use model::imported::{BadLine, Fidelity, ImportedRun, Lines as LineCount};
+
+use crate::lines::Lines;
+use crate::recorder::Recorded;
+
+/// Lines that could not be read and are named.
+const NAMED: usize = 5;
+
+/// A format, and how it is read.
+pub struct Format {
+    /// What it is called, such as `jtl`.
+    pub id: &'static str,
+    /// The tool that writes it.
+    pub tool: &'static str,
+    /// How much a file of it keeps.
+    pub fidelity: Fidelity,
+    pub(crate) recognises: fn(&[u8]) -> bool,
+    pub(crate) read: fn(&mut Reading) -> Result<ImportedRun, Broken>,
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// The format by its name; by what the file says where there is none.
+    pub format: Option<&'static str>,
+    /// The character between columns; guessed where there is none.
+    pub delimiter: Option<u8>,
+    /// Takes a file whatever share of it cannot be read.
+    pub is_lenient: bool,
+}
+
+/// Why a format's reader has no results.
+pub enum Broken {
+    Io(io::Error),
+    /// It is not of the format.
+    Unknown,
+    /// It has not what results need.
+    Lacks(&'static str),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A file that is being read.
+pub struct Reading<'r> {
+    pub file: String,
+    pub options: Options,
+    pub lines: Lines<'r>,
+    pub count: LineCount,
+}
+
+impl Reading<'_> {
+    /// Counts lines from this number on, which were read, or could not be.
+    pub fn count(&mut self, number: u64, lines: u64, read: Result<(), &'static str>) {
+        self.count.read += lines;
+        let Err(reason) = read else { return };
+        self.count.bad += lines;
+        if self.count.first_bad.len() < NAMED {
+            self.count.first_bad.push(BadLine { number, reason: reason.to_owned() });
+        }
+    }
+
+    /// What was read, when all is.
+    pub fn run(&mut self, format: &Format, recorded: Recorded) -> ImportedRun {
+        let Recorded { all, labels, interval_s, intervals, began_ms, seconds } = recorded;
+        ImportedRun {
+            file: self.file.clone(),
+            format: format.id.to_owned(),
+            tool: format.tool.to_owned(),
+            fidelity: format.fidelity,
+            url: None,
+            users: intervals.iter().map(|interval| interval.users).max().filter(|users| *users > 0),
+            began_ms,
+            seconds,
+            all,
+            labels,
+            interval_s,
+            intervals,
+            stated_quantiles: Vec::new(),
+            warnings: Vec::new(),
+            lines: mem::take(&mut self.count),
+        }
+    }
+}

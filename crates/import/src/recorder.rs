@@ -1,0 +1,304 @@
+//! Requests, one by one, into numbers that take the same room however many there are.
+
+use std::collections::VecDeque;
+
+use indexmap::IndexMap;
+use memchr::memmem;
+use model::imported::{Interval, Requests};
+use model::{BodyLength, Histogram};
+
+/// Most intervals that are kept; beyond them two become one.
+const MOST: usize = 1 << 14;
+/// Most labels that are kept apart, and what those beyond are counted under.
+const MOST_LABELS: usize = 1_000;
+const OTHER_LABELS: &str = "(other labels)";
+/// Most codes of a label that are kept apart.
+const MOST_CODES: usize = 100;
+const OTHER_CODES: &str = "(other codes)";
+/// Longest time between two requests of one file.
+const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
+
+/// A request, as a line has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'l> {
+    /// When it began, milliseconds since 1970.
+    pub began_ms: i64,
+    /// How long it took.
+    pub took_us: u64,
+    /// Empty where there is none.
+    pub label: &'l [u8],
+    /// Its status, or what stands in its place.
+    pub code: &'l [u8],
+    pub is_good: bool,
+    /// Length of the answer, bytes.
+    pub bytes: Option<u64>,
+    /// Users at work; 0 where the line does not say.
+    pub users: u32,
+}
+
+/// What a label's requests came to so far.
+#[derive(Debug, Default)]
+struct OfLabel {
+    good: u64,
+    failed: u64,
+    never_sent: u64,
+    codes: IndexMap<Box<[u8]>, u64>,
+    /// The place of the last request's code: mostly the next one has the same.
+    last_code: usize,
+    latency: Histogram,
+    bytes: Option<BodyLength>,
+}
+
+impl OfLabel {
+    /// Counts a code; under one name for all, where there are too many.
+    fn count(&mut self, code: &[u8]) {
+        if self.codes.get_index(self.last_code).is_none_or(|(last, _)| &**last != code) {
+            let is_one_of_few = self.codes.len() < MOST_CODES || self.codes.contains_key(code);
+            let code = if is_one_of_few { code } else { OTHER_CODES.as_bytes() };
+            self.last_code = self.codes.get_index_of(code).unwrap_or_else(|| self.codes.insert_full(code.into(), 0).0);
+        }
+        self.codes[self.last_code] += 1;
+    }
+}
+
+/// Adds requests up.
+#[derive(Debug)]
+pub struct Recorder {
+    /// When the first interval begins, and how long each is.
+    origin_ms: i64,
+    interval_ms: i64,
+    intervals: VecDeque<Interval>,
+    labels: IndexMap<Box<[u8]>, OfLabel>,
+    /// The label of the request before: mostly there are few, and a run of the same.
+    last: usize,
+    /// First beginning and last end.
+    span_ms: Option<(i64, i64)>,
+}
+
+/// All that was recorded.
+pub struct Recorded {
+    pub all: Requests,
+    pub labels: IndexMap<String, Requests>,
+    pub interval_s: f64,
+    pub intervals: Vec<Interval>,
+    pub began_ms: Option<i64>,
+    pub seconds: f64,
+}
+
+impl Recorder {
+    pub fn new() -> Self {
+        Self {
+            origin_ms: 0,
+            interval_ms: 1_000,
+            intervals: VecDeque::new(),
+            labels: IndexMap::new(),
+            last: 0,
+            span_ms: None,
+        }
+    }
+
+    /// Adds a request, or says why it is none.
+    pub fn add(&mut self, request: &Request) -> Result<(), &'static str> {
+        let took_ms = i64::try_from(request.took_us / 1_000).map_err(|_| "it took longer than time lasts")?;
+        let ended_ms = request.began_ms.checked_add(took_ms).ok_or("its time lies beyond all calendars")?;
+        let (first, last) = self.span_ms.unwrap_or((request.began_ms, ended_ms));
+        let span = (first.min(request.began_ms), last.max(ended_ms));
+        if span.1.checked_sub(span.0).is_none_or(|length| length > LONGEST_MS) {
+            return Err("its time lies more than 90 days from that of the others");
+        }
+        self.span_ms = Some(span);
+        let is_never_sent = !request.is_good && request.took_us == 0 && !is_of_an_answer(request.code);
+        let failed = u32::from(!request.is_good);
+        self.interval(ended_ms).merge(Interval { good: 1 - failed, failed, users: request.users });
+        let label = self.label(request.label);
+        label.good += u64::from(request.is_good);
+        label.failed += u64::from(!request.is_good);
+        label.never_sent += u64::from(is_never_sent);
+        if request.is_good {
+            label.latency.record(request.took_us);
+        }
+        if let Some(bytes) = request.bytes.filter(|_| !is_never_sent) {
+            let length = BodyLength { min: bytes, max: bytes };
+            label.bytes = Some(label.bytes.map_or(length, |before| before.covering(length)));
+        }
+        label.count(request.code);
+        Ok(())
+    }
+
+    /// The interval in which this moment lies.
+    fn interval(&mut self, at_ms: i64) -> &mut Interval {
+        if self.intervals.is_empty() {
+            self.origin_ms = at_ms - at_ms.rem_euclid(self.interval_ms);
+        }
+        while at_ms < self.origin_ms {
+            self.intervals.push_front(Interval::default());
+            self.origin_ms -= self.interval_ms;
+            self.halve_beyond_most();
+        }
+        while self.index(at_ms) >= self.intervals.len() {
+            self.intervals.push_back(Interval::default());
+            self.halve_beyond_most();
+        }
+        let index = self.index(at_ms);
+        &mut self.intervals[index]
+    }
+
+    /// The place of the interval in which a moment lies that is not before the first.
+    fn index(&self, at_ms: i64) -> usize {
+        ((at_ms - self.origin_ms) / self.interval_ms) as usize
+    }
+
+    /// Makes one of each two intervals where there are too many.
+    fn halve_beyond_most(&mut self) {
+        if self.intervals.len() <= MOST {
+            return;
+        }
+        self.interval_ms *= 2;
+        // Intervals begin at multiples of their length.
+        if self.origin_ms.rem_euclid(self.interval_ms) != 0 {
+            self.intervals.push_front(Interval::default());
+            self.origin_ms -= self.interval_ms / 2;
+        }
+        let halved = |index: usize| {
+            let mut both = self.intervals[2 * index];
+            both.merge(self.intervals.get(2 * index + 1).copied().unwrap_or_default());
+            both
+        };
+        self.intervals = (0..self.intervals.len().div_ceil(2)).map(halved).collect();
+    }
+
+    fn label(&mut self, name: &[u8]) -> &mut OfLabel {
+        if self.labels.get_index(self.last).is_none_or(|(last, _)| &**last != name) {
+            let name = if self.labels.len() < MOST_LABELS || self.labels.contains_key(name) {
+                name
+            } else {
+                OTHER_LABELS.as_bytes()
+            };
+            self.last = match self.labels.get_index_of(name) {
+                Some(index) => index,
+                None => self.labels.insert_full(name.into(), OfLabel::default()).0,
+            };
+        }
+        &mut self.labels[self.last]
+    }
+
+    /// What there is when all is read.
+    pub fn finish(self) -> Recorded {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let requests = |of: OfLabel| Requests {
+            good: of.good,
+            failed: of.failed,
+            never_sent: of.never_sent,
+            codes: of.codes.iter().map(|(code, count)| (text(code), *count)).collect(),
+            latency: of.latency,
+            body_length: of.bytes,
+        };
+        let labels: IndexMap<String, Requests> =
+            self.labels.into_iter().map(|(name, of)| (text(&name), requests(of))).collect();
+        let all = labels.values().sum();
+        let is_labelled = labels.keys().any(|name| !name.is_empty());
+        Recorded {
+            all,
+            labels: if is_labelled { labels } else { IndexMap::new() },
+            interval_s: self.interval_ms as f64 / 1e3,
+            intervals: self.intervals.into(),
+            began_ms: self.span_ms.map(|(first, _)| first),
+            seconds: self.span_ms.map_or(0.0, |(first, last)| (last - first) as f64 / 1e3),
+        }
+    }
+}
+
+/// What clients call it when they have sent a request and get no answer.
+const UNANSWERED: [&[u8]; 2] = [b"NoHttpResponse", b"SocketTimeout"];
+
+/// Whether there is such a code only after a request was sent: a status of HTTP, or that no answer came.
+fn is_of_an_answer(code: &[u8]) -> bool {
+    let is_status = code.len() == 3 && code.iter().all(u8::is_ascii_digit);
+    is_status || UNANSWERED.iter().any(|unanswered| memmem::find(code, unanswered).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(began_ms: i64, took_ms: u64) -> Request<'static> {
+        Request {
+            began_ms,
+            took_us: took_ms * 1_000,
+            label: b"page",
+            code: b"200",
+            is_good: true,
+            bytes: Some(20),
+            users: 3,
+        }
+    }
+
+    fn recorded(requests: &[Request]) -> Recorded {
+        let mut recorder = Recorder::new();
+        for request in requests {
+            recorder.add(request).unwrap();
+        }
+        recorder.finish()
+    }
+
+    #[test]
+    fn a_request_counts_in_the_interval_in_which_it_ends() {
+        let found = recorded(&[request(10_900, 200), request(9_000, 500), request(11_000, 3_000)]);
+        assert_eq!(found.intervals.iter().map(|interval| interval.good).collect::<Vec<_>>(), [1, 0, 1, 0, 0, 1]);
+        assert_eq!((found.began_ms, found.all.good), (Some(9_000), 3));
+        assert!((found.seconds - 5.0).abs() < 1e-9 && (found.interval_s - 1.0).abs() < 1e-9);
+        assert_eq!(found.labels["page"].codes["200"], 3);
+        assert_eq!(found.intervals[0].users, 3);
+    }
+
+    #[test]
+    fn a_long_time_has_longer_intervals_and_loses_nothing() {
+        let day_ms = 24 * 3600 * 1000;
+        let requests: Vec<Request> = (0..2_000).map(|index| request(index * day_ms / 100, 5)).collect();
+        let found = recorded(&requests);
+        assert!(found.intervals.len() <= MOST + 1 && found.interval_s > 100.0, "{}", found.interval_s);
+        assert_eq!(found.intervals.iter().map(|interval| interval.good).sum::<u32>(), 2_000);
+        let mut backwards = requests;
+        backwards.reverse();
+        let again = recorded(&backwards);
+        assert_eq!(again.intervals.iter().map(|interval| interval.good).sum::<u32>(), 2_000);
+        assert_eq!(again.began_ms, found.began_ms);
+    }
+
+    #[test]
+    fn a_time_far_from_the_others_is_refused() {
+        let mut recorder = Recorder::new();
+        recorder.add(&request(1_000, 1)).unwrap();
+        for began_ms in [i64::MAX, i64::MIN, 1_000 + LONGEST_MS] {
+            assert!(recorder.add(&request(began_ms, 1)).is_err(), "{began_ms}");
+        }
+        assert!(recorder.add(&Request { took_us: u64::MAX, ..request(1_000, 1) }).is_err());
+        assert_eq!(recorder.finish().all.ended(), 1);
+    }
+
+    #[test]
+    fn what_took_no_time_and_has_no_status_was_never_sent() {
+        let failed = Request { is_good: false, code: b"Non HTTP response code: x", ..request(1_000, 0) };
+        let found = recorded(&[
+            failed,
+            Request { code: b"500", ..failed },
+            Request { code: b"Non HTTP response code: org.apache.http.NoHttpResponseException", ..failed },
+            Request { took_us: 5_000, ..failed },
+        ]);
+        assert_eq!((found.all.failed, found.all.never_sent, found.all.latency.count()), (4, 1, 0));
+    }
+
+    #[test]
+    fn there_are_no_more_labels_and_codes_than_some() {
+        let names: Vec<String> = (0..2 * MOST_LABELS).map(|index| index.to_string()).collect();
+        let mut recorder = Recorder::new();
+        for name in &names {
+            recorder.add(&Request { label: name.as_bytes(), ..request(1_000, 1) }).unwrap();
+            recorder.add(&Request { code: name.as_bytes(), ..request(1_000, 1) }).unwrap();
+        }
+        let found = recorder.finish();
+        assert_eq!(found.labels.len(), MOST_LABELS + 1);
+        assert_eq!(found.labels["page"].codes.len(), MOST_CODES + 1);
+        assert_eq!(found.all.ended() as usize, 2 * names.len());
+    }
+}

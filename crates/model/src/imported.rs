@@ -1,0 +1,209 @@
+//! A load test that another tool made, as far as its file says.
+
+use std::collections::BTreeMap;
+use std::iter::Sum;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::{BodyLength, Finding, FindingId, Histogram};
+
+/// How much of a load test a file keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fidelity {
+    /// Numbers of the whole.
+    Summary,
+    /// Numbers of each few seconds.
+    Intervals,
+    /// Every request.
+    Samples,
+}
+
+impl Fidelity {
+    /// What the file has, in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Summary => "a summary",
+            Self::Intervals => "numbers of intervals",
+            Self::Samples => "every request",
+        }
+    }
+}
+
+/// What a file says of a load test. What it does not say is absent or empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportedRun {
+    /// The file, as named.
+    pub file: String,
+    /// The format that it was read as, such as `ab`.
+    pub format: String,
+    /// The tool that made it with its version, such as `ApacheBench 2.3`.
+    pub tool: String,
+    /// How much it keeps.
+    pub fidelity: Fidelity,
+    /// What was asked for.
+    pub url: Option<String>,
+    /// Users, or requests in flight, at most.
+    pub users: Option<u32>,
+    /// When the first request began, milliseconds since 1970.
+    pub began_ms: Option<i64>,
+    /// From the first request's beginning to the last one's end, seconds.
+    pub seconds: f64,
+    /// All requests.
+    pub all: Requests,
+    /// The requests by label, in the order of their first one; empty where the file has none.
+    pub labels: IndexMap<String, Requests>,
+    /// Length of each of [`Self::intervals`], seconds.
+    pub interval_s: f64,
+    /// What ended in each interval from the beginning on, without gaps; empty in a summary.
+    pub intervals: Vec<Interval>,
+    /// Quantiles of the time that a request took, as the tool states them: the fraction (0..=1), and milliseconds.
+    pub stated_quantiles: Vec<(f64, f64)>,
+    /// What the tool itself warns of.
+    pub warnings: Vec<String>,
+    /// The lines of the file.
+    pub lines: Lines,
+}
+
+/// What became of some requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Those that ended well.
+    pub good: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Of those that failed: never sent, since they took no time and have no status of HTTP.
+    pub never_sent: u64,
+    /// All by status, or by what stands in its place.
+    pub codes: BTreeMap<String, u64>,
+    /// How long the good ones took, where the file has each.
+    pub latency: Histogram,
+    /// Length of bodies, bytes, where the file says it.
+    pub body_length: Option<BodyLength>,
+}
+
+impl Requests {
+    /// Requests that ended, well or not.
+    pub fn ended(&self) -> u64 {
+        self.good + self.failed
+    }
+
+    /// Failed share, 0..=1; 0 when none ended.
+    pub fn failed_share(&self) -> f64 {
+        if self.ended() == 0 { 0.0 } else { self.failed as f64 / self.ended() as f64 }
+    }
+}
+
+impl<'a> Sum<&'a Self> for Requests {
+    fn sum<I: Iterator<Item = &'a Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut whole, part| {
+            whole.good += part.good;
+            whole.failed += part.failed;
+            whole.never_sent += part.never_sent;
+            for (code, count) in &part.codes {
+                *whole.codes.entry(code.clone()).or_default() += count;
+            }
+            whole.latency.merge(&part.latency);
+            whole.body_length = match (whole.body_length, part.body_length) {
+                (Some(one), Some(other)) => Some(one.covering(other)),
+                (one, other) => one.or(other),
+            };
+            whole
+        })
+    }
+}
+
+/// What ended in a span of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Requests that ended well.
+    pub good: u32,
+    /// Requests that failed.
+    pub failed: u32,
+    /// Users at work, at most; 0 where the file does not say.
+    pub users: u32,
+}
+
+impl Interval {
+    /// Requests that ended, well or not.
+    pub fn ended(self) -> u32 {
+        self.good + self.failed
+    }
+
+    /// Adds what ended in another part of the same span.
+    pub fn merge(&mut self, other: Self) {
+        self.good += other.good;
+        self.failed += other.failed;
+        self.users = self.users.max(other.users);
+    }
+}
+
+/// How many lines a file has, and which of them could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lines {
+    /// All lines with something in them.
+    pub read: u64,
+    /// Those that could not be read, and were left out.
+    pub bad: u64,
+    /// The first of these.
+    pub first_bad: Vec<BadLine>,
+}
+
+/// A line that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadLine {
+    /// Its number, from 1 on.
+    pub number: u64,
+    /// Why not.
+    pub reason: String,
+}
+
+/// A time in which the speed was the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// From when on, seconds since the first request.
+    pub from_s: f64,
+    /// Until when.
+    pub to_s: f64,
+    /// Requests that ended in a second, well or not, in the second half of the time.
+    pub rate: f64,
+}
+
+/// What an imported run supports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Support {
+    /// Its numbers do not mean what they seem to.
+    NotSupported,
+    /// It keeps too little to know.
+    CannotTell,
+    /// It is one run: a large difference to another may be real, its size is not known.
+    DirectionOnly,
+}
+
+impl Support {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NotSupported => "not supported",
+            Self::CannotTell => "cannot tell",
+            Self::DirectionOnly => "direction only",
+        }
+    }
+}
+
+/// What was found about an imported run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditedRun {
+    /// The run.
+    pub run: ImportedRun,
+    /// What it supports.
+    pub support: Support,
+    /// The levels of its speed; none where its file does not say.
+    pub levels: Vec<Level>,
+    /// What was found, gravest first.
+    pub findings: Vec<Finding>,
+    /// The rules that its file keeps too little for.
+    pub silent: Vec<FindingId>,
+}
