@@ -48,7 +48,8 @@ pub enum Command {
     Load(Box<Load>),
     /// Say what results of other load tools support.
     ///
-    /// Reads what ApacheBench prints and JMeter's result files (`.jtl`), gzipped or not. What a file is, its contents say.
+    /// Reads what ApacheBench, wrk and h2load print, JMeter's result files (`.jtl`), and logs of requests of ApacheBench (`-g`) and h2load
+    /// (`--log-file`), gzipped or not. What a file is, its contents say.
     Audit(Audit),
     /// Show the report of a stored run.
     Report(Report),

@@ -6,7 +6,8 @@ use model::imported::{Fidelity, ImportedRun, Requests};
 use model::{BodyLength, Histogram};
 
 use crate::reading::{Broken, Format, Reading};
-use crate::recorder::{Recorded, Recorder};
+use crate::recorder::Recorded;
+use crate::text::{count, number};
 
 pub const FORMAT: Format = Format { id: "ab", tool: "ApacheBench", fidelity: Fidelity::Summary, recognises, read };
 
@@ -56,7 +57,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         latency: Histogram::new(),
         body_length: said.body_length.map(|length| BodyLength { min: length, max: length }),
     };
-    let recorded = Recorded { all, seconds, ..Recorder::new().finish() };
+    let recorded = Recorded::summary(all, seconds);
     let tool = said.version.map_or_else(|| FORMAT.tool.to_owned(), |version| format!("{} {version}", FORMAT.tool));
     let url = said.path.map(|path| {
         let host = said.host.unwrap_or_default();
@@ -107,37 +108,30 @@ impl Said {
             return Ok(());
         }
         if let Some((percent, rest)) = line.split_once('%').filter(|(percent, _)| percent.starts_with(' ')) {
-            let percent: f64 = percent.trim().parse().map_err(|_| "no number stands before `%`")?;
-            self.quantiles.push((percent / 100.0, first(rest)?));
+            self.quantiles.push((number(percent)? / 100.0, number(rest)?));
             return Ok(());
         }
         // In the parts of failed requests, a name stands before each number.
         if let Some(parts) = line.trim().strip_prefix("(Connect: ") {
-            let length = parts.split("Length: ").nth(1).map(first::<u64>).transpose()?;
+            let length = parts.split("Length: ").nth(1).map(count).transpose()?;
             self.of_length = length.unwrap_or(0);
             return Ok(());
         }
         let Some((name, value)) = line.split_once(':') else { return Ok(()) };
         match name {
             "Server Hostname" => self.host = Some(value.trim().to_owned()),
-            "Server Port" => self.port = Some(first(value)?),
+            "Server Port" => self.port = value.trim().parse().ok(),
             "Document Path" => self.path = Some(value.trim().to_owned()),
-            "Document Length" => self.body_length = first(value).ok(),
-            "Concurrency Level" => self.users = Some(first(value)?),
-            "Time taken for tests" => self.seconds = Some(first(value)?),
-            "Complete requests" => self.complete = Some(first(value)?),
-            "Failed requests" => self.failed = first(value)?,
-            "Non-2xx responses" => self.not_2xx = Some(first(value)?),
+            "Document Length" => self.body_length = count(value).ok(),
+            "Concurrency Level" => self.users = u32::try_from(count(value)?).ok(),
+            "Time taken for tests" => self.seconds = Some(number(value)?),
+            "Complete requests" => self.complete = Some(count(value)?),
+            "Failed requests" => self.failed = count(value)?,
+            "Non-2xx responses" => self.not_2xx = Some(count(value)?),
             _ => {}
         }
         Ok(())
     }
-}
-
-/// The number that a text begins with.
-fn first<N: std::str::FromStr>(text: &str) -> Result<N, &'static str> {
-    let word = text.trim().split([' ', ',', ')']).next().unwrap_or_default();
-    word.parse().map_err(|_| "no number stands where one must")
 }
 
 #[cfg(test)]
@@ -170,6 +164,13 @@ mod tests {
             run.warnings
         );
         assert_eq!((run.lines.read, run.lines.bad), (OUTPUT.lines().filter(|line| !line.is_empty()).count() as u64, 0));
+    }
+
+    #[test]
+    fn what_ab_writes_today_is_read_too() {
+        let text = include_bytes!("../fixtures/ab-2.3/missing.txt");
+        let run = read("a.log", &text[..], Options::default()).unwrap();
+        assert_eq!((run.all.good, run.all.failed, run.users), (0, 200, Some(5)));
     }
 
     #[test]

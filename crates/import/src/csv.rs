@@ -102,6 +102,21 @@ pub fn split(record: &[u8], delimiter: u8, fields: &mut Fields) {
     fields.ends.push(fields.text.len());
 }
 
+/// A number of digits alone.
+pub fn number(text: &[u8]) -> Option<u64> {
+    let digit = |sum: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| sum.checked_mul(10)?.checked_add(digit.into())).flatten()
+    };
+    (!text.is_empty()).then(|| text.iter().try_fold(0, digit)).flatten()
+}
+
+/// The first line of a text.
+pub fn first_line(head: &[u8]) -> &[u8] {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    first.strip_suffix(b"\r").unwrap_or(first)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -7,7 +7,7 @@ use std::mem;
 
 use model::imported::{Fidelity, ImportedRun};
 
-use crate::csv::{self, Fields};
+use crate::csv::{self, Fields, first_line, number};
 use crate::reading::{Broken, Format, Reading};
 use crate::recorder::{Recorder, Request};
 
@@ -145,15 +145,6 @@ impl Columns {
     }
 }
 
-/// A number of digits alone.
-fn number(text: &[u8]) -> Option<u64> {
-    let digit = |sum: u64, byte: &u8| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit < 10).then(|| sum.checked_mul(10)?.checked_add(digit.into())).flatten()
-    };
-    (!text.is_empty()).then(|| text.iter().try_fold(0, digit)).flatten()
-}
-
 /// The delimiter and the columns of the first line, and whether that line names them.
 fn layout(first: &[u8], delimiter: Option<u8>) -> Option<(u8, Columns, bool)> {
     let tried = delimiter.map_or(DELIMITERS.to_vec(), |delimiter| vec![delimiter]);
@@ -187,11 +178,6 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         reading.count(fields.number, fields.lines, added);
     }
     Ok(reading.run(&FORMAT, recorder.finish()))
-}
-
-fn first_line(head: &[u8]) -> &[u8] {
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    first.strip_suffix(b"\r").unwrap_or(first)
 }
 
 #[cfg(test)]
@@ -243,6 +229,11 @@ mod tests {
     #[test]
     fn what_is_no_result_is_in_no_format() {
         let refused = read("notes.md", &b"# Notes\n"[..], Options::default()).unwrap_err();
-        assert_eq!(refused.to_string(), "notes.md is in no format that is known (ab, jtl); it begins with `# Notes`");
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("notes.md is in no format that is known (ab, ")
+                && said.ends_with("it begins with `# Notes`"),
+            "{said}"
+        );
     }
 }

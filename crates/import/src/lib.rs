@@ -4,11 +4,16 @@
 //! cannot be read is counted and named, never passed over in silence; when there are too many of them, the file is refused.
 
 mod ab;
+mod ab_gnuplot;
 mod csv;
+mod h2load;
+mod h2load_log;
 mod jtl;
 mod lines;
 mod reading;
 mod recorder;
+mod text;
+mod wrk;
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
@@ -22,7 +27,8 @@ use reading::{Broken, Reading};
 pub use reading::{Format, Options};
 
 /// All formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[ab::FORMAT, jtl::FORMAT];
+pub const FORMATS: &[Format] =
+    &[ab::FORMAT, ab_gnuplot::FORMAT, wrk::FORMAT, h2load::FORMAT, h2load_log::FORMAT, jtl::FORMAT];
 
 /// Share of lines that cannot be read beyond which a file is refused.
 const MOST_BAD: f64 = 0.01;

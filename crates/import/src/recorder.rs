@@ -85,6 +85,13 @@ pub struct Recorded {
     pub seconds: f64,
 }
 
+impl Recorded {
+    /// Of a summary, which knows nothing of times.
+    pub fn summary(all: Requests, seconds: f64) -> Self {
+        Self { all, seconds, ..Recorder::new().finish() }
+    }
+}
+
 impl Recorder {
     pub fn new() -> Self {
         Self {

@@ -217,7 +217,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::audit::testing::{found, gravest};
+    use crate::audit::testing::{found, gravest, imported};
     use crate::boundaries::normal;
     use crate::fixture;
 
@@ -317,6 +317,19 @@ mod tests {
             // One in a thousand and three standard errors.
             assert!(rate <= 0.001 + 3.0 * (0.001 / STUDIES as f64).sqrt(), "spread {spread}: {rate}");
         }
+    }
+
+    #[test]
+    fn an_imported_run_is_judged_by_the_same_shares() {
+        let severity = |failed: u64| {
+            let mut run = imported(100, 10);
+            (run.all.good, run.all.failed) = (1_000 - failed, failed);
+            of_import(&Imported { run: &run, levels: &[] }).map(|found| found.severity)
+        };
+        assert_eq!(
+            [9, 10, 499, 500].map(severity),
+            [None, Some(Severity::Warning), Some(Severity::Warning), Some(Severity::Invalid)]
+        );
     }
 
     #[test]

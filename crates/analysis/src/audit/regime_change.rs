@@ -256,14 +256,28 @@ fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], varian
 #[cfg(test)]
 mod tests {
     use model::CellRecord;
+    use model::imported::Level;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::audit::testing::{found, values};
+    use crate::audit::testing::{found, imported, values};
     use crate::audit::vetoes;
     use crate::boundaries::normal;
     use crate::fixture;
+
+    #[test]
+    fn an_imported_run_of_two_speeds_vetoes_its_totals() {
+        let level = |from_s: f64, to_s: f64, rate: f64| Level { from_s, to_s, rate };
+        let (run, fast, slow) = (imported(600, 10), level(1.0, 400.0, 7.5), level(400.0, 599.0, 1.59));
+        let of = |levels: &[Level]| of_import(&Imported { run: &run, levels });
+        assert_eq!(of(&[fast]), None);
+        let found = of(&[fast, slow]).unwrap();
+        assert_eq!(
+            (found.severity, values(&found)),
+            (Severity::Invalid, vec!["7.50/s".to_owned(), "1.59/s".to_owned()])
+        );
+    }
 
     /// 30 s of a cell that goes from 1,000/s to so much more or less after 12.
     fn step(cell: usize, factor: f64, level: f64) -> CellRecord {

@@ -43,7 +43,14 @@ fn found(seconds: f64, requests: u64) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::load;
+    use crate::audit::testing::{imported, load};
+
+    #[test]
+    fn an_imported_run_may_be_too_short_as_well() {
+        let of = |seconds: usize, rate: u32| of_import(&Imported { run: &imported(seconds, rate), levels: &[] });
+        assert_eq!(of(30, 100), None);
+        assert!(of(29, 1_000).is_some() && of(40, 20).is_some());
+    }
 
     #[test]
     fn time_and_requests_both_count() {

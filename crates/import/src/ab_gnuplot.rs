@@ -1,0 +1,59 @@
+//! ApacheBench's `-g`: a line for each answer, in the order of what they took, to a second and a millisecond.
+
+use model::imported::{Fidelity, ImportedRun};
+
+use crate::csv::{self, Fields, number};
+use crate::reading::{Broken, Format, Reading};
+use crate::recorder::{Recorder, Request};
+
+pub const FORMAT: Format =
+    Format { id: "ab-gnuplot", tool: "ApacheBench", fidelity: Fidelity::Samples, recognises, read };
+
+const NAMES: &[u8] = b"starttime\tseconds\tctime\tdtime\tttime\twait";
+
+fn recognises(head: &[u8]) -> bool {
+    csv::first_line(head) == NAMES
+}
+
+/// The request of a line, or what is wrong with it. Which of them failed it does not say.
+fn request(fields: &Fields) -> Result<Request<'_>, &'static str> {
+    let column = |index: usize| fields.get(index).and_then(number);
+    let seconds = column(1).and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(1_000));
+    Ok(Request {
+        began_ms: seconds.ok_or("its second is no number")?,
+        took_us: column(4).ok_or("its total time is no number")?.saturating_mul(1_000),
+        label: b"",
+        code: b"",
+        is_good: true,
+        bytes: None,
+        users: 0,
+    })
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let mut recorder = Recorder::new();
+    let mut fields = Fields::default();
+    while let Some(record) = csv::next(&mut reading.lines, b'\t', &mut fields)? {
+        let added = match record {
+            Ok(()) if fields.number == 1 => Ok(()),
+            Ok(()) => request(&fields).and_then(|request| recorder.add(&request)),
+            Err(broken) => Err(broken),
+        };
+        reading.count(fields.number, fields.lines, added);
+    }
+    let run = reading.run(&FORMAT, recorder.finish());
+    Ok(ImportedRun { warnings: vec!["This file does not say which requests failed.".to_owned()], ..run })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, read};
+
+    #[test]
+    fn every_request_is_read() {
+        let text = include_bytes!("../fixtures/ab-2.3/page.tsv");
+        let run = read("a.tsv", &text[..], Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.all.good, run.lines.read, run.lines.bad), ("ab-gnuplot", 500, 501, 0));
+        assert!(run.all.latency.quantile(0.5).abs_diff(3_000) <= 3, "{}", run.all.latency.quantile(0.5));
+    }
+}

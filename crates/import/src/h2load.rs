@@ -1,0 +1,85 @@
+//! What h2load prints (`h2load.cc`: `main`).
+
+use model::imported::{Fidelity, ImportedRun, Requests};
+
+use crate::reading::{Broken, Format, Reading};
+use crate::recorder::Recorded;
+use crate::text::{count_before, duration_ms};
+
+pub const FORMAT: Format = Format { id: "h2load", tool: "h2load", fidelity: Fidelity::Summary, recognises, read };
+
+/// The words of the line with all counts.
+const COUNTS: [&str; 7] = ["total", "started", "done", "succeeded", "failed", "errored", "timeout"];
+
+fn recognises(head: &[u8]) -> bool {
+    String::from_utf8_lossy(head).lines().any(|line| counts(line).is_some())
+}
+
+/// `requests: 500 total, 500 started, 500 done, 499 succeeded, 1 failed, 0 errored, 0 timeout`
+fn counts(line: &str) -> Option<[u64; 7]> {
+    let line = line.strip_prefix("requests: ")?;
+    let counts = COUNTS.map(|word| count_before(line, word));
+    counts.iter().all(Option::is_some).then(|| counts.map(Option::unwrap_or_default))
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let (mut seconds, mut all, mut codes, mut clients) = (None, None, Vec::new(), 0);
+    while let Some(line) = reading.lines.next()? {
+        if line.text.trim_ascii().is_empty() {
+            continue;
+        }
+        let number = line.number;
+        let text = String::from_utf8_lossy(line.text).into_owned();
+        let mut heard = Ok(());
+        if let Some(rest) = text.strip_prefix("finished in ") {
+            match duration_ms(rest.split(',').next().unwrap_or_default()) {
+                Ok(ms) => seconds = Some(ms / 1e3),
+                Err(wrong) => heard = Err(wrong),
+            }
+        } else if text.starts_with("spawning thread #") {
+            let own = count_before(&text, "total").and_then(|clients| u32::try_from(clients).ok());
+            clients = u32::saturating_add(clients, own.unwrap_or(0));
+        } else if let Some(counts) = counts(&text) {
+            all = Some(counts);
+        } else if let Some(rest) = text.strip_prefix("status codes: ") {
+            codes = ["2xx", "3xx", "4xx", "5xx"]
+                .map(|code| (code.to_owned(), count_before(rest, code).unwrap_or(0)))
+                .into();
+        }
+        reading.count(number, 1, heard);
+    }
+    let (Some(seconds), Some([.., good, failed, errored, _])) = (seconds, all) else {
+        return Err(Broken::Lacks("the lines `finished in` or `requests:`: it did not end, or some is cut off"));
+    };
+    // Those with an error of the connection are among the failed.
+    let errors = [("error of the connection".to_owned(), errored)];
+    let all = Requests {
+        good,
+        failed,
+        codes: codes.into_iter().chain(errors).filter(|(_, count)| *count > 0).collect(),
+        ..Requests::default()
+    };
+    let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
+    Ok(ImportedRun { users: Some(clients).filter(|clients| *clients > 0), ..run })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, read};
+
+    #[test]
+    fn an_output_is_read_whole() {
+        let text = include_bytes!("../fixtures/h2load-1.52.0/page.txt");
+        let run = read("a.txt", &text[..], Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.users, run.all.good, run.all.failed), ("h2load", Some(5), 500, 0));
+        assert!((run.seconds - 0.238).abs() < 1e-9 && run.all.codes["2xx"] == 500, "{run:?}");
+        assert_eq!(run.lines.bad, 0);
+    }
+
+    #[test]
+    fn error_pages_have_failed() {
+        let text = include_bytes!("../fixtures/h2load-1.52.0/missing.txt");
+        let run = read("a.txt", &text[..], Options::default()).unwrap();
+        assert_eq!((run.all.good, run.all.failed, run.all.codes["4xx"]), (0, 200, 200));
+    }
+}

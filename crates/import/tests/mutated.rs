@@ -1,0 +1,129 @@
+//! What the importers make of files that somebody has cut, pasted or broken: they never panic, and each line is counted.
+
+use import::{FORMATS, ImportError, Options, read};
+use model::imported::Fidelity;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A file of each format, as its tool wrote it.
+const FILES: [(&str, &[u8]); 6] = [
+    ("ab", include_bytes!("../fixtures/ab-2.3/page.txt")),
+    ("ab-gnuplot", include_bytes!("../fixtures/ab-2.3/page.tsv")),
+    ("wrk", include_bytes!("../fixtures/wrk-debian-4.1.0-3+b2/latency.txt")),
+    ("h2load", include_bytes!("../fixtures/h2load-1.52.0/page.txt")),
+    ("h2load-log", include_bytes!("../fixtures/h2load-1.52.0/page.tsv")),
+    (
+        "jtl",
+        b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency\n\
+          1420840843879,233,\"Get, page\",200,OK,users 1-1,text,true,43189,1,2,225\n\
+          1420840844125,7,pay,201,\"made\nwell\",users 1-2,text,true,31,1,2,6\n\
+          1420840844200,0,pay,Non HTTP response code: java.net.ConnectException,refused,users 1-2,text,false,0,1,2,0\n",
+    ),
+];
+
+/// Lines of a file that are kept: more say nothing new.
+const LINES: usize = 40;
+
+#[derive(Debug, Clone)]
+enum Change {
+    Set(usize, u8),
+    Insert(usize, Vec<u8>),
+    Remove(usize, usize),
+    Double(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    // What means something to one of the formats is likelier than chance would have it.
+    let byte = prop_oneof![any::<u8>(), proptest::sample::select(b"\n\r\t,;|\"%:-.0129eE \0\xff".to_vec())];
+    let at = any::<usize>;
+    prop_oneof![
+        (at(), byte.clone()).prop_map(|(at, byte)| Change::Set(at, byte)),
+        (at(), vec(byte, 1..30)).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
+        (at(), 0..200_usize).prop_map(|(at, length)| Change::Remove(at, length)),
+        (at(), 0..200_usize).prop_map(|(at, length)| Change::Double(at, length)),
+    ]
+}
+
+fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').take(LINES).collect();
+    let mut text = lines.concat();
+    for change in changes {
+        let (at, length) = match change {
+            Change::Set(at, _) | Change::Insert(at, _) => (at, 0),
+            Change::Remove(at, length) | Change::Double(at, length) => (at, *length),
+        };
+        let at = at % (text.len() + 1);
+        let part = at..(at + length).min(text.len());
+        match change {
+            Change::Set(_, byte) => text.get_mut(at).into_iter().for_each(|place| *place = *byte),
+            Change::Insert(_, bytes) => drop(text.splice(at..at, bytes.iter().copied())),
+            Change::Remove(..) => drop(text.drain(part)),
+            Change::Double(..) => {
+                let part = text[part].to_vec();
+                text.splice(at..at, part);
+            }
+        }
+    }
+    text
+}
+
+/// What is read of a changed file is as many lines as it has, and of samples no more requests than that.
+fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), TestCaseError> {
+    let text = changed(file, changes);
+    let options = Options { format: Some(format), is_lenient: true, ..Options::default() };
+    let run = match read("changed", text.as_slice(), options) {
+        Ok(run) => run,
+        Err(ImportError::Unknown { .. } | ImportError::Lacks { .. }) => return Ok(()),
+        Err(other) => return Err(TestCaseError::fail(other.to_string())),
+    };
+    let lines = text.split(|byte| *byte == b'\n');
+    let is_blank = |line: &[u8]| match run.fidelity {
+        Fidelity::Summary => line.trim_ascii().is_empty(),
+        Fidelity::Intervals | Fidelity::Samples => line.is_empty() || line == b"\r",
+    };
+    let filled = lines.filter(|line| !is_blank(line)).count() as u64;
+    let in_quotes = text.contains(&b'"');
+    prop_assert!(run.lines.read == filled || in_quotes, "{} lines are read of {filled}", run.lines.read);
+    prop_assert!(run.lines.bad <= run.lines.read);
+    if run.fidelity == Fidelity::Samples {
+        prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read);
+        let in_intervals: u64 = run.intervals.iter().map(|interval| u64::from(interval.ended())).sum();
+        prop_assert_eq!(in_intervals, run.all.ended());
+    }
+    Ok(())
+}
+
+macro_rules! mutated {
+    ($($name:ident),*) => {$(
+        proptest! {
+            #![proptest_config(ProptestConfig::with_cases(5_000))]
+            #[test]
+            fn $name(changes in vec(change(), 0..6)) {
+                let format = stringify!($name).replace('_', "-");
+                let (format, file) = FILES.into_iter().find(|(one, _)| *one == format).unwrap();
+                check(format, file, &changes)?;
+            }
+        }
+    )*};
+}
+
+mutated!(ab, ab_gnuplot, wrk, h2load, h2load_log, jtl);
+
+#[test]
+fn each_format_has_a_file_and_is_recognised_by_it() {
+    assert_eq!(FILES.len(), FORMATS.len());
+    for (format, file) in FILES {
+        assert_eq!(read("a file", file, Options::default()).unwrap().format, format);
+    }
+}
+
+#[test]
+fn what_is_packed_is_read_as_it_was() {
+    use std::io::Write as _;
+    for (format, file) in FILES {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(file).unwrap();
+        let run = read("a file", &packed.finish().unwrap()[..], Options::default()).unwrap();
+        assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{format}");
+    }
+}
