@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::imported::{Fidelity, ImportedRun, Requests};
 use model::{BodyLength, Histogram};
 
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
 use crate::text::{count, number};
 
@@ -16,7 +16,7 @@ const TITLE: &str = "This is ApacheBench, Version ";
 /// Where the first result stands: outputs are cut at the beginning by those who paste them.
 const RESULT: &str = "Time taken for tests:";
 
-fn recognises(head: &[u8]) -> bool {
+fn recognises(head: &[u8], _: Options) -> bool {
     let text = String::from_utf8_lossy(head);
     text.contains(TITLE) || text.contains(RESULT) && text.contains("Complete requests:")
 }
@@ -27,10 +27,13 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         if line.text.trim_ascii().is_empty() {
             continue;
         }
-        let number = line.number;
+        let at = line.number;
         let text = String::from_utf8_lossy(line.text).into_owned();
+        if said.complete.is_some() && text.starts_with("Complete requests:") {
+            return Err(Broken::Several);
+        }
         let heard = said.hear(&text);
-        reading.count(number, 1, heard);
+        reading.count(at, 1, heard);
     }
     let (Some(complete), Some(seconds)) = (said.complete, said.seconds) else {
         return Err(Broken::Lacks("`Complete requests` or `Time taken for tests`: it did not end, or some is cut off"));
@@ -171,6 +174,12 @@ mod tests {
         let text = include_bytes!("../fixtures/ab-2.3/missing.txt");
         let run = read("a.log", &text[..], Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.users), (0, 200, Some(5)));
+    }
+
+    #[test]
+    fn two_in_one_file_are_refused() {
+        let refused = read("a.log", OUTPUT.repeat(2).as_bytes(), Options::default()).unwrap_err();
+        assert_eq!(refused.to_string(), "a.log has more than one result of ApacheBench: give each a file of its own");
     }
 
     #[test]

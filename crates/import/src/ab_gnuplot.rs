@@ -3,7 +3,7 @@
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, number};
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::{Recorder, Request};
 
 pub const FORMAT: Format =
@@ -11,7 +11,7 @@ pub const FORMAT: Format =
 
 const NAMES: &[u8] = b"starttime\tseconds\tctime\tdtime\tttime\twait";
 
-fn recognises(head: &[u8]) -> bool {
+fn recognises(head: &[u8], _: Options) -> bool {
     csv::first_line(head) == NAMES
 }
 
@@ -35,14 +35,14 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let mut fields = Fields::default();
     while let Some(record) = csv::next(&mut reading.lines, b'\t', &mut fields)? {
         let added = match record {
-            Ok(()) if fields.number == 1 => Ok(()),
+            Ok(()) if fields.number == 1 && fields.get(0) == Some(b"starttime") => Ok(()),
             Ok(()) => request(&fields).and_then(|request| recorder.add(&request)),
             Err(broken) => Err(broken),
         };
         reading.count(fields.number, fields.lines, added);
     }
     let run = reading.run(&FORMAT, recorder.finish());
-    Ok(ImportedRun { warnings: vec!["This file does not say which requests failed.".to_owned()], ..run })
+    Ok(ImportedRun { warnings: vec!["it does not say which requests failed".to_owned()], ..run })
 }
 
 #[cfg(test)]

@@ -62,6 +62,9 @@ pub fn next(lines: &mut Lines, delimiter: u8, fields: &mut Fields) -> io::Result
             }
             let Some(line) = lines.next()? else { return Ok(Some(Err("nothing closes its quotes"))) };
             fields.lines += 1;
+            if line.is_cut {
+                return Ok(Some(Err("it is longer than a mebibyte")));
+            }
             record.push(b'\n');
             record.extend(line.text);
         }

@@ -2,7 +2,7 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests};
 
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
 use crate::text::{count_before, duration_ms};
 
@@ -11,7 +11,7 @@ pub const FORMAT: Format = Format { id: "h2load", tool: "h2load", fidelity: Fide
 /// The words of the line with all counts.
 const COUNTS: [&str; 7] = ["total", "started", "done", "succeeded", "failed", "errored", "timeout"];
 
-fn recognises(head: &[u8]) -> bool {
+fn recognises(head: &[u8], _: Options) -> bool {
     String::from_utf8_lossy(head).lines().any(|line| counts(line).is_some())
 }
 
@@ -40,7 +40,9 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
             let own = count_before(&text, "total").and_then(|clients| u32::try_from(clients).ok());
             clients = u32::saturating_add(clients, own.unwrap_or(0));
         } else if let Some(counts) = counts(&text) {
-            all = Some(counts);
+            if all.replace(counts).is_some() {
+                return Err(Broken::Several);
+            }
         } else if let Some(rest) = text.strip_prefix("status codes: ") {
             codes = ["2xx", "3xx", "4xx", "5xx"]
                 .map(|code| (code.to_owned(), count_before(rest, code).unwrap_or(0)))

@@ -3,7 +3,7 @@
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, number};
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::{Recorder, Request};
 
 pub const FORMAT: Format = Format { id: "h2load-log", tool: "h2load", fidelity: Fidelity::Samples, recognises, read };
@@ -13,7 +13,7 @@ const FAILED: &[u8] = b"-1";
 /// Any start before this (2001) is no number of µs since 1970.
 const EARLIEST_US: u64 = 1_000_000_000_000_000;
 
-fn recognises(head: &[u8]) -> bool {
+fn recognises(head: &[u8], _: Options) -> bool {
     let mut fields = Fields::default();
     csv::split(csv::first_line(head), b'\t', &mut fields);
     request(&fields).is_ok()

@@ -8,7 +8,7 @@ use std::mem;
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, first_line, number};
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::{Recorder, Request};
 
 pub const FORMAT: Format = Format { id: "jtl", tool: "JMeter", fidelity: Fidelity::Samples, recognises, read };
@@ -29,7 +29,7 @@ struct Columns {
 }
 
 /// Orders of columns without a line of names: those of JMeter 2.x and 3.x and later, with what may be left out of them.
-const USUAL: [&[&str]; 4] = [
+const USUAL: [&[&str]; 5] = [
     &[
         "timeStamp",
         "elapsed",
@@ -48,6 +48,22 @@ const USUAL: [&[&str]; 4] = [
         "Latency",
         "IdleTime",
         "Connect",
+    ],
+    &[
+        "timeStamp",
+        "elapsed",
+        "label",
+        "responseCode",
+        "responseMessage",
+        "threadName",
+        "dataType",
+        "success",
+        "failureMessage",
+        "bytes",
+        "grpThreads",
+        "allThreads",
+        "Latency",
+        "IdleTime",
     ],
     &[
         "timeStamp",
@@ -102,13 +118,20 @@ impl Columns {
             bytes: at("bytes"),
             users: at("allThreads"),
         })
+        .filter(|columns| columns.success.is_some() || columns.code.is_some())
     }
 
     /// The usual ones that fit a line of values.
     fn fitting(values: &Fields) -> Option<Self> {
         let usual = |names: &&[&str]| {
             let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-            Self::named(&names).filter(|columns| columns.request(values).is_ok())
+            // Of another order, a number may stand where these are.
+            let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
+            let is_text =
+                |text: &[u8]| names.iter().position(|name| *name == text).is_none_or(|index| !is_number(index));
+            let fits =
+                |columns: &Self| columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage");
+            Self::named(&names).filter(fits)
         };
         USUAL.iter().find_map(usual)
     }
@@ -140,7 +163,8 @@ impl Columns {
             code,
             is_good,
             bytes: optional(self.bytes, "its bytes are no number")?,
-            users: optional(self.users, "its threads are no number")?.unwrap_or(0) as u32,
+            users: optional(self.users, "its threads are no number")?
+                .map_or(0, |users| users.try_into().unwrap_or(u32::MAX)),
         })
     }
 }
@@ -158,8 +182,8 @@ fn layout(first: &[u8], delimiter: Option<u8>) -> Option<(u8, Columns, bool)> {
     })
 }
 
-fn recognises(head: &[u8]) -> bool {
-    layout(first_line(head), None).is_some()
+fn recognises(head: &[u8], options: Options) -> bool {
+    layout(first_line(head), options.delimiter).is_some()
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
@@ -186,7 +210,7 @@ mod tests {
 
     const NAMED: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n\
         1420840843879,233,\"Get, page\",200,OK,users 1-1,text,true,,43189,120,1,2,http://localhost/,225,0,1\n\
-        1420840844125,0,\"Get, page\",Non HTTP response code: java.net.ConnectException,\"refused\nby peer\",users 1-1,text,false,,0,0,1,2,null,0,0,0\n";
+        1420840844125,0,\"Get, page\",Non HTTP response code: java.net.URISyntaxException,\"refused\nby peer\",users 1-1,text,false,,0,0,1,2,null,0,0,0\n";
 
     #[test]
     fn columns_are_found_by_their_names() {
@@ -201,6 +225,8 @@ mod tests {
         let text = "1420840843879|233|Threads|200|tearDown 1-1|true|43189|1|1|225|1|0|null\n".repeat(3);
         let run = read("-", text.as_bytes(), Options::default()).unwrap();
         assert_eq!((run.all.good, run.labels["Threads"].codes["200"], run.users), (3, 3, Some(1)));
+        let tildes = Options { delimiter: Some(b'~'), ..Options::default() };
+        assert_eq!(read("-", text.replace('|', "~").as_bytes(), tildes).unwrap().all.good, 3);
         let semicolons = text.replace('|', ";");
         assert_eq!(read("-", semicolons.as_bytes(), Options::default()).unwrap().all.good, 3);
         let options = Options { delimiter: Some(b','), ..Options::default() };

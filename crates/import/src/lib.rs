@@ -64,6 +64,20 @@ pub enum ImportError {
         /// What is not there.
         lacks: &'static str,
     },
+    /// It has the output of several runs.
+    #[error("{file} has more than one result of {tool}: give each a file of its own")]
+    Several {
+        /// The file.
+        file: String,
+        /// The tool.
+        tool: &'static str,
+    },
+    /// No request is in it.
+    #[error("{file} has no request in it")]
+    Empty {
+        /// The file.
+        file: String,
+    },
     /// Too much of it cannot be read.
     #[error("{file}: {bad} of {read} lines cannot be read, the first in line {number}: {reason}")]
     BadLines {
@@ -86,7 +100,8 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
     let lines = Lines::new(unpacked(source).map_err(io)?);
     let mut reading = Reading { file: file.to_owned(), options, lines, count: LineCount::default() };
     let head = reading.lines.head().map_err(io)?;
-    let fits = |format: &&Format| options.format.map_or_else(|| (format.recognises)(head), |id| id == format.id);
+    let fits =
+        |format: &&Format| options.format.map_or_else(|| (format.recognises)(head, options), |id| id == format.id);
     let unknown = ImportError::Unknown {
         file: file.to_owned(),
         known: FORMATS.iter().map(|format| format.id).collect::<Vec<_>>().join(", "),
@@ -96,6 +111,7 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
     let run = (format.read)(&mut reading).map_err(|broken| match broken {
         Broken::Io(error) => io(error),
         Broken::Unknown => unknown,
+        Broken::Several => ImportError::Several { file: file.to_owned(), tool: format.tool },
         Broken::Lacks(lacks) => ImportError::Lacks { file: file.to_owned(), tool: format.tool, lacks },
     })?;
     let LineCount { read, bad, first_bad } = &run.lines;
@@ -107,6 +123,7 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
             number: first.number,
             reason: first.reason.clone(),
         }),
+        _ if run.all.ended() == 0 => Err(ImportError::Empty { file: file.to_owned() }),
         _ => Ok(run),
     }
 }

@@ -58,6 +58,7 @@ impl<'r> Lines<'r> {
             }
             self.fill()?;
         };
+        is_cut |= length > LONGEST;
         if length == 0 && self.begin == self.end {
             return Ok(None);
         }

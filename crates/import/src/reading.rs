@@ -19,7 +19,7 @@ pub struct Format {
     pub tool: &'static str,
     /// How much a file of it keeps.
     pub fidelity: Fidelity,
-    pub(crate) recognises: fn(&[u8]) -> bool,
+    pub(crate) recognises: fn(&[u8], Options) -> bool,
     pub(crate) read: fn(&mut Reading) -> Result<ImportedRun, Broken>,
 }
 
@@ -41,6 +41,8 @@ pub enum Broken {
     Unknown,
     /// It has not what results need.
     Lacks(&'static str),
+    /// It has several results, one after another.
+    Several,
 }
 
 impl From<io::Error> for Broken {

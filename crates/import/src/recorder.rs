@@ -1,6 +1,6 @@
 //! Requests, one by one, into numbers that take the same room however many there are.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use indexmap::IndexMap;
 use memchr::memmem;
@@ -15,6 +15,8 @@ const OTHER_LABELS: &str = "(other labels)";
 /// Most codes of a label that are kept apart.
 const MOST_CODES: usize = 100;
 const OTHER_CODES: &str = "(other codes)";
+/// Most bytes of a label or a code that are kept.
+const LONGEST_NAME: usize = 200;
 /// Longest time between two requests of one file.
 const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
 
@@ -52,6 +54,7 @@ struct OfLabel {
 impl OfLabel {
     /// Counts a code; under one name for all, where there are too many.
     fn count(&mut self, code: &[u8]) {
+        let code = &code[..code.len().min(LONGEST_NAME)];
         if self.codes.get_index(self.last_code).is_none_or(|(last, _)| &**last != code) {
             let is_one_of_few = self.codes.len() < MOST_CODES || self.codes.contains_key(code);
             let code = if is_one_of_few { code } else { OTHER_CODES.as_bytes() };
@@ -114,8 +117,12 @@ impl Recorder {
             return Err("its time lies more than 90 days from that of the others");
         }
         self.span_ms = Some(span);
-        let is_never_sent = !request.is_good && request.took_us == 0 && !is_of_an_answer(request.code);
+        let is_never_sent = !request.is_good && request.took_us < 1_000 && !may_be_of_the_server(request.code);
         let failed = u32::from(!request.is_good);
+        if self.intervals.is_empty() {
+            // The series begins where the run does.
+            self.interval(request.began_ms);
+        }
         self.interval(ended_ms).merge(Interval { good: 1 - failed, failed, users: request.users });
         let label = self.label(request.label);
         label.good += u64::from(request.is_good);
@@ -175,6 +182,7 @@ impl Recorder {
     }
 
     fn label(&mut self, name: &[u8]) -> &mut OfLabel {
+        let name = &name[..name.len().min(LONGEST_NAME)];
         if self.labels.get_index(self.last).is_none_or(|(last, _)| &**last != name) {
             let name = if self.labels.len() < MOST_LABELS || self.labels.contains_key(name) {
                 name
@@ -192,16 +200,24 @@ impl Recorder {
     /// What there is when all is read.
     pub fn finish(self) -> Recorded {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let requests = |of: OfLabel| Requests {
-            good: of.good,
-            failed: of.failed,
-            never_sent: of.never_sent,
-            codes: of.codes.iter().map(|(code, count)| (text(code), *count)).collect(),
-            latency: of.latency,
-            body_length: of.bytes,
-        };
-        let labels: IndexMap<String, Requests> =
-            self.labels.into_iter().map(|(name, of)| (text(&name), requests(of))).collect();
+        let mut labels: IndexMap<String, Requests> = IndexMap::new();
+        for (name, of) in self.labels {
+            let mut codes = BTreeMap::new();
+            for (code, count) in &of.codes {
+                // What is no text may read the same.
+                *codes.entry(text(code)).or_default() += count;
+            }
+            let requests = Requests {
+                good: of.good,
+                failed: of.failed,
+                never_sent: of.never_sent,
+                codes,
+                latency: of.latency,
+                body_length: of.bytes,
+            };
+            let before = labels.entry(text(&name)).or_default();
+            *before = [&*before, &requests].into_iter().sum();
+        }
         let all = labels.values().sum();
         let is_labelled = labels.keys().any(|name| !name.is_empty());
         Recorded {
@@ -215,13 +231,13 @@ impl Recorder {
     }
 }
 
-/// What clients call it when they have sent a request and get no answer.
-const UNANSWERED: [&[u8]; 2] = [b"NoHttpResponse", b"SocketTimeout"];
+/// What clients call it when the server did not answer, or refused them.
+const OF_THE_SERVER: [&[u8]; 4] = [b"NoHttpResponse", b"SocketTimeout", b"SocketException", b"ConnectException"];
 
-/// Whether there is such a code only after a request was sent: a status of HTTP, or that no answer came.
-fn is_of_an_answer(code: &[u8]) -> bool {
+/// Whether the server may have had a part in what has this code: it is a status of HTTP, or says that there was no answer.
+fn may_be_of_the_server(code: &[u8]) -> bool {
     let is_status = code.len() == 3 && code.iter().all(u8::is_ascii_digit);
-    is_status || UNANSWERED.iter().any(|unanswered| memmem::find(code, unanswered).is_some())
+    is_status || OF_THE_SERVER.iter().any(|name| memmem::find(code, name).is_some())
 }
 
 #[cfg(test)]
@@ -293,6 +309,15 @@ mod tests {
             Request { took_us: 5_000, ..failed },
         ]);
         assert_eq!((found.all.failed, found.all.never_sent, found.all.latency.count()), (4, 1, 0));
+    }
+
+    #[test]
+    fn labels_that_are_no_text_lose_no_request() {
+        let found = recorded(&[
+            Request { label: b"pr\xe9", code: b"\xe9", ..request(1_000, 1) },
+            Request { label: b"pr\xe8", code: b"\xe8", ..request(1_000, 1) },
+        ]);
+        assert_eq!((found.all.good, found.labels.len(), found.all.codes.values().sum::<u64>()), (2, 1, 2));
     }
 
     #[test]

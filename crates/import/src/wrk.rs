@@ -2,7 +2,7 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests};
 
-use crate::reading::{Broken, Format, Reading};
+use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
 use crate::text::{count, duration_ms, number};
 
@@ -14,7 +14,7 @@ const AT: &str = " test @ ";
 /// What only wrk2 prints.
 const OF_WRK2: [&str; 2] = ["Thread calibration:", "HdrHistogram"];
 
-fn recognises(head: &[u8]) -> bool {
+fn recognises(head: &[u8], _: Options) -> bool {
     let text = String::from_utf8_lossy(head);
     text.lines().any(|line| line.starts_with(BEGINS) && line.contains(AT)) && text.contains(" threads and ")
 }
@@ -27,6 +27,9 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         }
         let at = line.number;
         let text = String::from_utf8_lossy(line.text).into_owned();
+        if said.answered.is_some() && text.contains(" requests in ") {
+            return Err(Broken::Several);
+        }
         let heard = said.hear(text.trim());
         reading.count(at, 1, heard);
     }
@@ -101,7 +104,7 @@ impl Said {
             if kind != "timeout" {
                 self.of_sockets.push((kind, count));
             } else if count > 0 {
-                self.warnings.push(format!("{count} answers took longer than wrk's time-out"));
+                self.warnings.push(format!("it counted {count} time-outs"));
             }
         }
         Ok(())
@@ -135,6 +138,6 @@ mod tests {
                     Socket errors: connect 0, read 7, write 1, timeout 3\n";
         let run = read("a.txt", text.as_bytes(), Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.all.codes["read error"]), (100, 8, 7));
-        assert_eq!(run.warnings, ["3 answers took longer than wrk's time-out"]);
+        assert_eq!(run.warnings, ["it counted 3 time-outs"]);
     }
 }

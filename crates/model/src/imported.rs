@@ -66,6 +66,16 @@ pub struct ImportedRun {
     pub lines: Lines,
 }
 
+impl ImportedRun {
+    /// The requests by label; all under one name, where the file has no labels.
+    pub fn by_label(&self) -> Vec<(&str, &Requests)> {
+        if self.labels.is_empty() {
+            return vec![("all requests", &self.all)];
+        }
+        self.labels.iter().map(|(label, requests)| (label.as_str(), requests)).collect()
+    }
+}
+
 /// What became of some requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requests {

@@ -58,7 +58,8 @@ fn of_import(imported: &Imported) -> Option<Finding> {
          how long the machine had idled before.",
         "Find out on what machine it ran, and compare only the time before the fall.",
     );
-    is_fall.then(|| {
+    let stays = later.last().is_some_and(|last| last.rate <= LEFT.end() * first.rate);
+    (is_fall && stays).then(|| {
         found
             .with("fell after", text::seconds(first.to_s))
             .with(
@@ -116,6 +117,7 @@ mod tests {
         assert_eq!(found(&[7.5, 1.5]).as_deref(), Some("100 s"));
         assert_eq!(found(&[7.5, 2.5, 1.5]).as_deref(), Some("100 s"), "it takes a while");
         assert_eq!(found(&[7.5, 9.0, 1.5]), None);
+        assert_eq!(found(&[7.5, 1.5, 7.5]), None, "it came back");
         assert_eq!(found(&[7.5, 3.0]), None);
         assert_eq!(found(&[7.5]), None);
     }

@@ -1,4 +1,6 @@
-//! For minutes almost everything failed.
+//! For minutes many requests failed.
+
+use std::cmp::Reverse;
 
 use model::imported::{ImportedRun, Interval};
 use model::{Finding, FindingId, Severity, Subject, imported::Fidelity, text};
@@ -14,35 +16,34 @@ pub const RULE: Rule = Rule {
 
 /// Failed share of each minute of a burst, at least.
 const LEAST: f64 = 0.2;
-/// Minutes of a burst, at least.
-const SHORTEST: usize = 5;
+/// Length of a burst, at least, seconds.
+const SHORTEST_S: f64 = 300.0;
 /// How many times the failed share outside the burst its own is, at least.
 const TIMES: f64 = 5.0;
 
 /// A warning for the longest burst: five minutes or more, in each of which 20 % failed, five times the share outside it.
 fn rule(imported: &Imported) -> Option<Finding> {
-    let run = imported.run;
-    let minutes = minutes(run);
-    let (from, to) = longest(&minutes)?;
-    let all = total(&minutes);
-    let (inside, outside) = (total(&minutes[from..to]), total(&minutes[..from]).plus(total(&minutes[to..])));
-    if to - from < SHORTEST || inside.share() < TIMES * outside.share() {
+    let (length_s, spans) = spans(imported.run);
+    let (from, to) = longest(&spans)?;
+    let (inside, outside) = (total(&spans[from..to]), total(&spans[..from]).plus(total(&spans[to..])));
+    let burst_s = (to - from) as f64 * length_s;
+    if burst_s < SHORTEST_S || outside.ended == 0 || inside.share() < TIMES * outside.share() {
         return None;
     }
-    let rate = |part: Counts, minutes: usize| part.ended as f64 / (60.0 * minutes.max(1) as f64);
-    let found = RULE
-        .found(
+    let rate = |part: Counts, spans: usize| text::significant(part.ended as f64 / (length_s * spans as f64), 3);
+    let seconds = |span: usize| text::count((span as f64 * length_s) as u64);
+    Some(
+        RULE.found(
             Severity::Warning,
             Subject::Load,
-            "For minutes requests failed that do not fail else. Failing is often faster than answering, so the rate may even rise.",
+            "For minutes many requests failed that seldom fail else. Failing is often faster than answering, so the rate may even rise.",
             "Compare only what lies outside this time, and find out what broke.",
         )
-        .with("when", format!("from minute {from} to minute {to}"))
+        .with("when", format!("{} to {} s", seconds(from), seconds(to)))
         .with("failed in it", format!("{} of {}", text::count(inside.failed), text::count(inside.ended)))
-        .with("failed share in it and outside", [inside, outside].map(|part| text::percent(part.share())));
-    let rates = [rate(inside, to - from), rate(outside, minutes.len() - (to - from))];
-    let found = found.with("requests a second in it and outside", rates.map(|rate| text::significant(rate, 3)));
-    (all.failed > 0).then_some(found)
+        .with("failed share in it and outside", [inside, outside].map(|part| text::percent(part.share())))
+        .with("requests a second in it and outside", [rate(inside, to - from), rate(outside, spans.len() - (to - from))]),
+    )
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,29 +62,32 @@ impl Counts {
     }
 }
 
-/// What ended in each minute; in longer intervals where the file has no shorter ones.
-fn minutes(run: &ImportedRun) -> Vec<Counts> {
+/// What ended in each minute, or as near to it as whole intervals come, and how long that is, seconds.
+fn spans(run: &ImportedRun) -> (f64, Vec<Counts>) {
     let of = |interval: &Interval| Counts { ended: interval.ended().into(), failed: interval.failed.into() };
     let length = ((60.0 / run.interval_s) as usize).max(1);
-    run.intervals.chunks(length).map(|part| part.iter().map(of).fold(Counts::default(), Counts::plus)).collect()
+    let spans = run.intervals.chunks(length).map(|part| part.iter().map(of).fold(Counts::default(), Counts::plus));
+    (length as f64 * run.interval_s, spans.collect())
 }
 
-fn total(minutes: &[Counts]) -> Counts {
-    minutes.iter().copied().fold(Counts::default(), Counts::plus)
+fn total(spans: &[Counts]) -> Counts {
+    spans.iter().copied().fold(Counts::default(), Counts::plus)
 }
 
-/// The longest run of minutes in each of which the least share failed.
-fn longest(minutes: &[Counts]) -> Option<(usize, usize)> {
-    let ends = |from: usize| from + minutes[from..].iter().take_while(|minute| minute.share() >= LEAST).count();
-    (0..minutes.len()).map(|from| (from, ends(from))).max_by_key(|(from, to)| (to - from, std::cmp::Reverse(*from)))
+/// The longest row of spans in each of which the least share failed.
+fn longest(spans: &[Counts]) -> Option<(usize, usize)> {
+    let ends = |from: usize| from + spans[from..].iter().take_while(|span| span.share() >= LEAST).count();
+    (0..spans.len()).map(|from| (from, ends(from))).max_by_key(|(from, to)| (to - from, Reverse(*from)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::audit::testing::imported;
 
-    fn found(failing_s: std::ops::Range<usize>) -> Option<Finding> {
+    fn found(failing_s: Range<usize>) -> Option<Finding> {
         let mut run = imported(3_600, 10);
         for interval in &mut run.intervals[failing_s] {
             (interval.good, interval.failed) = (1, 9);
@@ -96,13 +100,26 @@ mod tests {
         assert_eq!(found(0..0), None);
         assert_eq!(found(600..840), None, "four minutes");
         let burst = found(600..900).unwrap();
-        assert_eq!(burst.facts[0].value.to_string(), "from minute 10 to minute 15");
+        assert_eq!(burst.facts[0].value.to_string(), "600 to 900 s");
         assert_eq!(burst.facts[1].value.to_string(), "2,700 of 3,000");
     }
 
     #[test]
+    fn longer_intervals_are_counted_by_their_length() {
+        let mut run = imported(200, 100);
+        run.interval_s = 32.0;
+        for interval in &mut run.intervals[100..110] {
+            interval.failed = 900;
+        }
+        let burst = rule(&Imported { run: &run, levels: &[] }).unwrap();
+        assert_eq!(burst.facts[0].value.to_string(), "3,200 to 3,520 s");
+        run.intervals[101].failed = 0;
+        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None, "256 s are left");
+    }
+
+    #[test]
     fn what_fails_all_the_time_is_no_burst() {
-        assert_eq!(found(0..1_800).map(|found| found.facts.len()), Some(4));
+        assert_eq!(found(0..3_600), None);
         let mut run = imported(3_600, 10);
         for (second, interval) in run.intervals.iter_mut().enumerate() {
             interval.failed = if second < 1_800 { 4 } else { 2 };

@@ -1,12 +1,13 @@
 //! Requests failed.
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use model::imported::Fidelity;
 use model::{
-    BASELINE, CellRecord, Effect, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally,
+    BASELINE, CellRecord, Effect, Fact, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally,
     TrialRecord, VariantIndex, sample, text,
 };
 
@@ -34,6 +35,8 @@ const SOME: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Difference of two failed shares that matters.
 const ONE_POINT: f64 = 0.01;
+/// Labels, and codes, of an imported run that are listed.
+const LISTED: usize = 8;
 /// Launches whose answers all lack what the study expects, from which on no other launch will do better.
 const ALWAYS: usize = 2;
 
@@ -85,7 +88,7 @@ fn of_a_load(load: &LoadRecord) -> Option<Finding> {
 fn of_import(imported: &Imported) -> Option<Finding> {
     let all = &imported.run.all;
     let severity = severity(all.failed_share())?;
-    let found = RULE
+    let mut found = RULE
         .found(
             severity,
             Subject::Load,
@@ -93,10 +96,14 @@ fn of_import(imported: &Imported) -> Option<Finding> {
             "Find out why they fail. Compare only runs, or parts of them, in which requests do not.",
         )
         .with("failed", failed(all.failed, all.ended()));
-    let labels = imported.run.labels.iter().filter(|(_, requests)| requests.failed > 0);
-    let found = labels
-        .fold(found, |found, (label, requests)| found.with(label.as_str(), failed(requests.failed, requests.ended())));
-    Some(all.codes.iter().fold(found, |found, (code, count)| found.with(code.as_str(), text::count(*count))))
+    let mut labels: Vec<_> = imported.run.labels.iter().filter(|(_, requests)| requests.failed > 0).collect();
+    labels.sort_by_key(|(_, requests)| Reverse(requests.failed));
+    let mut codes: Vec<_> = all.codes.iter().filter(|(code, _)| !code.is_empty()).collect();
+    codes.sort_by_key(|(_, count)| Reverse(**count));
+    let labels = labels.into_iter().map(|(label, of)| Fact::new(label.as_str(), failed(of.failed, of.ended())));
+    let codes = codes.into_iter().map(|(code, count)| Fact::new(code.as_str(), text::count(*count)));
+    found.facts.extend(labels.take(LISTED).chain(codes.take(LISTED)));
+    Some(found)
 }
 
 fn failed(failed: u64, ended: u64) -> String {

@@ -17,13 +17,8 @@ const LEAST: f64 = 0.01;
 
 /// A warning where one label has a second status from 200 to 299 for 1 % of its requests or more.
 fn rule(imported: &Imported) -> Option<Finding> {
-    let mixed: Vec<(&String, Vec<(&String, &u64)>)> = imported
-        .run
-        .labels
-        .iter()
-        .map(|(label, requests)| (label, successes(requests)))
-        .filter(|(_, codes)| codes.len() > 1)
-        .collect();
+    let labels = imported.run.by_label().into_iter().map(|(label, requests)| (label, successes(requests)));
+    let mixed: Vec<_> = labels.filter(|(_, codes)| codes.len() > 1).collect();
     let found = RULE.found(
         Severity::Warning,
         Subject::Load,
@@ -34,7 +29,7 @@ fn rule(imported: &Imported) -> Option<Finding> {
         let each = codes.iter().map(|(code, count)| format!("{} × {code}", text::count(**count)));
         each.collect::<Vec<_>>().join(", ")
     };
-    let all = mixed.iter().fold(found, |found, (label, codes)| found.with(label.as_str(), listed(codes)));
+    let all = mixed.iter().fold(found, |found, (label, codes)| found.with(*label, listed(codes)));
     (!mixed.is_empty()).then_some(all)
 }
 

@@ -43,7 +43,7 @@ mod trial_failed;
 
 use std::cmp::Reverse;
 
-use model::imported::{AuditedRun, Fidelity, ImportedRun, Support};
+use model::imported::{AuditedRun, ImportedRun, Support};
 use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
@@ -144,10 +144,13 @@ pub fn audit_imported(run: ImportedRun) -> AuditedRun {
     }
     let findings = gravest_first(findings);
     let is_invalid = findings.iter().any(|finding| finding.severity == Severity::Invalid);
-    let support = match run.fidelity {
-        _ if is_invalid => Support::NotSupported,
-        Fidelity::Summary => Support::CannotTell,
-        Fidelity::Intervals | Fidelity::Samples => Support::DirectionOnly,
+    let support = if is_invalid {
+        Support::NotSupported
+    } else if levels.is_empty() {
+        // Whether its speed changed, nobody knows.
+        Support::CannotTell
+    } else {
+        Support::DirectionOnly
     };
     AuditedRun { support, levels, findings, silent, run }
 }

@@ -17,8 +17,8 @@ fn rule(imported: &Imported) -> Option<Finding> {
     let found = RULE.found(
         Severity::Note,
         Subject::Load,
-        "Some requests failed before they were sent. They say nothing of the server's speed, and are not counted in it.",
-        "Leave them out of means and medians, too: with their zeros, these are too low.",
+        "Some requests failed before they were sent. They say nothing of the server, and their times of zero are no answers.",
+        "Leave them out of all numbers: means and medians with their zeros are too low.",
     );
     (all.never_sent > 0).then(|| {
         found.with("never sent", format!("{} of {} failed", text::count(all.never_sent), text::count(all.failed)))

@@ -44,12 +44,15 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     within(record, assessment, &inside).into_iter().chain(while_warming).collect()
 }
 
-/// Invalid for the totals of a run whose speed changed; what they say is when that happened.
+/// Invalid for the totals of a run whose speed changed, a warning where its file does not count users; what totals say is when that
+/// happened.
 fn of_import(imported: &Imported) -> Option<Finding> {
+    // Without a count of users, there may have been more or fewer of them.
+    let severity = if imported.run.users.is_some() { Severity::Invalid } else { Severity::Warning };
     let found = RULE.found(
-        Severity::Invalid,
+        severity,
         Subject::Load,
-        "Its speed changed for good under the same load. Its totals and means say when that happened, not how fast the server is.",
+        "Its speed changed on the way. Its totals and means say when that happened, not how fast the server is.",
         "Compare it only over the time before the first change, with the same time of another run.",
     );
     let levels = imported.levels.iter().take(LISTED_LEVELS);

@@ -23,8 +23,8 @@ const FEWEST: u64 = 30;
 
 /// A warning where 30 % or more of a label's successes of a second and more took the same time to one per cent, 30 of them or more.
 fn rule(imported: &Imported) -> Option<Finding> {
-    let piles: Vec<_> =
-        imported.run.labels.iter().filter_map(|(label, requests)| Some((label, pile(requests)?))).collect();
+    let labels = imported.run.by_label().into_iter();
+    let piles: Vec<_> = labels.filter_map(|(label, requests)| Some((label, pile(requests)?))).collect();
     let found = RULE.found(
         Severity::Warning,
         Subject::Load,
@@ -34,7 +34,7 @@ fn rule(imported: &Imported) -> Option<Finding> {
     let listed = |(us, count, all): (u64, u64, u64)| {
         format!("{} of {} after {}", text::count(count), text::count(all), text::micros(us as f64))
     };
-    let all = piles.iter().fold(found, |found, (label, pile)| found.with(label.as_str(), listed(*pile)));
+    let all = piles.iter().fold(found, |found, (label, pile)| found.with(*label, listed(*pile)));
     (!piles.is_empty()).then_some(all)
 }
 

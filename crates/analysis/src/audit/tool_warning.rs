@@ -17,8 +17,8 @@ fn rule(imported: &Imported) -> Option<Finding> {
     let found = RULE.found(
         Severity::Note,
         Subject::Load,
-        "The tool that made this result doubts it.",
-        "Read what it says before you use the numbers; most often the run was too short.",
+        "The tool, or its file, gives a reason to doubt this result.",
+        "Read it before you use the numbers.",
     );
     let all = warnings.iter().fold(found, |found, warning| found.with(imported.run.tool.as_str(), warning.as_str()));
     (!warnings.is_empty()).then_some(all)

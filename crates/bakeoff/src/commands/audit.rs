@@ -32,6 +32,9 @@ fn files_in(path: &Path) -> Vec<Result<PathBuf, String>> {
         Ok(inside) => inside,
         Err(error) => return vec![Err(format!("{}: {error}", path.display()))],
     };
+    if inside.is_empty() {
+        return vec![Err(format!("{}: nothing is in this folder", path.display()))];
+    }
     inside.sort_by_key(DirEntry::path);
     let is_real = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_file());
     inside.iter().filter(|entry| is_real(entry)).flat_map(|entry| files_in(&entry.path())).collect()
