@@ -1,9 +1,7 @@
 //! What ApacheBench prints (`ab.c` of Apache httpd: `output_results`).
 
-use std::collections::BTreeMap;
-
+use model::BodyLength;
 use model::imported::{Fidelity, ImportedRun, Requests};
-use model::{BodyLength, Histogram};
 
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
@@ -23,17 +21,9 @@ fn recognises(head: &[u8], _: Options) -> bool {
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let mut said = Said::default();
-    while let Some(line) = reading.lines.next()? {
-        if line.text.trim_ascii().is_empty() {
-            continue;
-        }
-        let at = line.number;
-        let text = String::from_utf8_lossy(line.text).into_owned();
-        if said.complete.is_some() && text.starts_with("Complete requests:") {
-            return Err(Broken::Several);
-        }
-        let heard = said.hear(&text);
-        reading.count(at, 1, heard);
+    reading.hear(|line| said.hear(line))?;
+    if said.results > 1 {
+        return Err(Broken::Several);
     }
     let (Some(complete), Some(seconds)) = (said.complete, said.seconds) else {
         return Err(Broken::Lacks("`Complete requests` or `Time taken for tests`: it did not end, or some is cut off"));
@@ -51,14 +41,13 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let all = Requests {
         good: complete - failed,
         failed,
-        never_sent: 0,
         codes: codes
             .into_iter()
             .filter(|(_, count)| *count > 0)
             .map(|(code, count)| (code.to_owned(), count))
-            .collect::<BTreeMap<_, _>>(),
-        latency: Histogram::new(),
+            .collect(),
         body_length: said.body_length.map(|length| BodyLength { min: length, max: length }),
+        ..Requests::default()
     };
     let recorded = Recorded::summary(all, seconds);
     let tool = said.version.map_or_else(|| FORMAT.tool.to_owned(), |version| format!("{} {version}", FORMAT.tool));
@@ -81,6 +70,8 @@ struct Said {
     users: Option<u32>,
     seconds: Option<f64>,
     complete: Option<u64>,
+    /// Outputs that have come so far.
+    results: u32,
     failed: u64,
     /// Of the failed: those of another length than the first.
     of_length: u64,
@@ -128,7 +119,10 @@ impl Said {
             "Document Length" => self.body_length = count(value).ok(),
             "Concurrency Level" => self.users = u32::try_from(count(value)?).ok(),
             "Time taken for tests" => self.seconds = Some(number(value)?),
-            "Complete requests" => self.complete = Some(count(value)?),
+            "Complete requests" => {
+                self.complete = Some(count(value)?);
+                self.results += 1;
+            }
             "Failed requests" => self.failed = count(value)?,
             "Non-2xx responses" => self.not_2xx = Some(count(value)?),
             _ => {}

@@ -4,7 +4,7 @@ use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, number};
 use crate::reading::{Broken, Format, Options, Reading};
-use crate::recorder::{Recorder, Request};
+use crate::recorder::Request;
 
 pub const FORMAT: Format =
     Format { id: "ab-gnuplot", tool: "ApacheBench", fidelity: Fidelity::Samples, recognises, read };
@@ -31,17 +31,8 @@ fn request(fields: &Fields) -> Result<Request<'_>, &'static str> {
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let mut recorder = Recorder::new();
-    let mut fields = Fields::default();
-    while let Some(record) = csv::next(&mut reading.lines, b'\t', &mut fields)? {
-        let added = match record {
-            Ok(()) if fields.number == 1 && fields.get(0) == Some(b"starttime") => Ok(()),
-            Ok(()) => request(&fields).and_then(|request| recorder.add(&request)),
-            Err(broken) => Err(broken),
-        };
-        reading.count(fields.number, fields.lines, added);
-    }
-    let run = reading.run(&FORMAT, recorder.finish());
+    let has_names = csv::first_line(reading.lines.head()?) == NAMES;
+    let run = reading.record(&FORMAT, b'\t', has_names, request)?;
     Ok(ImportedRun { warnings: vec!["it does not say which requests failed".to_owned()], ..run })
 }
 

@@ -23,34 +23,12 @@ fn counts(line: &str) -> Option<[u64; 7]> {
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let (mut seconds, mut all, mut codes, mut clients) = (None, None, Vec::new(), 0);
-    while let Some(line) = reading.lines.next()? {
-        if line.text.trim_ascii().is_empty() {
-            continue;
-        }
-        let number = line.number;
-        let text = String::from_utf8_lossy(line.text).into_owned();
-        let mut heard = Ok(());
-        if let Some(rest) = text.strip_prefix("finished in ") {
-            match duration_ms(rest.split(',').next().unwrap_or_default()) {
-                Ok(ms) => seconds = Some(ms / 1e3),
-                Err(wrong) => heard = Err(wrong),
-            }
-        } else if text.starts_with("spawning thread #") {
-            let own = count_before(&text, "total").and_then(|clients| u32::try_from(clients).ok());
-            clients = u32::saturating_add(clients, own.unwrap_or(0));
-        } else if let Some(counts) = counts(&text) {
-            if all.replace(counts).is_some() {
-                return Err(Broken::Several);
-            }
-        } else if let Some(rest) = text.strip_prefix("status codes: ") {
-            codes = ["2xx", "3xx", "4xx", "5xx"]
-                .map(|code| (code.to_owned(), count_before(rest, code).unwrap_or(0)))
-                .into();
-        }
-        reading.count(number, 1, heard);
+    let mut said = Said::default();
+    reading.hear(|line| said.hear(line))?;
+    if said.results > 1 {
+        return Err(Broken::Several);
     }
-    let (Some(seconds), Some([.., good, failed, errored, _])) = (seconds, all) else {
+    let (Some(seconds), Some([.., good, failed, errored, _])) = (said.seconds, said.counts) else {
         return Err(Broken::Lacks("the lines `finished in` or `requests:`: it did not end, or some is cut off"));
     };
     // Those with an error of the connection are among the failed.
@@ -58,11 +36,41 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let all = Requests {
         good,
         failed,
-        codes: codes.into_iter().chain(errors).filter(|(_, count)| *count > 0).collect(),
+        codes: said.codes.into_iter().chain(errors).filter(|(_, count)| *count > 0).collect(),
         ..Requests::default()
     };
     let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
-    Ok(ImportedRun { users: Some(clients).filter(|clients| *clients > 0), ..run })
+    Ok(ImportedRun { users: Some(said.clients).filter(|clients| *clients > 0), ..run })
+}
+
+/// What an output says.
+#[derive(Debug, Default)]
+struct Said {
+    seconds: Option<f64>,
+    counts: Option<[u64; 7]>,
+    /// Outputs that have come so far.
+    results: u32,
+    codes: Vec<(String, u64)>,
+    clients: u32,
+}
+
+impl Said {
+    /// Takes a line; what is wrong with it, if a number that must be there is none.
+    fn hear(&mut self, line: &str) -> Result<(), &'static str> {
+        if let Some(rest) = line.strip_prefix("finished in ") {
+            self.seconds = Some(duration_ms(rest.split(',').next().unwrap_or_default())? / 1e3);
+        } else if line.starts_with("spawning thread #") {
+            let own = count_before(line, "total").and_then(|clients| u32::try_from(clients).ok());
+            self.clients = self.clients.saturating_add(own.unwrap_or(0));
+        } else if let Some(counts) = counts(line) {
+            self.counts = Some(counts);
+            self.results += 1;
+        } else if let Some(rest) = line.strip_prefix("status codes: ") {
+            let codes = ["2xx", "3xx", "4xx", "5xx"];
+            self.codes = codes.map(|code| (code.to_owned(), count_before(rest, code).unwrap_or(0))).into();
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, number};
 use crate::reading::{Broken, Format, Options, Reading};
-use crate::recorder::{Recorder, Request};
+use crate::recorder::Request;
 
 pub const FORMAT: Format = Format { id: "h2load-log", tool: "h2load", fidelity: Fidelity::Samples, recognises, read };
 
@@ -42,13 +42,7 @@ fn request(fields: &Fields) -> Result<Request<'_>, &'static str> {
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let mut recorder = Recorder::new();
-    let mut fields = Fields::default();
-    while let Some(record) = csv::next(&mut reading.lines, b'\t', &mut fields)? {
-        let added = record.and_then(|()| request(&fields)).and_then(|request| recorder.add(&request));
-        reading.count(fields.number, fields.lines, added);
-    }
-    Ok(reading.run(&FORMAT, recorder.finish()))
+    Ok(reading.record(&FORMAT, b'\t', false, request)?)
 }
 
 #[cfg(test)]

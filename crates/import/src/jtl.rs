@@ -3,13 +3,11 @@
 //! Which columns it has, and between which characters, is a setting of the one who made it (`jmeter.save.saveservice.*`). Where the
 //! first line names them, they are those; else the columns of JMeter's documentation are tried, in their order.
 
-use std::mem;
-
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, first_line, number};
 use crate::reading::{Broken, Format, Options, Reading};
-use crate::recorder::{Recorder, Request};
+use crate::recorder::Request;
 
 pub const FORMAT: Format = Format { id: "jtl", tool: "JMeter", fidelity: Fidelity::Samples, recognises, read };
 
@@ -28,81 +26,15 @@ struct Columns {
     users: Option<usize>,
 }
 
-/// Orders of columns without a line of names: those of JMeter 2.x and 3.x and later, with what may be left out of them.
-const USUAL: [&[&str]; 5] = [
-    &[
-        "timeStamp",
-        "elapsed",
-        "label",
-        "responseCode",
-        "responseMessage",
-        "threadName",
-        "dataType",
-        "success",
-        "failureMessage",
-        "bytes",
-        "sentBytes",
-        "grpThreads",
-        "allThreads",
-        "URL",
-        "Latency",
-        "IdleTime",
-        "Connect",
-    ],
-    &[
-        "timeStamp",
-        "elapsed",
-        "label",
-        "responseCode",
-        "responseMessage",
-        "threadName",
-        "dataType",
-        "success",
-        "failureMessage",
-        "bytes",
-        "grpThreads",
-        "allThreads",
-        "Latency",
-        "IdleTime",
-    ],
-    &[
-        "timeStamp",
-        "elapsed",
-        "label",
-        "responseCode",
-        "responseMessage",
-        "threadName",
-        "dataType",
-        "success",
-        "bytes",
-        "grpThreads",
-        "allThreads",
-        "Latency",
-    ],
-    &[
-        "timeStamp",
-        "elapsed",
-        "label",
-        "responseCode",
-        "responseMessage",
-        "threadName",
-        "dataType",
-        "success",
-        "bytes",
-        "Latency",
-    ],
-    &[
-        "timeStamp",
-        "elapsed",
-        "label",
-        "responseCode",
-        "threadName",
-        "success",
-        "bytes",
-        "grpThreads",
-        "allThreads",
-        "Latency",
-    ],
+/// Orders of columns without a line of names, as files of different versions have them, the longest first.
+const USUAL: [&str; 5] = [
+    "timeStamp elapsed label responseCode responseMessage threadName dataType success failureMessage bytes sentBytes grpThreads \
+     allThreads URL Latency IdleTime Connect",
+    "timeStamp elapsed label responseCode responseMessage threadName dataType success failureMessage bytes grpThreads allThreads \
+     Latency IdleTime",
+    "timeStamp elapsed label responseCode responseMessage threadName dataType success bytes grpThreads allThreads Latency",
+    "timeStamp elapsed label responseCode responseMessage threadName dataType success bytes Latency",
+    "timeStamp elapsed label responseCode threadName success bytes grpThreads allThreads Latency",
 ];
 
 impl Columns {
@@ -123,8 +55,8 @@ impl Columns {
 
     /// The usual ones that fit a line of values.
     fn fitting(values: &Fields) -> Option<Self> {
-        let usual = |names: &&[&str]| {
-            let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+        let usual = |names: &&str| {
+            let names: Vec<&[u8]> = names.split(' ').map(str::as_bytes).collect();
             // Of another order, a number may stand where these are.
             let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
             let is_text =
@@ -190,18 +122,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let delimiter = reading.options.delimiter;
     let head = reading.lines.head()?;
     let (delimiter, columns, has_names) = layout(first_line(head), delimiter).ok_or(Broken::Unknown)?;
-    let mut recorder = Recorder::new();
-    let mut fields = Fields::default();
-    let mut is_first = true;
-    while let Some(record) = csv::next(&mut reading.lines, delimiter, &mut fields)? {
-        let added = match record {
-            Ok(()) if mem::take(&mut is_first) && has_names => Ok(()),
-            Ok(()) => columns.request(&fields).and_then(|request| recorder.add(&request)),
-            Err(broken) => Err(broken),
-        };
-        reading.count(fields.number, fields.lines, added);
-    }
-    Ok(reading.run(&FORMAT, recorder.finish()))
+    Ok(reading.record(&FORMAT, delimiter, has_names, |fields| columns.request(fields))?)
 }
 
 #[cfg(test)]

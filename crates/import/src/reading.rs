@@ -5,8 +5,9 @@ use std::mem;
 
 use model::imported::{BadLine, Fidelity, ImportedRun, Lines as LineCount};
 
+use crate::csv::{self, Fields};
 use crate::lines::Lines;
-use crate::recorder::Recorded;
+use crate::recorder::{Recorded, Recorder, Request};
 
 /// Lines that could not be read and are named.
 const NAMED: usize = 5;
@@ -60,8 +61,43 @@ pub struct Reading<'r> {
 }
 
 impl Reading<'_> {
+    /// Lets every line with something in it be heard; those that cannot be read are counted.
+    pub fn hear(&mut self, mut hear: impl FnMut(&str) -> Result<(), &'static str>) -> io::Result<()> {
+        while let Some(line) = self.lines.next()? {
+            if line.text.trim_ascii().is_empty() {
+                continue;
+            }
+            let number = line.number;
+            let heard = hear(&String::from_utf8_lossy(line.text));
+            self.count(number, 1, heard);
+        }
+        Ok(())
+    }
+
+    /// Records the request of every line of delimited text; the first line has none where it names the columns.
+    pub fn record(
+        &mut self,
+        format: &Format,
+        delimiter: u8,
+        has_names: bool,
+        request: impl Fn(&Fields) -> Result<Request<'_>, &'static str>,
+    ) -> io::Result<ImportedRun> {
+        let mut recorder = Recorder::new();
+        let mut fields = Fields::default();
+        while let Some(record) = csv::next(&mut self.lines, delimiter, &mut fields)? {
+            let is_names = has_names && fields.number == 1;
+            let added = match record {
+                Ok(()) if is_names => Ok(()),
+                Ok(()) => request(&fields).and_then(|request| recorder.add(&request)),
+                Err(broken) => Err(broken),
+            };
+            self.count(fields.number, fields.lines, added);
+        }
+        Ok(self.run(format, recorder.finish()))
+    }
+
     /// Counts lines from this number on, which were read, or could not be.
-    pub fn count(&mut self, number: u64, lines: u64, read: Result<(), &'static str>) {
+    fn count(&mut self, number: u64, lines: u64, read: Result<(), &'static str>) {
         self.count.read += lines;
         let Err(reason) = read else { return };
         self.count.bad += lines;

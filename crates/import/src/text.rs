@@ -30,11 +30,11 @@ const UNITS: [(&str, f64); 6] = [("us", 1e-3), ("µs", 1e-3), ("ms", 1.0), ("s",
 /// A duration such as `2.19ms`, milliseconds.
 pub fn duration_ms(text: &str) -> Result<f64, &'static str> {
     let text = text.trim();
-    let (number, factor) = UNITS
+    let (amount, factor) = UNITS
         .iter()
         .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
         .ok_or("no unit of time stands where one must")?;
-    Ok(self::number(number)? * factor)
+    Ok(number(amount)? * factor)
 }
 
 #[cfg(test)]

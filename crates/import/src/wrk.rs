@@ -21,17 +21,9 @@ fn recognises(head: &[u8], _: Options) -> bool {
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let mut said = Said::default();
-    while let Some(line) = reading.lines.next()? {
-        if line.text.trim_ascii().is_empty() {
-            continue;
-        }
-        let at = line.number;
-        let text = String::from_utf8_lossy(line.text).into_owned();
-        if said.answered.is_some() && text.contains(" requests in ") {
-            return Err(Broken::Several);
-        }
-        let heard = said.hear(text.trim());
-        reading.count(at, 1, heard);
+    reading.hear(|line| said.hear(line.trim()))?;
+    if said.results > 1 {
+        return Err(Broken::Several);
     }
     let (Some(answered), Some(seconds)) = (said.answered, said.seconds) else {
         return Err(Broken::Lacks("the line `… requests in …`: it did not end, or some is cut off"));
@@ -67,6 +59,8 @@ struct Said {
     seconds: Option<f64>,
     /// Answers, whatever their status.
     answered: Option<u64>,
+    /// Outputs that have come so far.
+    results: u32,
     not_2xx: u64,
     /// Requests that no answer came to, by what failed.
     of_sockets: Vec<(&'static str, u64)>,
@@ -76,6 +70,7 @@ struct Said {
 }
 
 impl Said {
+    /// Takes a line; what is wrong with it, if a number that must be there is none.
     fn hear(&mut self, line: &str) -> Result<(), &'static str> {
         self.is_wrk2 |= OF_WRK2.iter().any(|of_wrk2| line.contains(of_wrk2));
         if let Some((_, url)) = line.strip_prefix(BEGINS).and_then(|line| line.split_once(AT)) {
@@ -84,6 +79,7 @@ impl Said {
             self.connections = u32::try_from(count(connections)?).ok();
         } else if let Some((answered, rest)) = line.split_once(" requests in ") {
             self.answered = Some(count(answered)?);
+            self.results += 1;
             self.seconds = Some(duration_ms(rest.split(',').next().unwrap_or_default())? / 1e3);
         } else if let Some(not_2xx) = line.strip_prefix("Non-2xx or 3xx responses:") {
             self.not_2xx = count(not_2xx)?;
