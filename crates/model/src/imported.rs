@@ -67,6 +67,13 @@ pub struct ImportedRun {
 }
 
 impl ImportedRun {
+    /// What the fraction `q` of the requests took at most, µs: as the tool states it, or of every good request where enough of them
+    /// lie beyond ([`Histogram::supported_quantile`]); `None` where the file does not say.
+    pub fn quantile_us(&self, q: f64) -> Option<f64> {
+        let stated = self.stated_quantiles.iter().find(|(fraction, _)| (fraction - q).abs() < 1e-9);
+        stated.map(|(_, ms)| ms * 1e3).or_else(|| Some(self.all.latency.supported_quantile(q)? as f64))
+    }
+
     /// The requests by label; all under one name, where the file has no labels.
     pub fn by_label(&self) -> Vec<(&str, &Requests)> {
         if self.labels.is_empty() {

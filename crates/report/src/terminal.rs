@@ -311,7 +311,7 @@ impl Page {
 }
 
 /// Names and logs come from outside: no control character of theirs reaches the terminal.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
