@@ -52,7 +52,7 @@ impl Series {
     /// In the shortest spans that have enough requests; `None` where there are too few of these.
     fn of(intervals: &[Interval]) -> Option<Self> {
         let in_spans_of = |length: usize| {
-            let whole = |part: &[Interval]| part.iter().map(|interval| f64::from(interval.ended())).sum::<f64>();
+            let whole = |part: &[Interval]| part.iter().map(|interval| interval.ended() as f64).sum::<f64>();
             Self { length, ended: intervals.chunks_exact(length).map(whole).collect() }
         };
         let longest = intervals.len() / (2 * changepoint::SHORTEST);
@@ -93,7 +93,7 @@ mod tests {
     fn only_the_time_counts_in_which_all_users_work() {
         let mut run = imported(1_000, 60);
         for (second, interval) in run.intervals[..200].iter_mut().enumerate() {
-            (interval.users, interval.good) = (second as u32 / 25, 6 * (second as u32 / 25));
+            (interval.users, interval.good) = (second as u32 / 25, 6 * (second as u64 / 25));
         }
         assert_eq!(found(&run), [(201, 999, 60)]);
     }

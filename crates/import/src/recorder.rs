@@ -118,15 +118,15 @@ impl Recorder {
         }
         self.span_ms = Some(span);
         let is_never_sent = !request.is_good && request.took_us < 1_000 && !may_be_of_the_server(request.code);
-        let failed = u32::from(!request.is_good);
+        let failed = u64::from(!request.is_good);
         if self.intervals.is_empty() {
             // The series begins where the run does.
             self.interval(request.began_ms);
         }
         self.interval(ended_ms).merge(Interval { good: 1 - failed, failed, users: request.users });
         let label = self.label(request.label);
-        label.good += u64::from(request.is_good);
-        label.failed += u64::from(!request.is_good);
+        label.good += 1 - failed;
+        label.failed += failed;
         label.never_sent += u64::from(is_never_sent);
         if request.is_good {
             label.latency.record(request.took_us);
@@ -280,11 +280,11 @@ mod tests {
         let requests: Vec<Request> = (0..2_000).map(|index| request(index * day_ms / 100, 5)).collect();
         let found = recorded(&requests);
         assert!(found.intervals.len() <= MOST + 1 && found.interval_s > 100.0, "{}", found.interval_s);
-        assert_eq!(found.intervals.iter().map(|interval| interval.good).sum::<u32>(), 2_000);
+        assert_eq!(found.intervals.iter().map(|interval| interval.good).sum::<u64>(), 2_000);
         let mut backwards = requests;
         backwards.reverse();
         let again = recorded(&backwards);
-        assert_eq!(again.intervals.iter().map(|interval| interval.good).sum::<u32>(), 2_000);
+        assert_eq!(again.intervals.iter().map(|interval| interval.good).sum::<u64>(), 2_000);
         assert_eq!(again.began_ms, found.began_ms);
     }
 

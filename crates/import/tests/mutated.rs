@@ -89,7 +89,7 @@ fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), Te
     prop_assert!(run.lines.bad <= run.lines.read);
     if run.fidelity == Fidelity::Samples {
         prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read);
-        let in_intervals: u64 = run.intervals.iter().map(|interval| u64::from(interval.ended())).sum();
+        let in_intervals: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
         prop_assert_eq!(in_intervals, run.all.ended());
     }
     Ok(())

@@ -135,24 +135,38 @@ impl<'a> Sum<&'a Self> for Requests {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// Requests that ended well.
-    pub good: u32,
+    pub good: u64,
     /// Requests that failed.
-    pub failed: u32,
+    pub failed: u64,
     /// Users at work, at most; 0 where the file does not say.
     pub users: u32,
 }
 
 impl Interval {
     /// Requests that ended, well or not.
-    pub fn ended(self) -> u32 {
+    pub fn ended(self) -> u64 {
         self.good + self.failed
     }
 
-    /// Adds what ended in another part of the same span.
+    /// Failed share, 0..=1; 0 when none ended.
+    pub fn failed_share(self) -> f64 {
+        if self.ended() == 0 { 0.0 } else { self.failed as f64 / self.ended() as f64 }
+    }
+
+    /// Adds what ended in another part of the same span, or in another span.
     pub fn merge(&mut self, other: Self) {
         self.good += other.good;
         self.failed += other.failed;
         self.users = self.users.max(other.users);
+    }
+}
+
+impl<'a> Sum<&'a Self> for Interval {
+    fn sum<I: Iterator<Item = &'a Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |mut whole, part| {
+            whole.merge(*part);
+            whole
+        })
     }
 }
 

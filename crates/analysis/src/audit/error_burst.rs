@@ -25,12 +25,13 @@ const TIMES: f64 = 5.0;
 fn rule(imported: &Imported) -> Option<Finding> {
     let (length_s, spans) = spans(imported.run);
     let (from, to) = longest(&spans)?;
-    let (inside, outside) = (total(&spans[from..to]), total(&spans[..from]).plus(total(&spans[to..])));
+    let inside: Interval = spans[from..to].iter().sum();
+    let outside: Interval = spans[..from].iter().chain(&spans[to..]).sum();
     let burst_s = (to - from) as f64 * length_s;
-    if burst_s < SHORTEST_S || outside.ended == 0 || inside.share() < TIMES * outside.share() {
+    if burst_s < SHORTEST_S || outside.ended() == 0 || inside.failed_share() < TIMES * outside.failed_share() {
         return None;
     }
-    let rate = |part: Counts, spans: usize| text::significant(part.ended as f64 / (length_s * spans as f64), 3);
+    let rate = |part: Interval, spans: usize| text::significant(part.ended() as f64 / (length_s * spans as f64), 3);
     let seconds = |span: usize| text::count((span as f64 * length_s) as u64);
     Some(
         RULE.found(
@@ -40,43 +41,22 @@ fn rule(imported: &Imported) -> Option<Finding> {
             "Compare only what lies outside this time, and find out what broke.",
         )
         .with("when", format!("{} to {} s", seconds(from), seconds(to)))
-        .with("failed in it", format!("{} of {}", text::count(inside.failed), text::count(inside.ended)))
-        .with("failed share in it and outside", [inside, outside].map(|part| text::percent(part.share())))
+        .with("failed in it", format!("{} of {}", text::count(inside.failed), text::count(inside.ended())))
+        .with("failed share in it and outside", [inside, outside].map(|part| text::percent(part.failed_share())))
         .with("requests a second in it and outside", [rate(inside, to - from), rate(outside, spans.len() - (to - from))]),
     )
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    ended: u64,
-    failed: u64,
-}
-
-impl Counts {
-    fn share(self) -> f64 {
-        if self.ended == 0 { 0.0 } else { self.failed as f64 / self.ended as f64 }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self { ended: self.ended + other.ended, failed: self.failed + other.failed }
-    }
-}
-
 /// What ended in each minute, or as near to it as whole intervals come, and how long that is, seconds.
-fn spans(run: &ImportedRun) -> (f64, Vec<Counts>) {
-    let of = |interval: &Interval| Counts { ended: interval.ended().into(), failed: interval.failed.into() };
+fn spans(run: &ImportedRun) -> (f64, Vec<Interval>) {
     let length = ((60.0 / run.interval_s) as usize).max(1);
-    let spans = run.intervals.chunks(length).map(|part| part.iter().map(of).fold(Counts::default(), Counts::plus));
+    let spans = run.intervals.chunks(length).map(|part| part.iter().sum());
     (length as f64 * run.interval_s, spans.collect())
 }
 
-fn total(spans: &[Counts]) -> Counts {
-    spans.iter().copied().fold(Counts::default(), Counts::plus)
-}
-
 /// The longest row of spans in each of which the least share failed.
-fn longest(spans: &[Counts]) -> Option<(usize, usize)> {
-    let ends = |from: usize| from + spans[from..].iter().take_while(|span| span.share() >= LEAST).count();
+fn longest(spans: &[Interval]) -> Option<(usize, usize)> {
+    let ends = |from: usize| from + spans[from..].iter().take_while(|span| span.failed_share() >= LEAST).count();
     (0..spans.len()).map(|from| (from, ends(from))).max_by_key(|(from, to)| (to - from, Reverse(*from)))
 }
 

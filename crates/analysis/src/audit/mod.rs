@@ -214,8 +214,8 @@ pub(crate) mod testing {
     }
 
     /// A run of ten users that ends as many requests in each second.
-    pub fn imported(seconds: usize, rate: u32) -> ImportedRun {
-        let good = seconds as u64 * u64::from(rate);
+    pub fn imported(seconds: usize, rate: u64) -> ImportedRun {
+        let good = seconds as u64 * rate;
         ImportedRun {
             file: "a.jtl".into(),
             format: "jtl".into(),

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn an_imported_run_may_be_too_short_as_well() {
-        let of = |seconds: usize, rate: u32| of_import(&Imported { run: &imported(seconds, rate), levels: &[] });
+        let of = |seconds: usize, rate: u64| of_import(&Imported { run: &imported(seconds, rate), levels: &[] });
         assert_eq!(of(30, 100), None);
         assert!(of(29, 1_000).is_some() && of(40, 20).is_some());
     }
