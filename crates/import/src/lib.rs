@@ -12,6 +12,7 @@ mod jtl;
 mod lines;
 mod reading;
 mod recorder;
+mod series;
 mod text;
 mod wrk;
 

@@ -1,14 +1,14 @@
 //! Requests, one by one, into numbers that take the same room however many there are.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use memchr::memmem;
 use model::imported::{Interval, Requests};
 use model::{BodyLength, Histogram};
 
-/// Most intervals that are kept; beyond them two become one.
-const MOST: usize = 1 << 14;
+use crate::series::Series;
+
 /// Most labels that are kept apart, and what those beyond are counted under.
 const MOST_LABELS: usize = 1_000;
 const OTHER_LABELS: &str = "(other labels)";
@@ -67,10 +67,7 @@ impl OfLabel {
 /// Adds requests up.
 #[derive(Debug)]
 pub struct Recorder {
-    /// When the first interval begins, and how long each is.
-    origin_ms: i64,
-    interval_ms: i64,
-    intervals: VecDeque<Interval>,
+    series: Series,
     labels: IndexMap<Box<[u8]>, OfLabel>,
     /// The label of the request before: mostly there are few, and a run of the same.
     last: usize,
@@ -89,22 +86,21 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Of a summary, which knows nothing of times.
+    /// Of a summary, which knows nothing of times. Of unknown length, `seconds` is 0.
     pub fn summary(all: Requests, seconds: f64) -> Self {
         Self { all, seconds, ..Recorder::new().finish() }
+    }
+
+    /// Of numbers of intervals: what ended in each, and when the first began, if that is known.
+    pub fn series(all: Requests, series: Series, began_ms: Option<i64>, seconds: f64) -> Self {
+        let (interval_s, intervals) = series.finish();
+        Self { interval_s, intervals, began_ms, ..Self::summary(all, seconds) }
     }
 }
 
 impl Recorder {
     pub fn new() -> Self {
-        Self {
-            origin_ms: 0,
-            interval_ms: 1_000,
-            intervals: VecDeque::new(),
-            labels: IndexMap::new(),
-            last: 0,
-            span_ms: None,
-        }
+        Self { series: Series::of_seconds(), labels: IndexMap::new(), last: 0, span_ms: None }
     }
 
     /// Adds a request, or says why it is none.
@@ -119,11 +115,11 @@ impl Recorder {
         self.span_ms = Some(span);
         let is_never_sent = !request.is_good && request.took_us < 1_000 && !may_be_of_the_server(request.code);
         let failed = u64::from(!request.is_good);
-        if self.intervals.is_empty() {
+        if self.series.is_empty() {
             // The series begins where the run does.
-            self.interval(request.began_ms);
+            self.series.add(request.began_ms, Interval::default());
         }
-        self.interval(ended_ms).merge(Interval { good: 1 - failed, failed, users: request.users });
+        self.series.add(ended_ms, Interval { good: 1 - failed, failed, users: request.users });
         let label = self.label(request.label);
         label.good += 1 - failed;
         label.failed += failed;
@@ -137,48 +133,6 @@ impl Recorder {
         }
         label.count(request.code);
         Ok(())
-    }
-
-    /// The interval in which this moment lies.
-    fn interval(&mut self, at_ms: i64) -> &mut Interval {
-        if self.intervals.is_empty() {
-            self.origin_ms = at_ms - at_ms.rem_euclid(self.interval_ms);
-        }
-        while at_ms < self.origin_ms {
-            self.intervals.push_front(Interval::default());
-            self.origin_ms -= self.interval_ms;
-            self.halve_beyond_most();
-        }
-        while self.index(at_ms) >= self.intervals.len() {
-            self.intervals.push_back(Interval::default());
-            self.halve_beyond_most();
-        }
-        let index = self.index(at_ms);
-        &mut self.intervals[index]
-    }
-
-    /// The place of the interval in which a moment lies that is not before the first.
-    fn index(&self, at_ms: i64) -> usize {
-        ((at_ms - self.origin_ms) / self.interval_ms) as usize
-    }
-
-    /// Makes one of each two intervals where there are too many.
-    fn halve_beyond_most(&mut self) {
-        if self.intervals.len() <= MOST {
-            return;
-        }
-        self.interval_ms *= 2;
-        // Intervals begin at multiples of their length.
-        if self.origin_ms.rem_euclid(self.interval_ms) != 0 {
-            self.intervals.push_front(Interval::default());
-            self.origin_ms -= self.interval_ms / 2;
-        }
-        let halved = |index: usize| {
-            let mut both = self.intervals[2 * index];
-            both.merge(self.intervals.get(2 * index + 1).copied().unwrap_or_default());
-            both
-        };
-        self.intervals = (0..self.intervals.len().div_ceil(2)).map(halved).collect();
     }
 
     fn label(&mut self, name: &[u8]) -> &mut OfLabel {
@@ -220,11 +174,12 @@ impl Recorder {
         }
         let all = labels.values().sum();
         let is_labelled = labels.keys().any(|name| !name.is_empty());
+        let (interval_s, intervals) = self.series.finish();
         Recorded {
             all,
             labels: if is_labelled { labels } else { IndexMap::new() },
-            interval_s: self.interval_ms as f64 / 1e3,
-            intervals: self.intervals.into(),
+            interval_s,
+            intervals,
             began_ms: self.span_ms.map(|(first, _)| first),
             seconds: self.span_ms.map_or(0.0, |(first, last)| (last - first) as f64 / 1e3),
         }
@@ -243,6 +198,7 @@ fn may_be_of_the_server(code: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::series;
 
     fn request(began_ms: i64, took_ms: u64) -> Request<'static> {
         Request {
@@ -279,7 +235,7 @@ mod tests {
         let day_ms = 24 * 3600 * 1000;
         let requests: Vec<Request> = (0..2_000).map(|index| request(index * day_ms / 100, 5)).collect();
         let found = recorded(&requests);
-        assert!(found.intervals.len() <= MOST + 1 && found.interval_s > 100.0, "{}", found.interval_s);
+        assert!(found.intervals.len() <= series::MOST + 1 && found.interval_s > 100.0, "{}", found.interval_s);
         assert_eq!(found.intervals.iter().map(|interval| interval.good).sum::<u64>(), 2_000);
         let mut backwards = requests;
         backwards.reverse();

@@ -100,11 +100,7 @@ pub fn audit(assessment: &Assessment, end: Option<&Stop>) -> Vec<Finding> {
     let context = Context { assessment, lasting: lasting(assessment), end };
     let of_rule = |rule: &Rule| {
         let lasting = context.lasting.iter().filter(|finding| finding.id == rule.id).cloned();
-        let others = rule.checks.iter().flat_map(|check| match check {
-            Check::Run(look) => look(assessment.record, assessment),
-            Check::Whole(look) => look(assessment.record, &context),
-            Check::Lasting(_) | Check::Load(_) | Check::Imported { .. } => Vec::new(),
-        });
+        let others = rule.checks.iter().filter_map(|check| check.of_run(assessment, &context)).flatten();
         lasting.chain(others).collect::<Vec<_>>()
     };
     gravest_first(RULES.iter().flat_map(of_rule).collect())
@@ -112,20 +108,18 @@ pub fn audit(assessment: &Assessment, end: Option<&Stop>) -> Vec<Finding> {
 
 /// The findings that no further block would lift.
 pub fn lasting<'a>(assessment: &'a Assessment) -> &'a [Finding] {
-    let of_check = |check: &Check| match check {
-        Check::Lasting(look) => look(assessment.record, assessment),
-        Check::Run(_) | Check::Whole(_) | Check::Load(_) | Check::Imported { .. } => Vec::new(),
-    };
-    assessment.lasting.get_or_init(|| RULES.iter().flat_map(|rule| rule.checks).flat_map(of_check).collect())
+    let looks = || checks().filter_map(|check| if let Check::Lasting(look) = check { Some(look) } else { None });
+    assessment.lasting.get_or_init(|| looks().flat_map(|look| look(assessment.record, assessment)).collect())
 }
 
 /// Everything that all rules find in a load by itself, gravest first.
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
-    let of_check = |check: &Check| match check {
-        Check::Load(look) => look(load),
-        Check::Lasting(_) | Check::Run(_) | Check::Whole(_) | Check::Imported { .. } => None,
-    };
-    gravest_first(RULES.iter().flat_map(|rule| rule.checks).filter_map(of_check).collect())
+    gravest_first(checks().filter_map(|check| if let Check::Load(look) = check { look(load) } else { None }).collect())
+}
+
+/// The checks of all rules.
+fn checks() -> impl Iterator<Item = &'static Check> {
+    RULES.iter().flat_map(|rule| rule.checks)
 }
 
 /// Everything that all rules find in an imported run, gravest first, and what it supports.
@@ -135,10 +129,11 @@ pub fn audit_imported(run: ImportedRun) -> AuditedRun {
     let (mut findings, mut silent) = (Vec::new(), Vec::new());
     for rule in RULES {
         for check in rule.checks {
-            match check {
-                Check::Imported { least, look } if run.fidelity >= *least => findings.extend(look(&imported)),
-                Check::Imported { .. } => silent.push(rule.id.clone()),
-                Check::Lasting(_) | Check::Run(_) | Check::Whole(_) | Check::Load(_) => {}
+            let Check::Imported { least, look } = check else { continue };
+            if run.fidelity >= *least {
+                findings.extend(look(&imported));
+            } else {
+                silent.push(rule.id.clone());
             }
         }
     }

@@ -39,6 +39,17 @@ pub(super) enum Check {
     Imported { least: Fidelity, look: fn(&Imported) -> Option<Finding> },
 }
 
+impl Check {
+    /// What it finds in a run as far as it has gone; `None` where it looks at something else.
+    pub fn of_run(&self, assessment: &Assessment, context: &Context) -> Option<Vec<Finding>> {
+        match self {
+            Self::Run(look) => Some(look(assessment.record, assessment)),
+            Self::Whole(look) => Some(look(assessment.record, context)),
+            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } => None,
+        }
+    }
+}
+
 /// What a rule looks at that judges an imported run.
 pub(super) struct Imported<'a> {
     pub run: &'a ImportedRun,

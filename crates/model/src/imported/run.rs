@@ -48,7 +48,7 @@ pub struct ImportedRun {
     pub users: Option<u32>,
     /// When the first request began, milliseconds since 1970.
     pub began_ms: Option<i64>,
-    /// From the first request's beginning to the last one's end, seconds.
+    /// From the first request's beginning to the last one's end, seconds; 0 where the file does not say.
     pub seconds: f64,
     /// All requests.
     pub all: Requests,

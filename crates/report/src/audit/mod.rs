@@ -86,7 +86,9 @@ fn counted(run: &ImportedRun) -> String {
         0 => String::new(),
         failed => format!(", {} failed ({})", text::count(failed), number::share(run.all.failed_share())),
     };
-    format!("{} in {}{failed}", text::plural(run.all.ended(), "request"), text::seconds(run.seconds))
+    // Some files do not say how long it took.
+    let time = if run.seconds > 0.0 { format!(" in {}", text::seconds(run.seconds)) } else { String::new() };
+    format!("{}{time}{failed}", text::plural(run.all.ended(), "request"))
 }
 
 fn span(level: &Level) -> String {
