@@ -29,6 +29,7 @@ mod forecast;
 pub mod holm;
 mod levels;
 mod linear;
+mod matched;
 mod metrics;
 mod next;
 mod outlook;
@@ -55,7 +56,7 @@ mod why;
 mod fixture;
 
 pub use assess::{Assessment, assess, excluded};
-pub use audit::{RULES, Rule, audit_imported, audit_load};
+pub use audit::{RULES, Rule, audit_imported, audit_load, audit_pair};
 pub use boundaries::Boundaries;
 pub use budget::{NoRoom, more_for_profiling};
 pub use changepoint::{Shift, shifts};

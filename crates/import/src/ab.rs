@@ -1,7 +1,7 @@
 //! What ApacheBench prints (`ab.c` of Apache httpd: `output_results`).
 
 use model::BodyLength;
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
@@ -56,7 +56,15 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         said.port.map_or_else(|| format!("{host}{path}"), |port| format!("{host}:{port}{path}"))
     });
     let run = reading.run(&FORMAT, recorded);
-    Ok(ImportedRun { tool, url, users: said.users, stated_quantiles: said.quantiles, warnings: said.warnings, ..run })
+    Ok(ImportedRun {
+        tool,
+        url,
+        users: said.users,
+        stated_quantiles: said.quantiles,
+        stated: said.stated,
+        warnings: said.warnings,
+        ..run
+    })
 }
 
 /// What an output says.
@@ -77,6 +85,7 @@ struct Said {
     of_length: u64,
     not_2xx: Option<u64>,
     quantiles: Vec<(f64, f64)>,
+    stated: Stated,
     warnings: Vec<String>,
     /// The lines of a warning follow each other.
     is_warning: bool,
@@ -123,6 +132,9 @@ impl Said {
                 self.complete = Some(count(value)?);
                 self.results += 1;
             }
+            "Requests per second" => self.stated.rate = Some(number(value)?),
+            // The first of two lines is what a request took, the second what is left of it when all at work share it.
+            "Time per request" if self.stated.mean_ms.is_none() => self.stated.mean_ms = Some(number(value)?),
             "Failed requests" => self.failed = count(value)?,
             "Non-2xx responses" => self.not_2xx = Some(count(value)?),
             _ => {}

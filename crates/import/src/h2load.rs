@@ -1,10 +1,10 @@
 //! What h2load prints (`h2load.cc`: `main`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
-use crate::text::{count_before, duration_ms};
+use crate::text::{count_before, duration_ms, number};
 
 pub const FORMAT: Format = Format { id: "h2load", tool: "h2load", fidelity: Fidelity::Summary, recognises, read };
 
@@ -40,7 +40,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         ..Requests::default()
     };
     let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
-    Ok(ImportedRun { users: Some(said.clients).filter(|clients| *clients > 0), ..run })
+    Ok(ImportedRun { users: Some(said.clients).filter(|clients| *clients > 0), stated: said.stated, ..run })
 }
 
 /// What an output says.
@@ -52,13 +52,19 @@ struct Said {
     results: u32,
     codes: Vec<(String, u64)>,
     clients: u32,
+    stated: Stated,
 }
 
 impl Said {
     /// Takes a line; what is wrong with it, if a number that must be there is none.
     fn hear(&mut self, line: &str) -> Result<(), &'static str> {
         if let Some(rest) = line.strip_prefix("finished in ") {
-            self.seconds = Some(duration_ms(rest.split(',').next().unwrap_or_default())? / 1e3);
+            let mut parts = rest.split(',');
+            self.seconds = Some(duration_ms(parts.next().unwrap_or_default())? / 1e3);
+            self.stated.rate = parts.next().and_then(|rate| number(rate).ok());
+        } else if let Some(columns) = line.strip_prefix("time for request:") {
+            // Least, most, mean, …
+            self.stated.mean_ms = columns.split_whitespace().nth(2).and_then(|mean| duration_ms(mean).ok());
         } else if line.starts_with("spawning thread #") {
             let own = count_before(line, "total").and_then(|clients| u32::try_from(clients).ok());
             self.clients = self.clients.saturating_add(own.unwrap_or(0));

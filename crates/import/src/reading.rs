@@ -3,7 +3,7 @@
 use std::io;
 use std::mem;
 
-use model::imported::{BadLine, Fidelity, ImportedRun, Lines as LineCount};
+use model::imported::{BadLine, Fidelity, ImportedRun, Lines as LineCount, Stated};
 
 use crate::csv::{self, Fields};
 use crate::lines::Lines;
@@ -123,6 +123,7 @@ impl Reading<'_> {
             interval_s,
             intervals,
             stated_quantiles: Vec::new(),
+            stated: Stated::default(),
             warnings: Vec::new(),
             lines: mem::take(&mut self.count),
         }

@@ -1,6 +1,6 @@
 //! What wrk and wrk2 print (`wrk.c`: `main`, `print_stats_latency`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
@@ -46,6 +46,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         url: said.url,
         users: said.connections,
         stated_quantiles: said.quantiles,
+        stated: said.stated,
         warnings: said.warnings,
         ..run
     })
@@ -65,6 +66,7 @@ struct Said {
     /// Requests that no answer came to, by what failed.
     of_sockets: Vec<(&'static str, u64)>,
     quantiles: Vec<(f64, f64)>,
+    stated: Stated,
     warnings: Vec<String>,
     is_wrk2: bool,
 }
@@ -81,6 +83,11 @@ impl Said {
             self.answered = Some(count(answered)?);
             self.results += 1;
             self.seconds = Some(duration_ms(rest.split(',').next().unwrap_or_default())? / 1e3);
+        } else if let Some(rate) = line.strip_prefix("Requests/sec:") {
+            self.stated.rate = Some(number(rate)?);
+        } else if let Some(mean) = line.strip_prefix("Latency ").filter(|_| self.stated.mean_ms.is_none()) {
+            // `Latency Distribution` follows with `--latency`.
+            self.stated.mean_ms = mean.split_whitespace().next().and_then(|mean| duration_ms(mean).ok());
         } else if let Some(not_2xx) = line.strip_prefix("Non-2xx or 3xx responses:") {
             self.not_2xx = count(not_2xx)?;
         } else if let Some(errors) = line.strip_prefix("Socket errors:") {

@@ -8,6 +8,7 @@ use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
 use super::rule::{Check, Imported, Rule};
 use crate::assess::Assessment;
+use crate::matched::settled;
 use crate::robust;
 
 pub const RULE: Rule = Rule {
@@ -48,7 +49,7 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
 /// A warning where the speed of an imported run fell to about a fifth, as that of a machine does whose credit is used up; a level
 /// between may last as long as the fall takes.
 fn of_import(imported: &Imported) -> Option<Finding> {
-    let (first, later) = imported.levels.split_first()?;
+    let (first, later) = imported.levels[settled(imported.levels)?..].split_first()?;
     let fallen = later.iter().find(|level| LEFT.contains(&(level.rate / first.rate)))?;
     let is_fall = later.iter().take_while(|level| level.from_s < fallen.from_s).all(|level| level.rate < first.rate);
     let found = RULE.found(
@@ -116,7 +117,7 @@ mod tests {
         };
         assert_eq!(found(&[7.5, 1.5]).as_deref(), Some("100 s"));
         assert_eq!(found(&[7.5, 2.5, 1.5]).as_deref(), Some("100 s"), "it takes a while");
-        assert_eq!(found(&[7.5, 9.0, 1.5]), None);
+        assert_eq!(found(&[7.5, 9.0, 1.5]).as_deref(), Some("3 min 20 s"), "it warmed up first");
         assert_eq!(found(&[7.5, 1.5, 7.5]), None, "it came back");
         assert_eq!(found(&[7.5, 3.0]), None);
         assert_eq!(found(&[7.5]), None);

@@ -11,6 +11,7 @@ use model::{
     TrialRecord, VariantIndex, sample, text,
 };
 
+use super::pair::Pair;
 use super::rule::{Check, Imported, RARER, Rule, launches, measured, with_last_words};
 use crate::assess::Assessment;
 use crate::boundaries::Boundaries;
@@ -26,6 +27,7 @@ pub const RULE: Rule = Rule {
         Check::Run(rule),
         Check::Load(of_a_load),
         Check::Imported { least: Fidelity::Summary, look: of_import },
+        Check::Pair { least: Fidelity::Summary, look: of_pair },
     ],
 };
 
@@ -35,6 +37,8 @@ const SOME: f64 = 0.01;
 const MOST: f64 = 0.5;
 /// Difference of two failed shares that matters.
 const ONE_POINT: f64 = 0.01;
+/// Standard errors beyond which two failed shares differ by more than chance.
+const BEYOND_CHANCE: f64 = 4.0;
 /// Labels, and codes, of an imported run that are listed.
 const LISTED: usize = 8;
 /// Launches whose answers all lack what the study expects, from which on no other launch will do better.
@@ -104,6 +108,26 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     let codes = codes.into_iter().map(|(code, count)| Fact::new(code.as_str(), text::count(*count)));
     found.facts.extend(labels.take(LISTED).chain(codes.take(LISTED)));
     Some(found)
+}
+
+/// Invalid where the failed shares of two runs differ by a percentage point or more, and by more than chance makes of requests that fail
+/// one by one; and where in either half of them failed. Over the same time, where there is one.
+fn of_pair(pair: &Pair) -> Option<Finding> {
+    let counts = pair.failures();
+    let shares = counts.map(|(failed, ended)| failed / ended.max(1.0));
+    let pooled = (counts[0].0 + counts[1].0) / (counts[0].1 + counts[1].1).max(1.0);
+    let chance = (pooled * (1.0 - pooled) * counts.map(|(_, ended)| 1.0 / ended.max(1.0)).iter().sum::<f64>()).sqrt();
+    let difference = (shares[0] - shares[1]).abs();
+    let is_unequal = difference >= ONE_POINT && difference > BEYOND_CHANCE * chance;
+    (is_unequal || shares.iter().any(|share| *share >= MOST)).then(|| {
+        RULE.found(
+            Severity::Invalid,
+            Subject::Load,
+            "Failed requests cost less or more than good ones. With so many on one side, the two did not do the same work.",
+            "Find out why they fail. Compare only runs, or parts of them, in which requests do not.",
+        )
+        .with("failed", counts.map(|(of, ended)| failed(of.round() as u64, ended.round() as u64)))
+    })
 }
 
 fn failed(failed: u64, ended: u64) -> String {
@@ -224,7 +248,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::audit::testing::{found, gravest, imported};
+    use crate::audit::testing::{found, gravest, imported, in_pair};
     use crate::boundaries::normal;
     use crate::fixture;
 
@@ -357,5 +381,27 @@ mod tests {
         assert_eq!((found(always_unmet, &record).len(), found(rule, &record).len()), (1, 1));
         record.trials.truncate(2);
         assert_eq!((found(always_unmet, &record).len(), found(rule, &record).len()), (0, 2));
+    }
+
+    #[test]
+    fn two_runs_fail_alike_or_were_not_the_same_work() {
+        let failing = |failed: u64| {
+            let mut run = imported(1_000, 100);
+            run.intervals.iter_mut().for_each(|interval| (interval.good, interval.failed) = (100 - failed, failed));
+            (run.all.good, run.all.failed) = (1_000 * (100 - failed), 1_000 * failed);
+            run
+        };
+        let severity = |failed: [u64; 2]| in_pair(&RULE, failed.map(failing)).map(|found| found.severity);
+        assert_eq!(severity([0, 0]), None);
+        assert_eq!(severity([5, 5]), None);
+        assert_eq!(severity([0, 2]), Some(Severity::Invalid));
+        assert_eq!(severity([60, 60]), Some(Severity::Invalid), "both fail");
+        let by_chance = |failed: u64| {
+            let mut run = imported(10, 10);
+            (run.all.good, run.all.failed) = (100 - failed, failed);
+            run.intervals.clear();
+            run
+        };
+        assert_eq!(in_pair(&RULE, [by_chance(1), by_chance(3)]), None, "so few say nothing");
     }
 }

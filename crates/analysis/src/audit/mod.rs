@@ -1,10 +1,12 @@
 //! What makes a result untrue, or limits it: one rule a file, with its page of `docs/findings`. [`RULES`] lists them.
 
 mod assertion_failed;
+mod below_noise;
 mod burst_credit;
 mod busy_while_waiting;
 mod client_paused;
 mod client_saturated;
+mod compare_matched_window;
 pub mod confounded;
 mod connections_lost;
 mod coordinated_omission;
@@ -17,8 +19,10 @@ mod never_sent;
 mod no_block_used;
 mod not_replicated;
 mod not_steady;
+mod one_number_twice;
 mod options_overwritten;
 mod out_of_ports;
+mod pair;
 mod pool_too_small;
 mod quick_mode;
 mod rate_not_kept;
@@ -35,20 +39,23 @@ mod settings;
 mod shared_cores;
 mod stall;
 mod swapping;
+mod table_units;
 mod tear_down_failed;
 mod timeout_pileup;
 mod too_short;
 mod tool_warning;
 mod trial_failed;
+mod warmup_included;
 
 use std::cmp::Reverse;
 
-use model::imported::{AuditedRun, ImportedRun, Support};
+use model::imported::{AuditedPair, AuditedRun, ImportedRun, Support};
 use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
 use crate::levels::levels;
 use crate::step::Stop;
+use pair::Pair;
 use rule::{Check, Context, Imported};
 
 pub use rule::{Rule, veto_all, vetoes, vetoing};
@@ -85,12 +92,17 @@ pub const RULES: &[Rule] = &[
     swapping::RULE,
     no_block_used::RULE,
     not_replicated::RULE,
+    compare_matched_window::RULE,
+    below_noise::RULE,
     not_steady::RULE,
     regime_change::RULE,
+    warmup_included::RULE,
     quick_mode::RULE,
     stall::RULE,
     coordinated_omission::RULE,
     too_short::RULE,
+    table_units::RULE,
+    one_number_twice::RULE,
     never_sent::RULE,
     tool_warning::RULE,
 ];
@@ -138,16 +150,41 @@ pub fn audit_imported(run: ImportedRun) -> AuditedRun {
         }
     }
     let findings = gravest_first(findings);
-    let is_invalid = findings.iter().any(|finding| finding.severity == Severity::Invalid);
-    let support = if is_invalid {
-        Support::NotSupported
-    } else if levels.is_empty() {
-        // Whether its speed changed, nobody knows.
-        Support::CannotTell
-    } else {
-        Support::DirectionOnly
-    };
+    // Without levels nobody knows whether its speed changed.
+    let support = support(&findings, !levels.is_empty());
     AuditedRun { support, levels, findings, silent, run }
+}
+
+/// Everything that all rules find in the second of two imported runs against the first, gravest first, and what the comparison
+/// supports.
+pub fn audit_pair(runs: [&AuditedRun; 2]) -> AuditedPair {
+    let pair = Pair::of(runs);
+    let fidelity = pair.fidelity();
+    let (mut findings, mut silent) = (Vec::new(), Vec::new());
+    for rule in RULES {
+        for check in rule.checks {
+            let Check::Pair { least, look } = check else { continue };
+            if fidelity >= *least {
+                findings.extend(look(&pair));
+            } else {
+                silent.push(rule.id.clone());
+            }
+        }
+    }
+    let findings = gravest_first(findings);
+    let support = support(&findings, pair.matched.is_some());
+    AuditedPair { files: pair.files(), totals: pair.totals, matched: pair.matched, support, findings, silent }
+}
+
+/// What results support with these findings, and with a time in which their speed is known or without one.
+fn support(findings: &[Finding], is_speed_known: bool) -> Support {
+    if findings.iter().any(|finding| finding.severity == Severity::Invalid) {
+        Support::NotSupported
+    } else if is_speed_known {
+        Support::DirectionOnly
+    } else {
+        Support::CannotTell
+    }
 }
 
 fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
@@ -158,11 +195,11 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
 #[cfg(test)]
 pub(crate) mod testing {
     use indexmap::IndexMap;
-    use model::imported::{Fidelity, ImportedRun, Interval, Lines, Requests};
+    use model::imported::{Fidelity, ImportedRun, Interval, Lines, Requests, Stated};
     use model::load::Transport;
     use model::{Finding, LoadRecord, Severity, StudyRecord};
 
-    use super::rule::{Context, OfRun, OfWhole};
+    use super::rule::{Context, OfRun, OfWhole, Rule};
     use crate::{Boundaries, next};
 
     /// What a rule finds: severities, and subjects in words.
@@ -225,9 +262,16 @@ pub(crate) mod testing {
             interval_s: 1.0,
             intervals: vec![Interval { good: rate, failed: 0, users: 10 }; seconds],
             stated_quantiles: Vec::new(),
+            stated: Stated::default(),
             warnings: Vec::new(),
             lines: Lines { read: good, ..Lines::default() },
         }
+    }
+
+    /// What a rule finds in the second of two imported runs against the first.
+    pub fn in_pair(rule: &Rule, runs: [ImportedRun; 2]) -> Option<Finding> {
+        let [first, second] = runs.map(super::audit_imported);
+        super::audit_pair([&first, &second]).findings.into_iter().find(|finding| finding.id == rule.id)
     }
 
     /// The values of a finding's facts, as printed.

@@ -3,6 +3,7 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, StudyRecord, Subject};
 
+use super::pair::Pair;
 use super::rule::{Check, Context, Imported, Rule, veto_all};
 use super::{no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
@@ -11,7 +12,11 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("not-replicated"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/not-replicated.md"),
-    checks: &[Check::Whole(rule), Check::Imported { least: Fidelity::Summary, look: of_import }],
+    checks: &[
+        Check::Whole(rule),
+        Check::Imported { least: Fidelity::Summary, look: of_import },
+        Check::Pair { least: Fidelity::Summary, look: of_pair },
+    ],
 };
 
 /// A warning with fewer used blocks than the first look needs; no verdict is given then. Nothing where all verdicts
@@ -59,16 +64,32 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     })
 }
 
+/// A warning for each two runs: one launch a side.
+fn of_pair(_: &Pair) -> Option<Finding> {
+    Some(RULE.found(
+        Severity::Warning,
+        Subject::Load,
+        "It is one launch a side. How far launches of either server differ is not known, so neither is how large the difference is.",
+        "Launch each side several times, in changing order.",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use model::SettingResult;
 
     use super::*;
-    use crate::audit::testing::of_whole;
+    use crate::audit::testing::{imported, in_pair, of_whole};
     use crate::fixture;
 
     fn find(record: &StudyRecord) -> Vec<Finding> {
         of_whole(rule, record)
+    }
+
+    #[test]
+    fn one_launch_a_side_is_never_enough() {
+        let run = || imported(1_000, 100);
+        assert_eq!(in_pair(&RULE, [run(), run()]).map(|found| found.severity), Some(Severity::Warning));
     }
 
     #[test]

@@ -1,21 +1,23 @@
 //! A variant's speed had not settled.
 
+use model::imported::Fidelity;
 use model::study::WarmUp;
 use model::{
     Arrivals, CellRecord, Finding, FindingId, Mode, Outcome, Sample, Severity, StudyRecord, Subject, TrialRecord,
     sample, text,
 };
 
-use super::rule::{Check, Rule, launches};
+use super::rule::{Check, Imported, Rule, launches};
 use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
+use crate::matched::settled;
 use crate::{metrics, robust};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("not-steady"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/not-steady.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Run(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
 };
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
@@ -24,6 +26,9 @@ const TREND: f64 = 0.05;
 const FEWEST: usize = 4;
 /// Fewest launches that show a trend, or compilers at work.
 const FEWEST_LAUNCHES: usize = 3;
+/// A level that an imported run leaves earlier than that was none to settle on, and how long a run has to be for it to matter, seconds.
+const EARLY_S: f64 = 900.0;
+const LONG_S: f64 = 1_800.0;
 /// Part of the launches of a side that may be left out because they never became warm, where warming up decides.
 const NEGLIGIBLE: f64 = 0.1;
 
@@ -41,6 +46,24 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
             rules.into_iter().filter_map(move |rule| rule(record, variant))
         })
         .collect()
+}
+
+/// A warning for an imported run that was never long at one speed: it left the level on which it had settled within a quarter of an hour,
+/// in a run of half an hour or more.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let settled = imported.levels.get(settled(imported.levels)?)?;
+    let last = imported.levels.last()?;
+    let is_left = settled.to_s < last.to_s && settled.to_s < EARLY_S && last.to_s >= LONG_S;
+    is_left.then(|| {
+        RULE.found(
+            Severity::Warning,
+            Subject::Load,
+            "It did not stay at the speed on which it had settled. What it shows for long is another speed.",
+            "Find out what changed: data that grow, a cache, a limit, the machine. Load again, and for as long.",
+        )
+        .with("settled", format!("from {} to {}", text::seconds(settled.from_s), text::seconds(settled.to_s)))
+        .with("loaded for", text::seconds(imported.run.seconds))
+    })
 }
 
 fn never_warm(record: &StudyRecord, variant: usize) -> Option<Finding> {
@@ -165,8 +188,9 @@ mod tests {
     use model::{Histogram, JvmCounters, JvmUse, Metric, Profile, ServerUse, Spacing, WarmUpLength};
 
     use super::*;
-    use crate::audit::testing::found;
+    use crate::audit::testing::{found, imported};
     use crate::fixture;
+    use crate::levels::levels;
 
     #[test]
     fn a_launch_that_never_settled() {
@@ -268,5 +292,18 @@ mod tests {
             cell.shape.arrivals = Arrivals::Open(ramp);
         }
         assert_eq!(found(rule, &record), []);
+    }
+
+    #[test]
+    fn a_level_that_is_left_early_in_a_long_run_was_none() {
+        let is_found = |length: usize, fall: usize| {
+            let mut run = imported(length, 100);
+            run.intervals[fall..].iter_mut().for_each(|interval| interval.good = 50);
+            of_import(&Imported { run: &run, levels: &levels(&run) }).is_some()
+        };
+        assert!(is_found(3_600, 600));
+        assert!(!is_found(3_600, 1_200), "it held for a while");
+        assert!(!is_found(1_200, 600), "the run is short");
+        assert!(!is_found(3_600, 3_600));
     }
 }

@@ -11,6 +11,7 @@ use model::{
 use super::rule::{Check, Imported, Rule, cell_name, launches};
 use crate::assess::Assessment;
 use crate::compare::{self, Primary};
+use crate::matched::settled;
 use crate::{metrics, regimes, robust};
 
 pub const RULE: Rule = Rule {
@@ -44,9 +45,10 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     within(record, assessment, &inside).into_iter().chain(while_warming).collect()
 }
 
-/// Invalid for the totals of a run whose speed changed, a warning where its file does not count users; what totals say is when that
-/// happened.
+/// Invalid for the totals of a run whose speed changed after it had settled, a warning where its file does not count users; what totals
+/// say is when that happened.
 fn of_import(imported: &Imported) -> Option<Finding> {
+    let settled = settled(imported.levels)?;
     // Without a count of users, there may have been more or fewer of them.
     let severity = if imported.run.users.is_some() { Severity::Invalid } else { Severity::Warning };
     let found = RULE.found(
@@ -60,7 +62,7 @@ fn of_import(imported: &Imported) -> Option<Finding> {
         let span = format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64));
         found.with(span, format!("{}/s", text::significant(level.rate, 3)))
     });
-    (imported.levels.len() > 1).then_some(all)
+    (settled + 1 < imported.levels.len()).then_some(all)
 }
 
 /// Of what was measured.

@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use model::imported::{Fidelity, Requests};
 use model::{
     AnswerSample, BASELINE, BodyLength, CellRecord, Fact, Finding, FindingId, Sample, Severity, StudyRecord, Subject,
     Tally, VariantIndex, text,
 };
 
+use super::pair::Pair;
 use super::rule::{Check, Rule, cell_name, launches, measured, name};
 use crate::assess::Assessment;
 
@@ -17,7 +19,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("responses-differ"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/responses-differ.md"),
-    checks: &[Check::Lasting(rule)],
+    checks: &[Check::Lasting(rule), Check::Pair { least: Fidelity::Summary, look: of_pair }],
 };
 
 /// Launches of each side that teach the natural variation of lengths.
@@ -32,6 +34,8 @@ const SMALL_CHANGE: u64 = 64;
 const SAME_WORK: f64 = 0.01;
 /// Share of the stable lines that may differ (a version in a footer) with the work still nearly the same.
 const SAME_LINES: f64 = 0.1;
+/// Differences of imported runs that are listed.
+const LISTED: usize = 6;
 /// Characters of a body that are quoted: enough to distinguish an error page from the page asked for.
 const QUOTED: usize = 60;
 
@@ -69,6 +73,64 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
         }
     }
     all
+}
+
+/// Invalid where two imported runs answer differently under one label: mostly with another kind of status, or with lengths that are
+/// far from each other.
+fn of_pair(pair: &Pair) -> Option<Finding> {
+    let [first, second] = pair.runs.map(|audited| audited.run.by_label());
+    let facts: Vec<Fact> = first
+        .iter()
+        .filter_map(|(label, one)| {
+            second.iter().find(|(other, _)| other == label).map(|(_, other)| (*label, [*one, *other]))
+        })
+        .flat_map(|(label, sides)| of_requests(label, sides))
+        .take(LISTED)
+        .collect();
+    let found = RULE.found(
+        Severity::Invalid,
+        Subject::Load,
+        "The two answer the same request differently, so they do not do the same work.",
+        "Look at an answer of each. An error page, a login page or a refusal is quick to send.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
+
+/// How the answers of two runs to one kind of request differ.
+fn of_requests(label: &str, sides: [&Requests; 2]) -> Vec<Fact> {
+    let codes = sides.map(usual_kind);
+    let statuses = match &codes {
+        [Some(first), Some(second)] if first != second => {
+            Some(Fact::new(format!("{label}: most answers"), [first.clone(), second.clone()]))
+        }
+        _ => None,
+    };
+    let lengths = match sides.map(|side| side.body_length) {
+        [Some(first), Some(second)] => {
+            let gap = first.min.saturating_sub(second.max).max(second.min.saturating_sub(first.max));
+            let is_other = gap > SMALL_CHANGE && gap as f64 > OTHER_ANSWER * first.max.max(second.max) as f64;
+            is_other.then(|| Fact::new(format!("{label}: length, bytes"), [first, second].map(lengths)))
+        }
+        _ => None,
+    };
+    statuses.into_iter().chain(lengths).collect()
+}
+
+/// The kind of status that most answers have: its first digit, or what the tool says of many at once; `None` where the file has no statuses.
+fn usual_kind(of: &Requests) -> Option<String> {
+    let kind = |code: &str| match code.as_bytes() {
+        [first @ b'1'..=b'5', b'0'..=b'9', b'0'..=b'9'] => format!("{}xx", char::from(*first)),
+        _ => code.to_owned(),
+    };
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    for (code, count) in of.codes.iter().filter(|(code, _)| !code.is_empty()) {
+        *kinds.entry(kind(code)).or_default() += count;
+    }
+    kinds.into_iter().max_by_key(|(_, count)| *count).map(|(kind, _)| kind)
+}
+
+fn lengths(BodyLength { min, max }: BodyLength) -> String {
+    if min == max { text::count(min) } else { format!("{} to {}", text::count(min), text::count(max)) }
 }
 
 /// What is compared: a workload's one request, or one step of its scenarios.
@@ -262,7 +324,7 @@ fn good_lengths(record: &StudyRecord, variant: VariantIndex, cell: usize, part: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::{found, gravest};
+    use crate::audit::testing::{found, gravest, imported, in_pair, values};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -396,5 +458,23 @@ mod tests {
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
         change_answers(&mut record, 1, |answer| answer.lines[..18].iter_mut().for_each(|line| line.insert(0, 'x')));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn an_error_page_is_no_answer_to_the_same_request() {
+        let with = |code: &str, min: u64, max: u64| {
+            let mut run = imported(100, 10);
+            run.all.codes.insert(code.to_owned(), 1_000);
+            run.all.body_length = Some(BodyLength { min, max });
+            run
+        };
+        let facts = |runs| in_pair(&RULE, runs).iter().flat_map(values).collect::<Vec<_>>();
+        assert_eq!(
+            facts([with("2xx", 15_118, 15_118), with("not 2xx", 1_266, 1_266)]),
+            ["2xx | not 2xx", "15,118 | 1,266"]
+        );
+        assert_eq!(facts([with("200", 15_118, 15_118), with("201", 15_110, 15_118)]), [""; 0]);
+        assert_eq!(facts([with("200", 800, 2_000), with("200", 900, 2_500)]), [""; 0], "lengths that overlap");
+        assert_eq!(facts([with("200", 100, 100), with("200", 150, 150)]), [""; 0], "a token more or less");
     }
 }

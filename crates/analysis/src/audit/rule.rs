@@ -6,6 +6,7 @@ use model::{
     TrialRecord, VariantIndex, text,
 };
 
+use super::pair::Pair;
 use crate::assess::Assessment;
 use crate::step::Stop;
 
@@ -37,6 +38,8 @@ pub(super) enum Check {
     Load(fn(&LoadRecord) -> Option<Finding>),
     /// A load test that another tool made, whose file keeps so much at least.
     Imported { least: Fidelity, look: fn(&Imported) -> Option<Finding> },
+    /// Two of them, whose files keep so much at least.
+    Pair { least: Fidelity, look: fn(&Pair) -> Option<Finding> },
 }
 
 impl Check {
@@ -45,7 +48,7 @@ impl Check {
         match self {
             Self::Run(look) => Some(look(assessment.record, assessment)),
             Self::Whole(look) => Some(look(assessment.record, context)),
-            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } => None,
+            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } | Self::Pair { .. } => None,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! No request ended for a while.
 
+use model::imported::{Fidelity, ImportedRun};
 use model::sample::BIN_S;
-use model::{Finding, FindingId, LoadRecord, Sample, Severity, Subject};
+use model::{Fact, Finding, FindingId, LoadRecord, Sample, Severity, Subject, text};
 
-use super::rule::{Check, Rule};
+use super::rule::{Check, Imported, Rule};
 use crate::robust;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("stall"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/stall.md"),
-    checks: &[Check::Load(rule)],
+    checks: &[Check::Load(rule), Check::Imported { least: Fidelity::Summary, look: of_import }],
 };
 
 /// Answers that would have come during a gap, from which on it is no chance.
@@ -18,6 +19,9 @@ const MISSED: f64 = 30.0;
 /// A longest service time this many times the 99th percentile, and this long, is an outage of its own.
 const BEYOND_P99: u64 = 10;
 const OUTAGE_US: u64 = 100_000;
+
+/// A 98th percentile this many times the 95th is a pause that met two requests in a hundred.
+const P98_BEYOND_P95: f64 = 4.0;
 
 /// Of a length in bins, what a sum of seconds may be off by.
 const ROUNDING: f64 = 1e-6;
@@ -63,6 +67,63 @@ fn rule(load: &LoadRecord) -> Option<Finding> {
     })
 }
 
+/// A warning for an imported run in two cases: at the usual rate 30 requests or more would have ended in the longest time in which none
+/// did, or its slowest answers are far from all others.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let gap = longest_gap_of(imported).filter(|gap| gap.missed >= MISSED);
+    let of_gap = gap.map(|gap| {
+        let written = format!(
+            "{} from {} on, in which {} usually end",
+            text::seconds(gap.length_s),
+            text::seconds(gap.at_s),
+            text::count(gap.missed.round() as u64)
+        );
+        Fact::new("longest time in which no request ended", written)
+    });
+    let facts: Vec<Fact> = of_gap.into_iter().chain(far_tail(imported.run)).collect();
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Load,
+        "The server, or the machine, stood still for a moment: the slowest answers show that moment, not the usual speed.",
+        "Look for a collection, a time-out, a lock or a disk at that time; load longer to see whether it comes back.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
+
+/// The longest time in which nothing ended while users were at work; `None` where it is shorter than an interval.
+pub fn longest_gap_of(imported: &Imported) -> Option<Gap> {
+    let run = imported.run;
+    let full: Vec<usize> = (0..run.intervals.len()).filter(|index| run.intervals[*index].ended() > 0).collect();
+    let empty = |pair: &[usize]| pair[1].saturating_sub(pair[0] + 1);
+    let pair = full.windows(2).max_by_key(|pair| empty(pair)).filter(|pair| empty(pair) > 0)?;
+    let length = empty(pair) as f64;
+    let ended: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
+    // Of the time outside the gap: at a low rate most intervals are empty.
+    let usual = ended as f64 / (run.intervals.len() as f64 - length);
+    Some(Gap { at_s: (pair[0] + 1) as f64 * run.interval_s, length_s: length * run.interval_s, missed: length * usual })
+}
+
+/// The first two quantiles, or the last quantile and the longest time, that are so far apart that what lies between them is something else.
+/// As many slow requests as there are users are those that one pause met.
+fn far_tail(run: &ImportedRun) -> Option<Fact> {
+    let ended = run.all.ended();
+    let [p95, p98, p99] = [0.95, 0.98, 0.99].map(|q| run.quantile_us(q).filter(|us| *us > 0.0));
+    let longest = run.quantile_us(1.0).or_else(|| (run.all.latency.count() > 0).then(|| run.all.latency.max() as f64));
+    let far = |names: [&str; 2], low: Option<f64>, high: Option<f64>, times: f64| {
+        let (low, high) = (low?, high?);
+        (high >= times * low && high >= OUTAGE_US as f64)
+            .then(|| format!("{} {}, {} {}", names[0], text::micros(low), names[1], text::micros(high)))
+    };
+    let tail = far(["p95", "p98"], p95, p98, P98_BEYOND_P95)
+        .or_else(|| far(["p99", "longest"], p99, longest, BEYOND_P99 as f64))?;
+    let users = run.users.map(u64::from).filter(|users| ended > 0 && (2 * ended).div_ceil(100) == *users);
+    let all = match users {
+        Some(users) => format!("{tail}; two in a hundred are {users}, as many as there are users"),
+        None => tail,
+    };
+    Some(Fact::new("times that requests took", all))
+}
+
 /// The longest time without a good answer, in each step of users by itself: between two answers, or from the last one on
 /// where requests were in flight until the step or the load was over. `None` when there is none of a tenth of a second, or
 /// no usual rate because an open loop asks now more, now less.
@@ -97,7 +158,7 @@ mod tests {
     use model::{Arrivals, Profile, Spacing, Step};
 
     use super::*;
-    use crate::audit::testing::load;
+    use crate::audit::testing::{imported, load, values};
 
     #[test]
     fn a_gap_is_found_where_it_is() {
@@ -179,5 +240,32 @@ mod tests {
         assert_eq!(rule(&record), None);
         record.samples[3].service.record(150_000);
         assert!(rule(&record).is_some());
+    }
+
+    #[test]
+    fn an_imported_run_may_have_stood_still() {
+        let facts =
+            |run: &ImportedRun| of_import(&Imported { run, levels: &[] }).iter().flat_map(values).collect::<Vec<_>>();
+        let mut run = imported(100, 20);
+        assert_eq!(facts(&run), [""; 0]);
+        run.intervals[40..43].iter_mut().for_each(|interval| interval.good = 0);
+        assert_eq!(facts(&run), ["3.00 s from 40.0 s on, in which 60 usually end"]);
+        let mut slow = imported(1_000, 0);
+        slow.intervals.iter_mut().step_by(10).for_each(|interval| interval.good = 1);
+        slow.intervals[500].good = 0;
+        assert_eq!(facts(&slow), [""; 0], "at a low rate a gap is nothing");
+    }
+
+    #[test]
+    fn a_pause_meets_as_many_as_there_are_users() {
+        let mut run = imported(10, 100);
+        (run.users, run.intervals) = (Some(20), Vec::new());
+        run.stated_quantiles = vec![(0.5, 17.0), (0.95, 30.0), (0.98, 45.0), (0.99, 50.0), (1.0, 60.0)];
+        let fact =
+            |run: &ImportedRun| of_import(&Imported { run, levels: &[] }).map(|found| values(&found).swap_remove(0));
+        assert_eq!(fact(&run), None);
+        run.stated_quantiles[2..].iter_mut().for_each(|(_, ms)| *ms = 450.0);
+        let expected = "p95 30.0 ms, p98 450 ms; two in a hundred are 20, as many as there are users";
+        assert_eq!(fact(&run).as_deref(), Some(expected));
     }
 }

@@ -1,5 +1,7 @@
 //! Load tests that other tools made, as far as their files say, and what was found about them.
 
+mod pair;
 mod run;
 
-pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Support};
+pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Totals};
+pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};

@@ -60,6 +60,9 @@ pub struct ImportedRun {
     pub intervals: Vec<Interval>,
     /// Quantiles of the time that a request took, as the tool states them: the fraction (0..=1), and milliseconds.
     pub stated_quantiles: Vec<(f64, f64)>,
+    /// Other numbers that the tool states, for a look at whether they agree with each other.
+    #[serde(default)]
+    pub stated: Stated,
     /// What the tool itself warns of.
     pub warnings: Vec<String>,
     /// The lines of the file.
@@ -81,6 +84,15 @@ impl ImportedRun {
         }
         self.labels.iter().map(|(label, requests)| (label.as_str(), requests)).collect()
     }
+}
+
+/// Numbers that a tool states beside its counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stated {
+    /// Requests in a second.
+    pub rate: Option<f64>,
+    /// Mean time that a request took, milliseconds.
+    pub mean_ms: Option<f64>,
 }
 
 /// What became of some requests.

@@ -10,9 +10,11 @@ mod sides;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::imported::Fidelity;
 use model::report::{Aspect, EnvironmentDifference};
-use model::{BASELINE, Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex};
+use model::{BASELINE, Fact, Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex, text};
 
+use super::pair::Pair;
 use super::rule::{Check, Rule};
 use crate::assess::Assessment;
 use explained::explaining_factor;
@@ -23,7 +25,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("confounded"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../../docs/findings/confounded.md"),
-    checks: &[Check::Lasting(rule)],
+    checks: &[Check::Lasting(rule), Check::Pair { least: Fidelity::Summary, look: of_pair }],
 };
 
 /// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).
@@ -38,6 +40,37 @@ const MEANT: &str = "If it is what the factor stands for, all is well. Else make
 const CHANGED: &str = "What runs changed while the run went on, for both variants in the same blocks: each block compares like with like, \
                        but the result is of all that ran together.";
 const KEPT: &str = "Keep what runs as it is during a run: build it before, as by `[hooks] setup`.";
+
+/// Invalid where two imported runs had other users or asked for something else, as far as their files say.
+fn of_pair(pair: &Pair) -> Option<Finding> {
+    let runs = pair.runs.map(|audited| &audited.run);
+    let users = match runs.map(|run| run.users) {
+        [Some(first), Some(second)] if first != second => {
+            Some(Fact::new("users", [first, second].map(|users| text::count(users.into()))))
+        }
+        _ => None,
+    };
+    let asked = match runs.map(|run| run.url.as_deref().map(path)) {
+        [Some(first), Some(second)] if first != second => {
+            Some(Fact::new("asked for", [first, second].map(str::to_owned)))
+        }
+        _ => None,
+    };
+    let facts: Vec<Fact> = users.into_iter().chain(asked).collect();
+    let found = RULE.found(
+        Severity::Invalid,
+        Subject::Load,
+        "The two were not loaded alike, so a difference cannot be credited to the server.",
+        "Load both with the same users and the same requests.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
+
+/// The path of a URL with what follows it: two servers have two addresses.
+fn path(url: &str) -> &str {
+    let after = url.split_once("://").map_or(url, |(_, after)| after);
+    after.find('/').map_or("/", |begin| &after[begin..])
+}
 
 /// Invalid for each variant that differs from the baseline in something no factor explains, and where what both run changes during
 /// the run so that a block compares one with another; a warning while there are too few launches to know what varies by itself.
@@ -155,7 +188,7 @@ mod tests {
     use runtimes::{Given, RuntimePart, jvm};
 
     use super::*;
-    use crate::audit::testing::gravest;
+    use crate::audit::testing::{gravest, imported, in_pair, values};
     use crate::fixture;
 
     fn change(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut LaunchFacts)) {
@@ -520,5 +553,19 @@ mod tests {
         record.trials.truncate(2);
         change(&mut record, 1, |launch| drop(launch.env.insert("X".to_owned(), "1".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn imported_runs_have_the_same_users_and_ask_for_the_same() {
+        let facts = |users: [u32; 2], urls: [&str; 2]| {
+            let run = |side: usize| {
+                let mut run = imported(100, 10);
+                (run.users, run.url) = (Some(users[side]), Some(urls[side].to_owned()));
+                run
+            };
+            in_pair(&RULE, [run(0), run(1)]).iter().flat_map(values).collect::<Vec<_>>()
+        };
+        assert_eq!(facts([10, 10], ["http://a:1/page", "http://b:2/page"]), [""; 0]);
+        assert_eq!(facts([10, 20], ["a:1/page", "a:1/other?x"]), ["10 | 20", "/page | /other?x"]);
     }
 }

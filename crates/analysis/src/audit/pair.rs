@@ -1,0 +1,45 @@
+//! What a rule looks at that holds the second of two imported runs against the first.
+
+use model::imported::{AuditedRun, Fidelity, Matched, Totals};
+
+use crate::matched::{ended_between, matched};
+
+pub struct Pair<'a> {
+    pub runs: [&'a AuditedRun; 2],
+    /// What whole runs would say; `None` where a file does not say how long its run took.
+    pub totals: Option<Totals>,
+    /// What both did in the same time, if there is such a time.
+    pub matched: Option<Matched>,
+}
+
+impl<'a> Pair<'a> {
+    pub fn of(runs: [&'a AuditedRun; 2]) -> Self {
+        let seconds = runs.map(|audited| audited.run.seconds);
+        let good = runs.map(|audited| audited.run.all.good);
+        let rates = [0, 1].map(|side| good[side] as f64 / seconds[side]);
+        let totals = seconds.iter().all(|seconds| *seconds > 0.0).then_some(Totals { good, rates });
+        Self { runs, totals, matched: matched(runs) }
+    }
+
+    /// How much both files keep.
+    pub fn fidelity(&self) -> Fidelity {
+        let [first, second] = self.runs.map(|audited| audited.run.fidelity);
+        first.min(second)
+    }
+
+    /// Requests that failed, and all that ended, of each: over the same time, where there is one.
+    pub fn failures(&self) -> [(f64, f64); 2] {
+        self.runs.map(|AuditedRun { run, .. }| match &self.matched {
+            Some(Matched { from_s, to_s, .. }) => {
+                let [good, failed] = ended_between(run, *from_s, *to_s);
+                (failed, good + failed)
+            }
+            None => (run.all.failed as f64, run.all.ended() as f64),
+        })
+    }
+
+    /// The names of the files.
+    pub fn files(&self) -> [String; 2] {
+        self.runs.map(|audited| audited.run.file.clone())
+    }
+}

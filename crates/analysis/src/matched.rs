@@ -1,0 +1,127 @@
+//! Two imported runs over the same time: the part in which both ran at a settled speed.
+
+use model::imported::{AuditedRun, ImportedRun, Level, Matched};
+
+use crate::quantity::Quantity;
+use crate::student;
+
+/// The least that one run a side can show, a log ratio. Launches of one server, one after another, often differ by far more.
+pub const ONE_RUN: f64 = 0.02;
+
+/// Parts of the time, at most: ten to thirty are what the method of batch means works best with (Law 2015, *Simulation Modeling and
+/// Analysis*, section 9.5.3).
+const MOST_PARTS: usize = 20;
+/// Requests that a part has on average, at least.
+const LEAST_REQUESTS: f64 = 50.0;
+/// Intervals of either file in a part, at least: what ended in a part of an interval is guessed.
+const LEAST_INTERVALS: f64 = 2.0;
+/// How often the interval of the difference is wrong where speeds do not drift.
+const ALPHA: f64 = 0.05;
+
+/// The place of the first level after which the speed does not rise: what is before it is a warm-up, or users who arrive.
+pub fn settled(levels: &[Level]) -> Option<usize> {
+    let rises = levels.windows(2).take_while(|pair| pair[1].rate > pair[0].rate).count();
+    (!levels.is_empty()).then_some(rises)
+}
+
+/// What both did in the time in which each was on its settled level; `None` where there is no such time, or too little ended in it.
+pub fn matched(runs: [&AuditedRun; 2]) -> Option<Matched> {
+    let [first, second] = runs.map(|audited| settled(&audited.levels).map(|index| audited.levels[index]));
+    let (first, second) = (first?, second?);
+    let (from_s, to_s) = (first.from_s.max(second.from_s), first.to_s.min(second.to_s));
+    let length_s = to_s - from_s;
+    let ended = |from_s: f64, to_s: f64| runs.map(|audited| good_between(&audited.run, from_s, to_s));
+    let in_all = ended(from_s, to_s);
+    let interval_s = runs.map(|audited| audited.run.interval_s);
+    let by_intervals = length_s / (LEAST_INTERVALS * interval_s[0].max(interval_s[1]));
+    let parts = by_intervals.min(in_all[0].min(in_all[1]) / LEAST_REQUESTS).min(MOST_PARTS as f64).max(0.0) as usize;
+    let part_s = length_s / parts.max(1) as f64;
+    let differences: Vec<Quantity> = (0..parts)
+        .map(|part| {
+            let begin = from_s + part as f64 * part_s;
+            // A part without an answer has a logarithm, too: that of half an answer.
+            let [first, second] = ended(begin, begin + part_s).map(|good| good.max(0.5));
+            Quantity { value: (second / first).ln(), resolution: 1.0 / first + 1.0 / second }
+        })
+        .collect();
+    let effect = student::interval(&differences, ALPHA)?;
+    Some(Matched { from_s, to_s, rates: in_all.map(|good| good / length_s), effect })
+}
+
+/// Good requests that ended in a time, seconds since the run began; of an interval that is partly in it, as large a part.
+pub fn good_between(run: &ImportedRun, from_s: f64, to_s: f64) -> f64 {
+    ended_between(run, from_s, to_s)[0]
+}
+
+/// Good requests and failed ones that ended in a time, in the same way.
+pub fn ended_between(run: &ImportedRun, from_s: f64, to_s: f64) -> [f64; 2] {
+    let part = |index: usize| {
+        let (begin, end) = (index as f64 * run.interval_s, (index + 1) as f64 * run.interval_s);
+        ((end.min(to_s) - begin.max(from_s)) / run.interval_s).clamp(0.0, 1.0)
+    };
+    let first = (from_s / run.interval_s).floor().max(0.0) as usize;
+    let last = (to_s / run.interval_s).ceil().max(0.0) as usize;
+    let intervals = run.intervals.iter().enumerate().take(last).skip(first);
+    intervals.fold([0.0, 0.0], |[good, failed], (index, interval)| {
+        let part = part(index);
+        [good + part * interval.good as f64, failed + part * interval.failed as f64]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::imported;
+    use crate::audit_imported;
+
+    fn run(seconds: usize, rate: impl Fn(usize) -> u64) -> AuditedRun {
+        let mut run = imported(seconds, 1);
+        for (second, interval) in run.intervals.iter_mut().enumerate() {
+            interval.good = rate(second);
+        }
+        run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
+        audit_imported(run)
+    }
+
+    /// A rate that differs from second to second, by some per cent.
+    fn unsteady(second: usize, rate: u64) -> u64 {
+        rate + [0, 3, 1, 4, 2][second * 7 % 5]
+    }
+
+    #[test]
+    fn only_the_time_counts_before_either_falls() {
+        let slow = run(2_000, |second| unsteady(second, if second < 600 { 100 } else { 20 }));
+        let fast = run(2_000, |second| unsteady(second, if second < 1_500 { 110 } else { 20 }));
+        let matched = matched([&slow, &fast]).unwrap();
+        assert!(matched.from_s < 20.0 && (matched.to_s - 600.0).abs() <= 20.0, "{matched:?}");
+        assert!((matched.effect.estimate - (112.0_f64 / 102.0).ln()).abs() < 0.005, "{matched:?}");
+        assert!(matched.effect.low > 0.08 && matched.effect.high < 0.11, "{matched:?}");
+    }
+
+    #[test]
+    fn a_slow_beginning_is_left_out() {
+        let warming = run(1_000, |second| unsteady(second, if second < 200 { 60 } else { 100 }));
+        let warm = run(1_000, |second| unsteady(second, 100));
+        let matched = matched([&warming, &warm]).unwrap();
+        assert!((matched.from_s - 200.0).abs() <= 20.0, "{matched:?}");
+        assert!(matched.effect.low < 0.0 && matched.effect.high > 0.0, "{matched:?}");
+    }
+
+    #[test]
+    fn runs_that_were_never_settled_at_the_same_time_have_none() {
+        let early = run(1_000, |second| if second < 100 { 100 } else { 20 });
+        let late = run(1_000, |second| if second < 300 { 60 } else { 100 });
+        assert_eq!(matched([&early, &late]), None);
+        assert_eq!(matched([&early, &run(10, |_| 100)]), None);
+    }
+
+    #[test]
+    fn a_part_of_an_interval_has_a_part_of_its_requests() {
+        let run = imported(10, 100);
+        for (from_s, to_s, expected) in [(0.0, 10.0, 1_000.0), (2.5, 3.0, 50.0), (-5.0, 1.5, 150.0), (9.0, 99.0, 100.0)]
+        {
+            assert!((good_between(&run, from_s, to_s) - expected).abs() < 1e-9, "{from_s} to {to_s}");
+        }
+        assert!(good_between(&run, 20.0, 30.0).abs() < 1e-9);
+    }
+}
