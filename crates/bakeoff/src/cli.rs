@@ -365,6 +365,26 @@ pub struct Audit {
     /// Take files of which more than one line in a hundred cannot be read.
     #[arg(long)]
     pub lenient: bool,
+    /// Hold the second of two results against the first, over the time in which both ran at one speed.
+    #[arg(long)]
+    pub pair: bool,
+    /// What two results say of a claim, such as "b is faster than a" or "a is 3 times slower than b". The first is a, the second b; each also
+    /// goes by its file's name.
+    #[arg(long, value_name = "SENTENCE")]
+    pub claim: Option<String>,
+    #[command(flatten)]
+    pub format_of_output: AuditFormat,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct AuditFormat {
+    /// As one HTML file, with pictures.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// As Markdown.
+    #[arg(long)]
+    pub md: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

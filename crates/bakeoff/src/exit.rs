@@ -147,6 +147,19 @@ pub enum UsageError {
         /// Where the last one led that was followed.
         last: String,
     },
+    /// A comparison of other than two results.
+    #[error("two results are compared, and {} read here", match runs { 0 => "none is".to_owned(), 1 => "only one is".to_owned(), runs => format!("{runs} are") })]
+    #[diagnostic(help("{}", if refused.is_empty() { "give two files".to_owned() } else { format!("not read: {}", refused.join("; ")) }))]
+    NoPair {
+        /// Results that were read.
+        runs: usize,
+        /// Why other files were not.
+        refused: Vec<String>,
+    },
+    /// A claim that is none about two results.
+    #[error(transparent)]
+    #[diagnostic(help("`bakeoff audit --help` shows claims"))]
+    Claim(analysis::ClaimError),
     /// No store where runs are looked for.
     #[error("no runs are stored yet: there is no store {}", path.display())]
     #[diagnostic(help("`bakeoff run STUDY` makes one; `--store FILE` names another"))]

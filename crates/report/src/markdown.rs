@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::Report;
+use model::{Finding, Names, Report};
 
 use crate::tables::{self, Detail, Table};
 use crate::words;
@@ -37,7 +37,11 @@ pub fn markdown(report: &Report) -> String {
     table(&mut text, &tables::changes(report));
     scalability(&mut text, report);
     why(&mut text, report);
-    findings(&mut text, report);
+    if !report.findings.is_empty() {
+        text.push_str("## Findings\n\n");
+        findings(&mut text, words::findings(report), &report.names());
+        text.push('\n');
+    }
     environment(&mut text, report);
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -116,20 +120,16 @@ fn why(text: &mut String, report: &Report) {
     }
 }
 
-fn findings(text: &mut String, report: &Report) {
-    if report.findings.is_empty() {
-        return;
-    }
-    text.push_str("## Findings\n\n");
-    let names = report.names();
-    for finding in words::findings(report) {
+/// A list of findings, in this order.
+pub fn findings<'f>(text: &mut String, findings: impl IntoIterator<Item = &'f Finding>, names: &Names) {
+    for finding in findings {
         let _ = writeln!(
             text,
             "- **{} {}** `{}` {}",
             words::severity_sign(finding.severity),
             finding.severity.name(),
             finding.id.name(),
-            escaped(&finding.subject.text(&names))
+            escaped(&finding.subject.text(names))
         );
         if !finding.facts.is_empty() {
             let _ = writeln!(text, "  - {}", escaped(&words::facts(finding).join(words::BETWEEN)));
@@ -137,7 +137,6 @@ fn findings(text: &mut String, report: &Report) {
         let _ = writeln!(text, "  - {}", escaped(&finding.meaning));
         let _ = writeln!(text, "  - → {} (`bakeoff explain {}`)", escaped(&finding.remedy), finding.id.name());
     }
-    text.push('\n');
 }
 
 fn environment(text: &mut String, report: &Report) {
@@ -185,7 +184,7 @@ fn headed_table(text: &mut String, heading: &str, table: &Table) {
 }
 
 /// Text in which nothing is markup, on one line.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

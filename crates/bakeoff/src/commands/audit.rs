@@ -5,21 +5,58 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use model::imported::AuditedRun;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::IntoDiagnostic as _;
+use model::imported::{Answer, Audit, AuditedRun, Support};
 
+use crate::exit::UsageError;
 use crate::{cli, exit, output};
 
 /// The name that stands for standard input.
 const STDIN: &str = "-";
+/// Files that are read for so long that one wants to see how far, bytes.
+const LONG: u64 = 64 << 20;
 
 pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
     let options = import::Options { format: typed.format, delimiter: typed.delimiter, is_lenient: typed.lenient };
-    let files = typed.files.iter().flat_map(|path| files_in(path));
-    let audited: Vec<Result<AuditedRun, String>> =
-        files.map(|file| file.and_then(|path| audited(&path, options))).collect();
-    output::print(&if typed.json { report::audit_json(&audited) } else { report::audit(&audited, output::style()) })?;
-    let is_any_read = audited.iter().any(Result::is_ok);
-    Ok(if is_any_read { ExitCode::SUCCESS } else { exit::USAGE.into() })
+    let mut audit = Audit::default();
+    for file in typed.files.iter().flat_map(|path| files_in(path)) {
+        match file.and_then(|path| audited(&path, options)) {
+            Ok(audited) => audit.runs.push(audited),
+            Err(refused) => audit.refused.push(refused),
+        }
+    }
+    if typed.pair || typed.claim.is_some() {
+        let [first, second] = &audit.runs[..] else {
+            return Err(UsageError::NoPair { runs: audit.runs.len(), refused: audit.refused }.into());
+        };
+        let pair = analysis::audit_pair([first, second]);
+        let answer = |claim: &String| analysis::answer_claim(claim, &pair).map_err(UsageError::Claim);
+        audit.claim = typed.claim.as_ref().map(answer).transpose()?;
+        audit.pair = Some(pair);
+    }
+    let format = &typed.format_of_output;
+    if let Some(path) = &format.html {
+        output::write(path, report::audit_html(&audit))?;
+        output::print(&format!("wrote {}\n", path.display()))?;
+    } else if format.md {
+        output::print(&report::audit_markdown(&audit))?;
+    } else if format.json {
+        output::print(&report::audit_json(&audit))?;
+    } else {
+        output::print(&report::audit(&audit, output::style()))?;
+    }
+    Ok(code(&audit).into())
+}
+
+fn code(audit: &Audit) -> u8 {
+    let is_invalid = audit.pair.as_ref().is_some_and(|pair| pair.support == Support::NotSupported)
+        || audit.claim.as_ref().is_some_and(|claim| claim.answer == Answer::NotSupported);
+    match audit.runs.is_empty() {
+        true => exit::USAGE,
+        false if is_invalid => exit::INVALID,
+        false => exit::FINE,
+    }
 }
 
 /// A file, or all files of a folder and of the folders in it, by name; links in it are not followed.
@@ -46,7 +83,20 @@ fn audited(path: &Path, options: import::Options) -> Result<AuditedRun, String> 
         import::read("standard input", io::stdin().lock(), options)
     } else {
         let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
-        import::read(&name, file, options)
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let bar = progress(&name, length).map_err(|error| error.to_string())?;
+        let run = import::read(&name, bar.wrap_read(file), options);
+        bar.finish_and_clear();
+        run
     };
     Ok(analysis::audit_imported(run.map_err(|error| error.to_string())?))
+}
+
+/// How far a long file is read, on a terminal.
+fn progress(name: &str, length: u64) -> miette::Result<ProgressBar> {
+    if length < LONG {
+        return Ok(ProgressBar::hidden());
+    }
+    let style = ProgressStyle::with_template("{msg}: {bytes} of {total_bytes} read, {eta} left").into_diagnostic()?;
+    Ok(ProgressBar::new(length).with_style(style).with_message(name.to_owned()))
 }

@@ -13,7 +13,7 @@ fn audited(files: &[&str]) -> Option<Vec<Value>> {
     let place = Place::new();
     let paths: Vec<String> = files.iter().map(|file| published(file).display().to_string()).collect();
     let args: Vec<&str> = ["audit", "--json"].into_iter().chain(paths.iter().map(String::as_str)).collect();
-    Some(place.json(&args).as_array().unwrap().clone())
+    Some(place.json(&args)["runs"].as_array().unwrap().clone())
 }
 
 fn rules(audited: &Value) -> Vec<&str> {
@@ -97,4 +97,76 @@ fn a_folder_is_read_whole_and_what_is_no_result_is_named() {
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     let absent = place.run(&["audit", "nowhere"]);
     assert!(absent.code == Some(2) && absent.stdout.contains("nowhere: "), "{}", absent.stdout);
+}
+
+/// What `bakeoff audit --json` says of two published results, and its exit code; `None` where they are not here.
+fn compared(files: [&str; 2], claim: &str) -> Option<(Value, Option<i32>)> {
+    if !needs::has(Need::Published) {
+        return None;
+    }
+    let place = Place::new();
+    let paths = files.map(|file| published(file).display().to_string());
+    let run = place.run(&["audit", "--json", "--claim", claim, &paths[0], &paths[1]]);
+    Some((serde_json::from_str(&run.stdout).unwrap(), run.code))
+}
+
+#[test]
+fn an_error_page_is_no_faster_page() {
+    let settings = ["default", "turnoff-id"].map(|side| format!("gocd/stage-settings-page-{side}-n-1000-c-20.log"));
+    let Some((said, code)) = compared([&settings[0], &settings[1]], "b is 3.5 times faster than a") else { return };
+    assert_eq!((code, &said["pair"]["support"]), (Some(5), &"not-supported".into()));
+    assert_eq!(said["claim"]["answer"], "not-supported");
+    let rules = rules(&said["pair"]);
+    assert!(["responses-differ", "errors", "not-replicated"].iter().all(|rule| rules.contains(rule)), "{rules:?}");
+}
+
+#[test]
+fn a_second_of_load_says_nothing_of_a_dashboard() {
+    let pages = ["default", "turnoff-id"].map(|side| format!("gocd/pipelines-json-{side}-n-1000-c-20.log"));
+    let Some((said, code)) = compared([&pages[0], &pages[1]], "b is faster than a") else { return };
+    assert_eq!(
+        (code, &said["pair"]["support"], &said["claim"]["answer"]),
+        (Some(0), &"cannot-tell".into(), &"cannot-tell".into())
+    );
+    assert!(
+        rules(&said["runs"][0]).contains(&"too-short") && rules(&said["pair"]).contains(&"not-replicated"),
+        "{said}"
+    );
+}
+
+#[test]
+fn totals_that_say_when_a_machine_slowed_down_are_no_comparison() {
+    let Some((said, code)) =
+        compared(["killbill/run-07_3.jtl.gz", "killbill/run-07_5.jtl.gz"], "run-07_5 is 20 % faster than run-07_3")
+    else {
+        return;
+    };
+    // They had 100 and 50 users.
+    assert_eq!((code, &said["claim"]["answer"]), (Some(5), &"not-supported".into()));
+    assert!(rules(&said["pair"]).contains(&"confounded"), "{said}");
+}
+
+#[test]
+fn two_results_are_compared_and_neither_one_nor_three() {
+    let place = Place::new();
+    let line = "1420840843879|233|page|200|users 1-1|true|431|1|1|225\n";
+    place.write("a.jtl", &line.repeat(40));
+    place.write("b.jtl", &line.repeat(50));
+    let run = place.run(&["audit", "--pair", "a.jtl"]);
+    assert!(
+        run.code == Some(2) && run.stderr.contains("two results are compared, and only one is read here"),
+        "{}",
+        run.stderr
+    );
+    let run = place.run(&["audit", "a.jtl", "b.jtl", "--claim", "c is faster than a"]);
+    assert!(run.code == Some(2) && run.stderr.contains("`c` is neither of the two runs"), "{}", run.stderr);
+    let run = place.run(&["audit", "a.jtl", "b.jtl", "--pair", "--md"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("## b.jtl against a.jtl: cannot tell") && run.stdout.contains("## Ask whoever ran it"),
+        "{}",
+        run.stdout
+    );
+    let run = place.run(&["audit", "a.jtl", "b.jtl", "--pair", "--html", "audit.html"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "wrote audit.html\n"), "{}", run.stderr);
 }

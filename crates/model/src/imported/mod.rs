@@ -1,7 +1,9 @@
 //! Load tests that other tools made, as far as their files say, and what was found about them.
 
+mod audit;
 mod pair;
 mod run;
 
+pub use audit::Audit;
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Totals};
 pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};

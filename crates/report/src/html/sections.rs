@@ -40,18 +40,24 @@ fn head(page: &mut Markup, report: &Report) {
     });
 }
 
+/// A verdict: its word, what it says, and what belongs to it.
+pub fn verdict(page: &mut Markup, word: &str, tone: Tone, sentence: &str, facts: &[String]) {
+    let class = format!("verdict {}", tone_class(tone));
+    page.element("section", &[("class", class.trim_end())], |section| {
+        section.leaf("h2", &[], word).leaf("p", &[("class", "sentence")], sentence);
+        for fact in facts {
+            section.leaf("p", &[("class", "fact")], fact);
+        }
+    });
+}
+
 fn verdicts(page: &mut Markup, report: &Report) {
     page.line_break();
     for judgement in &report.judgements {
         let verdict = &judgement.verdict;
-        let class = format!("verdict {}", tone_class(Tone::of(verdict)));
-        page.element("section", &[("class", class.trim_end())], |section| {
-            section.leaf("h2", &[], &format!("{} {}", verdict.sign(), verdict.word()));
-            section.leaf("p", &[("class", "sentence")], &judgement.sentence);
-            for fact in words::verdict_facts(report, judgement) {
-                section.leaf("p", &[("class", "fact")], &fact);
-            }
-        });
+        let word = format!("{} {}", verdict.sign(), verdict.word());
+        let facts = words::verdict_facts(report, judgement);
+        self::verdict(page, &word, Tone::of(verdict), &judgement.sentence, &facts);
     }
     page.element("p", &[], |p| {
         p.text(&words::caveats(report));
@@ -339,7 +345,8 @@ fn findings(page: &mut Markup, report: &Report) {
     });
 }
 
-fn finding(section: &mut Markup, finding: &Finding, names: &Names) {
+/// One finding, with what it rests on.
+pub fn finding(section: &mut Markup, finding: &Finding, names: &Names) {
     let tone = tone_class(Tone::of_severity(finding.severity));
     section.element("article", &[("class", format!("finding {tone}").trim_end())], |article| {
         article.element("h3", &[], |heading| {
@@ -445,7 +452,8 @@ fn reproduce(page: &mut Markup, report: &Report) {
     });
 }
 
-fn section(page: &mut Markup, id: &str, title: &str, content: impl FnOnce(&mut Markup)) {
+/// A section with its heading.
+pub fn section(page: &mut Markup, id: &str, title: &str, content: impl FnOnce(&mut Markup)) {
     let heading = format!("{id}-title");
     page.line_break().element("section", &[("id", id), ("aria-labelledby", &heading)], |section| {
         section.leaf("h2", &[("id", &heading)], title);
@@ -454,7 +462,7 @@ fn section(page: &mut Markup, id: &str, title: &str, content: impl FnOnce(&mut M
 }
 
 /// A chart that takes the whole column; a narrow screen scrolls it rather than shrinking its type.
-fn wide(section: &mut Markup, chart: Chart, caption: &str) {
+pub fn wide(section: &mut Markup, chart: Chart, caption: &str) {
     section.element("figure", &[], |figure| {
         let label = chart.title.clone();
         scrolling(figure, "scroll wide", &label, |inside| {
@@ -535,7 +543,8 @@ fn definitions<'a>(section: &mut Markup, items: impl Iterator<Item = (&'a str, S
     });
 }
 
-fn tone_class(tone: Tone) -> &'static str {
+/// The class of what has this tone.
+pub fn tone_class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "",
         Tone::Good => "good",

@@ -1,0 +1,275 @@
+//! A sentence about two imported runs, and what the runs say of it.
+//!
+//! `b is faster than a`, `run-07_3 is 3 times slower than run-07_4`, `a is 20 % faster than b`, `a is as fast as b`.
+
+use std::fmt;
+
+use model::imported::{Answer, AnsweredClaim, AuditedPair, Support};
+use model::{Effect, Severity, text};
+
+use crate::matched::ONE_RUN;
+
+/// How far launches of one server may differ, a log ratio: those of `JRuby`, one after another, differ by 12 to 17 % (`docs/method.md`).
+/// What one run a side shows may be off by as much.
+const LAUNCHES: f64 = 0.2;
+
+/// Why a sentence is no claim about two runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimError {
+    /// It is none of the sentences that are understood.
+    Sentence {
+        /// As it was put.
+        claim: String,
+    },
+    /// It names a run that is not there.
+    Name {
+        /// The name.
+        name: String,
+        /// The first file.
+        first: String,
+        /// The second file.
+        second: String,
+    },
+    /// Both names are of one run.
+    Same {
+        /// The file.
+        file: String,
+    },
+}
+
+impl fmt::Display for ClaimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sentence { claim } => write!(
+                f,
+                "`{claim}` is not understood: write `b is faster than a`, `a is 3 times slower than b`, `a is 20 % faster than b` or \
+                 `a is as fast as b`"
+            ),
+            Self::Name { name, first, second } => {
+                write!(f, "`{name}` is neither of the two runs: a is {first}, b is {second}")
+            }
+            Self::Same { file } => write!(f, "both names are of {file}"),
+        }
+    }
+}
+
+impl std::error::Error for ClaimError {}
+
+/// What a claim says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Relation {
+    Faster,
+    Slower,
+    AsFast,
+    /// The subject's speed against the other's, a log ratio.
+    By(f64),
+}
+
+/// What two runs say of a claim about them. The first run is `a` and the second `b`; each also goes by its file's name, with or without
+/// what follows the first dot.
+pub fn answer_claim(claim: &str, pair: &AuditedPair) -> Result<AnsweredClaim, ClaimError> {
+    let misunderstood = || ClaimError::Sentence { claim: claim.to_owned() };
+    let (subject, predicate) = claim.split_once(" is ").ok_or_else(misunderstood)?;
+    let (relation, other) = relation(predicate).ok_or_else(misunderstood)?;
+    let [subject, other] = [side(subject, &pair.files)?, side(other, &pair.files)?];
+    if subject == other {
+        return Err(ClaimError::Same { file: pair.files[subject].clone() });
+    }
+    let (answer, reason) = judged(relation, subject == 0, pair);
+    Ok(AnsweredClaim { claim: claim.to_owned(), answer, reason })
+}
+
+/// The relation and the other's name.
+fn relation(predicate: &str) -> Option<(Relation, &str)> {
+    if let Some(other) = predicate.strip_prefix("as fast as ") {
+        return Some((Relation::AsFast, other));
+    }
+    let (how, other) = predicate.split_once(" than ")?;
+    let (amount, direction) = how.rsplit_once(' ').unwrap_or(("", how));
+    let is_faster = match direction {
+        "faster" => true,
+        "slower" => false,
+        _ => return None,
+    };
+    let relation = match (amount.trim(), is_faster) {
+        ("", true) => Relation::Faster,
+        ("", false) => Relation::Slower,
+        (amount, is_faster) => Relation::By(log_ratio(amount, is_faster)?),
+    };
+    Some((relation, other))
+}
+
+/// `3 times`, `3x` or `20 %` faster or slower, as a log ratio.
+fn log_ratio(amount: &str, is_faster: bool) -> Option<f64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let ratio = if let Some(percent) = amount.strip_suffix('%') {
+        let share = number(percent)? / 100.0;
+        if is_faster { 1.0 + share } else { 1.0 - share }
+    } else {
+        let times = ["times", "x", "×"].iter().find_map(|unit| amount.strip_suffix(unit))?;
+        let times = number(times)?;
+        if is_faster { times } else { 1.0 / times }
+    };
+    (ratio > 0.0).then(|| ratio.ln())
+}
+
+/// Which of the two files has this name.
+fn side(name: &str, files: &[String; 2]) -> Result<usize, ClaimError> {
+    let name = name.trim().trim_end_matches('.');
+    let is_of = |file: &String| {
+        let last = file.rsplit('/').next().unwrap_or_default();
+        [file.as_str(), last, last.split('.').next().unwrap_or_default()].contains(&name)
+    };
+    let of_letter = ["a", "b"].iter().position(|letter| letter.eq_ignore_ascii_case(name));
+    // A file's own name goes before a letter; one that both have names neither.
+    match files.each_ref().map(is_of) {
+        [true, false] => Some(0),
+        [false, true] => Some(1),
+        _ => of_letter,
+    }
+    .ok_or_else(|| ClaimError::Name { name: name.to_owned(), first: files[0].clone(), second: files[1].clone() })
+}
+
+/// What it comes to, and why; whether the claim is about the first of the two.
+fn judged(relation: Relation, is_of_first: bool, pair: &AuditedPair) -> (Answer, String) {
+    if pair.support == Support::NotSupported {
+        let vetoes = pair.findings.iter().filter(|finding| finding.severity == Severity::Invalid);
+        let rules: Vec<&str> = vetoes.map(|finding| finding.id.name()).collect();
+        return (Answer::NotSupported, format!("The comparison is invalid: {}.", rules.join(", ")));
+    }
+    let Some(matched) = pair.matched else {
+        let reason =
+            "There is no time in which both are known to have run at one speed, with enough requests to compare.";
+        return (Answer::CannotTell, reason.to_owned());
+    };
+    let [first, second] = matched.rates;
+    let effect = if is_of_first { reversed(&matched.effect) } else { matched.effect };
+    let found = format!(
+        "From {} to {} the one answered {} requests a second, the other {}: {}.",
+        text::seconds(matched.from_s),
+        text::seconds(matched.to_s),
+        text::significant(if is_of_first { first } else { second }, 3),
+        text::significant(if is_of_first { second } else { first }, 3),
+        text::effect(&effect)
+    );
+    let (answer, why) = of_effect(relation, &effect);
+    (answer, format!("{found} {why}"))
+}
+
+fn reversed(effect: &Effect) -> Effect {
+    Effect { estimate: -effect.estimate, low: -effect.high, high: -effect.low, ..*effect }
+}
+
+/// What a difference says of a relation, the subject against the other.
+fn of_effect(relation: Relation, effect: &Effect) -> (Answer, String) {
+    let is_faster = effect.low > ONE_RUN;
+    let is_slower = effect.high < -ONE_RUN;
+    let small = || {
+        let least = text::percent(ONE_RUN.exp_m1());
+        (Answer::CannotTell, format!("One run a side does not show a difference that may be less than {least}."))
+    };
+    let size = || {
+        let reason = "How far launches of either differ is not known, so neither is how large the difference is.";
+        (Answer::DirectionOnly, reason.to_owned())
+    };
+    let contradicted = |why: &str| (Answer::Contradicted, why.to_owned());
+    match relation {
+        Relation::Faster if is_slower => contradicted("It is the other way round."),
+        Relation::Slower if is_faster => contradicted("It is the other way round."),
+        Relation::Faster if is_faster => size(),
+        Relation::Slower if is_slower => size(),
+        Relation::Faster | Relation::Slower => small(),
+        Relation::AsFast if effect.low > LAUNCHES || effect.high < -LAUNCHES => {
+            contradicted("That is more than launches of one server differ by.")
+        }
+        Relation::AsFast => {
+            (Answer::CannotTell, "One run a side does not show that two servers are equally fast.".to_owned())
+        }
+        Relation::By(claimed) if claimed > effect.high + LAUNCHES || claimed < effect.low - LAUNCHES => {
+            let why = format!(
+                "The claim is {}. Launches of one server may differ by {}, and that does not bridge it.",
+                text::change(claimed),
+                text::percent(LAUNCHES.exp_m1())
+            );
+            (Answer::Contradicted, why)
+        }
+        Relation::By(claimed) if (claimed > 0.0 && is_faster) || (claimed < 0.0 && is_slower) => size(),
+        Relation::By(_) => small(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::testing::imported;
+    use crate::{audit_imported, audit_pair};
+
+    fn pair(rates: [u64; 2]) -> AuditedPair {
+        let [first, second] = [0, 1].map(|side| {
+            let mut run = imported(1_000, rates[side]);
+            run.file = ["old/slow.jtl.gz", "old/fast.jtl.gz"][side].to_owned();
+            audit_imported(run)
+        });
+        audit_pair([&first, &second])
+    }
+
+    fn answered(claim: &str, rates: [u64; 2]) -> Answer {
+        answer_claim(claim, &pair(rates)).unwrap().answer
+    }
+
+    #[test]
+    fn a_direction_is_shown_or_contradicted() {
+        for claim in [
+            "b is faster than a",
+            "fast is faster than slow",
+            "A is slower than B",
+            "fast.jtl.gz is faster than old/slow.jtl.gz",
+        ] {
+            assert_eq!(answered(claim, [100, 130]), Answer::DirectionOnly, "{claim}");
+            assert_eq!(answered(claim, [130, 100]), Answer::Contradicted, "{claim}");
+            assert_eq!(answered(claim, [100, 101]), Answer::CannotTell, "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_contradicted_or_left_open() {
+        for claim in ["b is 3 times faster than a", "b is 200 % faster than a", "a is 3x slower than b"] {
+            assert_eq!(answered(claim, [100, 300]), Answer::DirectionOnly, "{claim}");
+            assert_eq!(answered(claim, [100, 130]), Answer::Contradicted, "{claim}");
+            assert_eq!(answered(claim, [100, 900]), Answer::Contradicted, "{claim}");
+        }
+        assert_eq!(answered("b is 5 % faster than a", [100, 100]), Answer::CannotTell);
+        assert_eq!(answered("a is as fast as b", [100, 100]), Answer::CannotTell);
+        assert_eq!(answered("a is as fast as b", [100, 200]), Answer::Contradicted);
+    }
+
+    #[test]
+    fn a_reason_has_the_numbers_in_the_order_of_the_claim() {
+        let reason = answer_claim("slow is faster than fast", &pair([100, 200])).unwrap().reason;
+        assert!(reason.contains("the one answered 100 requests a second, the other 200: −50.0 % [−50."), "{reason}");
+    }
+
+    #[test]
+    fn an_invalid_comparison_answers_nothing() {
+        let mut pair = pair([100, 200]);
+        pair.support = Support::NotSupported;
+        assert_eq!(answer_claim("b is faster than a", &pair).unwrap().answer, Answer::NotSupported);
+        (pair.support, pair.matched) = (Support::CannotTell, None);
+        assert_eq!(answer_claim("b is faster than a", &pair).unwrap().answer, Answer::CannotTell);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        let error = |claim: &str| answer_claim(claim, &pair([100, 200])).unwrap_err().to_string();
+        for claim in
+            ["", "b is nice", "b is 0 % faster than a", "b is x times faster than a", "b is 120 % slower than a"]
+        {
+            assert!(error(claim).contains("is not understood: write `b is faster than a`"), "{claim}");
+        }
+        assert_eq!(
+            error("c is faster than a"),
+            "`c` is neither of the two runs: a is old/slow.jtl.gz, b is old/fast.jtl.gz"
+        );
+        assert_eq!(error("b is faster than fast"), "both names are of old/fast.jtl.gz");
+    }
+}

@@ -1,0 +1,16 @@
+//! All that an audit of files found.
+
+use super::{AnsweredClaim, AuditedPair, AuditedRun};
+
+/// What was found in files, in their order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Audit {
+    /// The runs.
+    pub runs: Vec<AuditedRun>,
+    /// Why other files have no results, each with its name.
+    pub refused: Vec<String>,
+    /// The second run held against the first, where that was asked for.
+    pub pair: Option<AuditedPair>,
+    /// What becomes of a claim about the two, where one was made.
+    pub claim: Option<AnsweredClaim>,
+}

@@ -1,0 +1,73 @@
+//! An audit for other programs.
+
+use model::imported::{AnsweredClaim, Audit, AuditedPair, AuditedRun, Fidelity, Level, Lines, Support};
+use model::{BodyLength, Finding, FindingId};
+use serde::Serialize;
+
+use super::words::QUANTILES;
+use crate::json::pretty;
+
+/// The audit as JSON, without the series.
+pub fn audit_json(audit: &Audit) -> String {
+    let Audit { runs, refused, pair, claim } = audit;
+    pretty(&Written { runs: runs.iter().map(Run::of).collect(), refused, pair: pair.as_ref(), claim: claim.as_ref() })
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    runs: Vec<Run<'a>>,
+    refused: &'a [String],
+    pair: Option<&'a AuditedPair>,
+    claim: Option<&'a AnsweredClaim>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    file: &'a str,
+    format: &'a str,
+    tool: &'a str,
+    fidelity: Fidelity,
+    support: Support,
+    url: Option<&'a str>,
+    users: Option<u32>,
+    began_ms: Option<i64>,
+    seconds: f64,
+    requests: u64,
+    failed: u64,
+    p50_us: Option<f64>,
+    p90_us: Option<f64>,
+    p99_us: Option<f64>,
+    body_length: Option<BodyLength>,
+    levels: &'a [Level],
+    lines: &'a Lines,
+    findings: &'a [Finding],
+    silent: &'a [FindingId],
+}
+
+impl<'a> Run<'a> {
+    fn of(audited: &'a AuditedRun) -> Self {
+        let AuditedRun { run, support, levels, findings, silent } = audited;
+        let [p50_us, p90_us, p99_us] = QUANTILES.map(|q| run.quantile_us(q));
+        Self {
+            file: &run.file,
+            format: &run.format,
+            tool: &run.tool,
+            fidelity: run.fidelity,
+            support: *support,
+            url: run.url.as_deref(),
+            users: run.users,
+            began_ms: run.began_ms,
+            seconds: run.seconds,
+            requests: run.all.ended(),
+            failed: run.all.failed,
+            p50_us,
+            p90_us,
+            p99_us,
+            body_length: run.all.body_length,
+            levels,
+            lines: &run.lines,
+            findings,
+            silent,
+        }
+    }
+}

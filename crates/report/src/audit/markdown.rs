@@ -1,0 +1,70 @@
+//! An audit as Markdown: for an issue, a wiki, a mail.
+
+use std::fmt::Write as _;
+
+use model::imported::Audit;
+use model::{Finding, FindingId, Names};
+
+use super::words;
+use crate::markdown::{self, escaped};
+
+/// The audit as Markdown, in the order of the terminal's.
+pub fn audit_markdown(audit: &Audit) -> String {
+    let mut text = "# Audit\n\n".to_owned();
+    if let Some(claim) = &audit.claim {
+        let _ = writeln!(
+            text,
+            "**{}**: “{}”. {}\n",
+            claim.answer.text().to_uppercase(),
+            escaped(&claim.claim),
+            escaped(&claim.reason)
+        );
+    }
+    if audit.runs.len() > 1 {
+        text.push_str("| file | verdict | requests |\n| --- | --- | --- |\n");
+        for audited in &audit.runs {
+            let (file, counted) = (escaped(&audited.run.file), escaped(&words::counted(&audited.run)));
+            let _ = writeln!(text, "| {file} | {} | {counted} |", audited.support.text());
+        }
+        text.push('\n');
+    }
+    if let Some(pair) = &audit.pair {
+        let _ = writeln!(text, "## {}: {}\n", escaped(&words::title(pair)), pair.support.text());
+        list(&mut text, &words::compared(pair));
+        judged(&mut text, &pair.findings, &pair.silent);
+    }
+    for audited in &audit.runs {
+        let _ = writeln!(text, "## {}: {}\n", escaped(&audited.run.file), audited.support.text());
+        list(&mut text, &words::about(audited));
+        judged(&mut text, &audited.findings, &audited.silent);
+    }
+    let questions = words::questions(audit);
+    if !questions.is_empty() {
+        text.push_str("## Ask whoever ran it\n\n");
+        list(&mut text, &questions);
+    }
+    if !audit.refused.is_empty() {
+        text.push_str("## Not read\n\n");
+        list(&mut text, &audit.refused);
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn list(text: &mut String, lines: &[impl AsRef<str>]) {
+    for line in lines {
+        let _ = writeln!(text, "- {}", escaped(line.as_ref().trim_start()));
+    }
+    text.push('\n');
+}
+
+fn judged(text: &mut String, findings: &[Finding], silent: &[FindingId]) {
+    if !findings.is_empty() {
+        markdown::findings(text, findings, &Names::default());
+        text.push('\n');
+    }
+    if let Some(line) = words::too_little(silent) {
+        let _ = writeln!(text, "{}\n", escaped(&line));
+    }
+}

@@ -1,0 +1,119 @@
+//! What is said of imported runs, line by line, for every kind of output.
+
+use model::imported::{Audit, AuditedPair, AuditedRun, Fidelity, ImportedRun, Level, Matched, Support};
+use model::{BodyLength, FindingId, text};
+
+use crate::number;
+
+/// Quantiles of the times that are shown.
+pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// What a run is and came to.
+pub fn about(audited: &AuditedRun) -> Vec<String> {
+    let AuditedRun { run, levels, .. } = audited;
+    let mut lines = vec![format!("{}, which keeps {}", run.tool, run.fidelity.text())];
+    let users = run.users.map(|users| text::plural(users.into(), "user"));
+    let asked: Vec<String> = run.url.clone().into_iter().chain(users).collect();
+    let times = QUANTILES
+        .iter()
+        .filter_map(|q| Some(format!("{} {}", number::percentile(q * 100.0), text::micros(run.quantile_us(*q)?))));
+    let lengths = run.all.body_length.map(|BodyLength { min, max }| match max - min {
+        0 => format!("answers of {}", text::plural(min, "byte")),
+        _ => format!("answers of {} to {}", text::count(min), text::plural(max, "byte")),
+    });
+    let answers: Vec<String> = times.chain(lengths).collect();
+    lines.extend([asked.join(", "), counted(run), answers.join(", ")].into_iter().filter(|line| !line.is_empty()));
+    match &levels[..] {
+        [level] => lines.push(format!("one speed, {}, from {}", number::rate(level.rate), span(level))),
+        levels => lines.extend(levels.iter().map(|level| format!("{} from {}", number::rate(level.rate), span(level)))),
+    }
+    if run.lines.bad > 0 {
+        lines.push(format!("{} of {} lines cannot be read", text::count(run.lines.bad), text::count(run.lines.read)));
+        lines.extend(run.lines.first_bad.iter().map(|bad| format!("  line {}: {}", bad.number, bad.reason)));
+    }
+    lines
+}
+
+/// How many requests ended, in what time.
+pub fn counted(run: &ImportedRun) -> String {
+    let failed = match run.all.failed {
+        0 => String::new(),
+        failed => format!(", {} failed ({})", text::count(failed), number::share(run.all.failed_share())),
+    };
+    // Some files do not say how long it took.
+    let time = if run.seconds > 0.0 { format!(" in {}", text::seconds(run.seconds)) } else { String::new() };
+    format!("{}{time}{failed}", text::plural(run.all.ended(), "request"))
+}
+
+fn span(level: &Level) -> String {
+    format!("{} s to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
+}
+
+/// What a pair is called.
+pub fn title(pair: &AuditedPair) -> String {
+    format!("{} against {}", pair.files[1], pair.files[0])
+}
+
+/// What whole runs would say, and what the same time of both says.
+pub fn compared(pair: &AuditedPair) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(totals) = &pair.totals {
+        let [first, second] = totals.good.map(text::count);
+        let change =
+            totals.of_requests().map_or_else(String::new, |log_ratio| format!(", {}", text::change(log_ratio)));
+        lines.push(format!("whole runs: {second} good requests against {first}{change}"));
+        let [first, second] = totals.rates.map(number::rate);
+        let change = totals.of_rates().map_or_else(String::new, |log_ratio| format!(", {}", text::change(log_ratio)));
+        lines.push(format!("in a second, over the whole of each: {second} against {first}{change}"));
+    }
+    lines.push(match &pair.matched {
+        Some(Matched { from_s, to_s, rates, effect }) => {
+            let [first, second] = rates.map(number::rate);
+            let (from, to) = (text::seconds(*from_s), text::seconds(*to_s));
+            format!(
+                "the same time of both, {from} to {to}: {second} against {first}, {} in {} parts of it",
+                text::effect(effect),
+                effect.blocks
+            )
+        }
+        None => "there is no time in which both are known to have run at one speed".to_owned(),
+    });
+    lines
+}
+
+/// The rules that files keep too little for.
+pub fn too_little(silent: &[FindingId]) -> Option<String> {
+    let rules: Vec<&str> = silent.iter().map(FindingId::name).collect();
+    (!rules.is_empty()).then(|| format!("Too little is kept for: {}", rules.join(", ")))
+}
+
+/// What the files do not say and a conclusion would need, as questions to whoever ran it.
+pub fn questions(audit: &Audit) -> Vec<&'static str> {
+    let runs = || audit.runs.iter();
+    let is_changed = runs().any(|audited| audited.levels.len() > 1);
+    let is_failing = runs().any(|audited| audited.run.all.failed > 0);
+    let is_summary = runs().any(|audited| audited.run.fidelity == Fidelity::Summary);
+    let lacks_users = runs().any(|audited| audited.run.users.is_none());
+    let is_pair = audit.runs.len() > 1;
+    let all = [
+        (
+            true,
+            "On what machine did the server run, and does its processor run on credit (EC2 t2 and t3, Azure B, Google e2)?",
+        ),
+        (is_changed, "What happened on the machine when the speed changed, and how long had it idled before?"),
+        (true, "Where did the load come from: the same machine, the same network?"),
+        (true, "Which versions of the runtime, the server and its libraries ran, and with which options?"),
+        (true, "How often was each side launched, and do the runs of one side agree?"),
+        (true, "How long had the server run, and how many requests had it answered, before the first that counts?"),
+        (is_pair, "What else differed between the two: machine, data, versions, options, time of day?"),
+        (is_failing, "Why did requests fail, and what does the server's log say?"),
+        (is_summary, "Is there a file with every request, or with numbers of each second?"),
+        (lacks_users, "How many users were there, or what rate was asked for?"),
+    ];
+    all.into_iter().filter(|(applies, _)| *applies && !audit.runs.is_empty()).map(|(_, question)| question).collect()
+}
+
+/// Whether a verdict is bad news.
+pub fn is_bad(support: Support) -> bool {
+    support == Support::NotSupported
+}
