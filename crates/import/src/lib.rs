@@ -6,14 +6,20 @@
 mod ab;
 mod ab_gnuplot;
 mod csv;
+mod document;
 mod h2load;
 mod h2load_log;
 mod jtl;
 mod lines;
+mod outcome;
 mod reading;
 mod recorder;
 mod series;
 mod text;
+mod vegeta;
+mod vegeta_csv;
+mod vegeta_json;
+mod vegeta_report_json;
 mod wrk;
 
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -28,8 +34,18 @@ use reading::{Broken, Reading};
 pub use reading::{Format, Options};
 
 /// All formats, in the order in which they are tried.
-pub const FORMATS: &[Format] =
-    &[ab::FORMAT, ab_gnuplot::FORMAT, wrk::FORMAT, h2load::FORMAT, h2load_log::FORMAT, jtl::FORMAT];
+pub const FORMATS: &[Format] = &[
+    ab::FORMAT,
+    ab_gnuplot::FORMAT,
+    wrk::FORMAT,
+    h2load::FORMAT,
+    h2load_log::FORMAT,
+    vegeta::FORMAT,
+    vegeta_report_json::FORMAT,
+    vegeta_json::FORMAT,
+    vegeta_csv::FORMAT,
+    jtl::FORMAT,
+];
 
 /// Share of lines that cannot be read beyond which a file is refused.
 const MOST_BAD: f64 = 0.01;

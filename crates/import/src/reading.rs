@@ -74,6 +74,26 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Lets every record of delimited text be heard but the first where it names the columns; those that cannot be read are counted.
+    pub fn hear_fields(
+        &mut self,
+        delimiter: u8,
+        has_names: bool,
+        mut hear: impl FnMut(&Fields) -> Result<(), &'static str>,
+    ) -> io::Result<()> {
+        let mut fields = Fields::default();
+        while let Some(record) = csv::next(&mut self.lines, delimiter, &mut fields)? {
+            let is_names = has_names && fields.number == 1;
+            let heard = match record {
+                Ok(()) if is_names => Ok(()),
+                Ok(()) => hear(&fields),
+                Err(broken) => Err(broken),
+            };
+            self.count(fields.number, fields.lines, heard);
+        }
+        Ok(())
+    }
+
     /// Records the request of every line of delimited text; the first line has none where it names the columns.
     pub fn record(
         &mut self,
@@ -83,16 +103,7 @@ impl Reading<'_> {
         request: impl Fn(&Fields) -> Result<Request<'_>, &'static str>,
     ) -> io::Result<ImportedRun> {
         let mut recorder = Recorder::new();
-        let mut fields = Fields::default();
-        while let Some(record) = csv::next(&mut self.lines, delimiter, &mut fields)? {
-            let is_names = has_names && fields.number == 1;
-            let added = match record {
-                Ok(()) if is_names => Ok(()),
-                Ok(()) => request(&fields).and_then(|request| recorder.add(&request)),
-                Err(broken) => Err(broken),
-            };
-            self.count(fields.number, fields.lines, added);
-        }
+        self.hear_fields(delimiter, has_names, |fields| recorder.add(&request(fields)?))?;
         Ok(self.run(format, recorder.finish()))
     }
 

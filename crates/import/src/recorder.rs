@@ -13,10 +13,10 @@ use crate::series::Series;
 const MOST_LABELS: usize = 1_000;
 const OTHER_LABELS: &str = "(other labels)";
 /// Most codes of a label that are kept apart.
-const MOST_CODES: usize = 100;
-const OTHER_CODES: &str = "(other codes)";
+pub const MOST_CODES: usize = 100;
+pub const OTHER_CODES: &str = "(other codes)";
 /// Most bytes of a label or a code that are kept.
-const LONGEST_NAME: usize = 200;
+pub const LONGEST_NAME: usize = 200;
 /// Longest time between two requests of one file.
 const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
 
@@ -186,8 +186,19 @@ impl Recorder {
     }
 }
 
-/// What clients call it when the server did not answer, or refused them.
-const OF_THE_SERVER: [&[u8]; 4] = [b"NoHttpResponse", b"SocketTimeout", b"SocketException", b"ConnectException"];
+/// What clients call it when the server did not answer, or refused them: those of Java, and those of Go.
+const OF_THE_SERVER: [&[u8]; 10] = [
+    b"NoHttpResponse",
+    b"SocketTimeout",
+    b"SocketException",
+    b"ConnectException",
+    b"connection refused",
+    b"connection reset",
+    b"broken pipe",
+    b"server closed",
+    b"timeout",
+    b"EOF",
+];
 
 /// Whether the server may have had a part in what has this code: it is a status of HTTP, or says that there was no answer.
 fn may_be_of_the_server(code: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! What tools print for people, read word by word.
 
 /// Most that is counted anywhere: a number beyond it is a mistake, and sums of it have room.
-const MOST: u64 = 1_000_000_000_000_000;
+pub const MOST: u64 = 1_000_000_000_000_000;
 
 /// The count that a text begins with.
 pub fn count(text: &str) -> Result<u64, &'static str> {
@@ -24,17 +24,30 @@ pub fn count_before(text: &str, word: &str) -> Option<u64> {
     words.windows(2).find(|pair| pair[1] == word).and_then(|pair| count(pair[0]).ok())
 }
 
-/// Units of time, in milliseconds; the longer ones first, which end as shorter ones do.
-const UNITS: [(&str, f64); 6] = [("us", 1e-3), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)];
+/// Units of time, in milliseconds.
+const UNITS: [(&str, f64); 8] =
+    [("ns", 1e-6), ("us", 1e-3), ("µs", 1e-3), ("μs", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)];
 
-/// A duration such as `2.19ms`, milliseconds.
+/// A duration such as `2.19ms` or `1m30.5s`, milliseconds.
 pub fn duration_ms(text: &str) -> Result<f64, &'static str> {
-    let text = text.trim();
-    let (amount, factor) = UNITS
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
-        .ok_or("no unit of time stands where one must")?;
-    Ok(number(amount)? * factor)
+    const NO_UNIT: &str = "no unit of time stands where one must";
+    let (mut rest, mut sum_ms) = (text.trim(), 0.0);
+    loop {
+        let (amount, behind) = rest.split_at(rest.find(char::is_alphabetic).ok_or(NO_UNIT)?);
+        let (unit, behind) =
+            behind.split_at(behind.find(|letter: char| !letter.is_alphabetic()).unwrap_or(behind.len()));
+        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(NO_UNIT)?;
+        sum_ms += number(amount)? * factor;
+        if behind.is_empty() {
+            return if sum_ms.is_finite() { Ok(sum_ms) } else { Err("a time is longer than time lasts") };
+        }
+        rest = behind;
+    }
+}
+
+/// Whether a text is a page that only shows what tools print, between fences of Markdown.
+pub fn is_page(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with("```"))
 }
 
 #[cfg(test)]
@@ -48,7 +61,9 @@ mod tests {
         near(" 2.19ms", 2.19);
         near("1.05s", 1_050.0);
         near("2.10m", 126_000.0);
-        for wrong in ["", "ms", "12", "-1ms", "NaNs", "infs"] {
+        near("1h2m3.5s", 3_723_500.0);
+        near("120ns", 0.000_12);
+        for wrong in ["", "ms", "12", "-1ms", "NaNs", "infs", "1m30", "1x2s"] {
             assert!(duration_ms(wrong).is_err(), "{wrong}");
         }
     }
