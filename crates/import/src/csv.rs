@@ -5,6 +5,7 @@ use std::io;
 use memchr::{memchr, memchr_iter};
 
 use crate::lines::Lines;
+use crate::text;
 
 /// Most lines and bytes of one record; a quote that nobody closes is no reason to take the rest of the file for one field.
 const MOST_LINES: u64 = 100;
@@ -112,6 +113,11 @@ pub fn number(text: &[u8]) -> Option<u64> {
         (digit < 10).then(|| sum.checked_mul(10)?.checked_add(digit.into())).flatten()
     };
     (!text.is_empty()).then(|| text.iter().try_fold(0, digit)).flatten()
+}
+
+/// A number of zero or more that may have a fraction.
+pub fn decimal(text: &[u8]) -> Option<f64> {
+    text::number(str::from_utf8(text).ok()?).ok()
 }
 
 /// The first line of a text.

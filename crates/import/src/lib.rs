@@ -9,8 +9,13 @@ mod csv;
 mod document;
 mod h2load;
 mod h2load_log;
+mod hey;
+mod hey_csv;
 mod jtl;
 mod lines;
+mod oha;
+mod oha_csv;
+mod oha_json;
 mod outcome;
 mod reading;
 mod recorder;
@@ -40,6 +45,11 @@ pub const FORMATS: &[Format] = &[
     wrk::FORMAT,
     h2load::FORMAT,
     h2load_log::FORMAT,
+    oha::FORMAT,
+    oha_json::FORMAT,
+    oha_csv::FORMAT,
+    hey::FORMAT,
+    hey_csv::FORMAT,
     vegeta::FORMAT,
     vegeta_report_json::FORMAT,
     vegeta_json::FORMAT,

@@ -6,12 +6,17 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A file of each format, as its tool wrote it.
-const FILES: [(&str, &[u8]); 10] = [
+const FILES: [(&str, &[u8]); 15] = [
     ("ab", include_bytes!("../fixtures/ab-2.3/page.txt")),
     ("ab-gnuplot", include_bytes!("../fixtures/ab-2.3/page.tsv")),
     ("wrk", include_bytes!("../fixtures/wrk-debian-4.1.0-3+b2/latency.txt")),
     ("h2load", include_bytes!("../fixtures/h2load-1.52.0/page.txt")),
     ("h2load-log", include_bytes!("../fixtures/h2load-1.52.0/page.tsv")),
+    ("oha", include_bytes!("../fixtures/oha-1.16.0/missing.txt")),
+    ("oha-json", include_bytes!("../fixtures/oha-1.16.0/missing.json")),
+    ("oha-csv", include_bytes!("../fixtures/oha-1.16.0/page.csv")),
+    ("hey", include_bytes!("../fixtures/hey-0.1.5/page.txt")),
+    ("hey-csv", include_bytes!("../fixtures/hey-0.1.5/page.csv")),
     ("vegeta", include_bytes!("../fixtures/vegeta-12.13.0/mixed.txt")),
     ("vegeta-report-json", include_bytes!("../fixtures/vegeta-12.13.0/mixed-report.json")),
     ("vegeta-json", include_bytes!("../fixtures/vegeta-12.13.0/mixed.json")),
@@ -113,7 +118,23 @@ macro_rules! mutated {
     )*};
 }
 
-mutated!(ab, ab_gnuplot, wrk, h2load, h2load_log, vegeta, vegeta_report_json, vegeta_json, vegeta_csv, jtl);
+mutated!(
+    ab,
+    ab_gnuplot,
+    wrk,
+    h2load,
+    h2load_log,
+    oha,
+    oha_json,
+    oha_csv,
+    hey,
+    hey_csv,
+    vegeta,
+    vegeta_report_json,
+    vegeta_json,
+    vegeta_csv,
+    jtl
+);
 
 #[test]
 fn each_format_has_a_file_and_is_recognised_by_it() {

@@ -1,0 +1,218 @@
+//! What oha prints (`printer.rs`: `print_summary`).
+
+use model::imported::{Fidelity, ImportedRun, Requests};
+
+use crate::hey::{has_number, numbered, value};
+use crate::outcome::{add_error, add_status, is_success, mixed_times};
+use crate::reading::{Broken, Format, Options, Reading};
+use crate::recorder::Recorded;
+use crate::text::{count, is_page, number};
+
+pub const FORMAT: Format = Format { id: "oha", tool: "oha", fidelity: Fidelity::Summary, recognises, read };
+
+/// Its words for requests that were under way when its time was over.
+const GIVEN_UP: &str = "aborted due to deadline";
+
+fn recognises(head: &[u8], _: Options) -> bool {
+    let text = String::from_utf8_lossy(head);
+    text.lines().any(|line| value(line, "Success rate").is_some())
+        && has_number(&text, "Requests/sec")
+        && !is_page(&text)
+}
+
+/// A time such as `261.2037 ms`, milliseconds; `None` where there was no answer to take it of.
+fn time_ms(text: &str) -> Result<Option<f64>, &'static str> {
+    let (amount, unit) = text.trim().split_once(' ').ok_or("no unit of time stands where one must")?;
+    let factor = match unit {
+        "ns" => 1e-6,
+        "us" => 1e-3,
+        "ms" => 1.0,
+        "sec" | "secs" => 1e3,
+        "10 sec" => 1e4,
+        "min" => 6e4,
+        "10 min" => 6e5,
+        "hr" => 3.6e6,
+        _ => return Err("no unit of time stands where one must"),
+    };
+    // Extremes of nothing are infinite.
+    if ["NaN", "inf", "-inf"].contains(&amount) {
+        return Ok(None);
+    }
+    Ok(Some(number(amount)? * factor).filter(|ms| ms.is_finite()))
+}
+
+/// What its requests came to.
+#[derive(Debug, Default)]
+pub struct Ended {
+    pub all: Requests,
+    /// Answers that are no success of HTTP.
+    unwanted: u64,
+    /// Requests that were under way when its time was over.
+    given_up: u64,
+}
+
+impl Ended {
+    pub fn add_status(&mut self, status: u64, count: u64) {
+        add_status(&mut self.all, status, count);
+        if !is_success(status) {
+            self.unwanted = self.unwanted.saturating_add(count);
+        }
+    }
+
+    pub fn add_error(&mut self, error: &str, count: u64) {
+        if error == GIVEN_UP {
+            self.given_up = self.given_up.saturating_add(count);
+        } else {
+            add_error(&mut self.all, error, count);
+        }
+    }
+
+    /// How oha counts otherwise than here.
+    pub fn warnings(&self) -> Vec<String> {
+        let given_up = (self.given_up > 0).then(|| {
+            format!(
+                "{} requests were under way when its time was over: oha's requests per second count them, here they do not count",
+                self.given_up
+            )
+        });
+        let unwanted = (self.unwanted > 0).then(|| {
+            format!(
+                "{} answers have a status other than 2xx and 3xx: oha's success rate counts them as successes",
+                self.unwanted
+            )
+        });
+        [given_up, unwanted, mixed_times(self.unwanted)].into_iter().flatten().collect()
+    }
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let mut said = Said::default();
+    reading.hear(|line| said.hear(line))?;
+    if said.results > 1 {
+        return Err(Broken::Several);
+    }
+    let (Some(seconds), true) = (said.seconds, said.has_statuses) else {
+        return Err(Broken::Lacks("`Total` or the statuses: it did not end, or some is cut off"));
+    };
+    let warnings = said.ended.warnings();
+    let run = reading.run(&FORMAT, Recorded::summary(said.ended.all, seconds));
+    Ok(ImportedRun { stated_quantiles: said.quantiles, warnings, ..run })
+}
+
+/// Where in an output a line stands.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    #[default]
+    Other,
+    Quantiles,
+    Statuses,
+    Errors,
+}
+
+/// What an output says.
+#[derive(Debug, Default)]
+struct Said {
+    part: Part,
+    seconds: Option<f64>,
+    /// Outputs that have come so far.
+    results: u32,
+    has_statuses: bool,
+    ended: Ended,
+    quantiles: Vec<(f64, f64)>,
+}
+
+impl Said {
+    /// Takes a line; what is wrong with it, if a number that must be there is none.
+    fn hear(&mut self, line: &str) -> Result<(), &'static str> {
+        if !line.starts_with(' ') {
+            self.part = match line.trim_end() {
+                // There are others, of the successes alone.
+                "Response time distribution:" => Part::Quantiles,
+                "Status code distribution:" => Part::Statuses,
+                "Error distribution:" => Part::Errors,
+                _ => Part::Other,
+            };
+            self.has_statuses |= self.part == Part::Statuses;
+            return Ok(());
+        }
+        match (self.part, numbered(line)) {
+            (Part::Statuses, Some((status, answers))) => self.ended.add_status(count(status)?, count(answers)?),
+            (Part::Errors, Some((errors, error))) => self.ended.add_error(error.trim(), count(errors)?),
+            (Part::Quantiles, _) => {
+                let (percent, time) = line.split_once("% in ").ok_or("it is no quantile")?;
+                let fraction = number(percent)? / 100.0;
+                self.quantiles.extend(time_ms(time)?.map(|ms| (fraction, ms)));
+            }
+            _ => {
+                if let Some(total) = value(line, "Total") {
+                    self.seconds = time_ms(total)?.map(|ms| ms / 1e3);
+                    self.results += 1;
+                } else if let Some(slowest) = value(line, "Slowest") {
+                    self.quantiles.extend(time_ms(slowest)?.map(|ms| (1.0, ms)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time_ms;
+    use crate::{ImportError, Options, read};
+
+    const PAGE: &[u8] = include_bytes!("../fixtures/oha-1.16.0/page.txt");
+
+    #[test]
+    fn an_output_is_read_whole() {
+        let run = read("a.txt", PAGE, Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.all.good, run.all.failed, run.lines.bad), ("oha", 500, 0, 0));
+        assert!(run.all.codes["200"] == 500 && run.seconds > 0.2 && run.seconds < 2.0, "{run:?}");
+        assert_eq!((run.stated_quantiles.len(), run.warnings.len()), (10, 0));
+        let median_us = run.quantile_us(0.5).unwrap();
+        assert!(median_us > 2_000.0 && median_us < 4_000.0 && run.quantile_us(0.999).is_some(), "{median_us}");
+    }
+
+    #[test]
+    fn what_it_gave_up_at_the_end_has_not_failed() {
+        let text = include_bytes!("../fixtures/oha-1.16.0/missing.txt");
+        let run = read("a.txt", &text[..], Options::default()).unwrap();
+        assert_eq!((run.all.good, run.all.failed, run.all.codes.len()), (0, run.all.codes["404"], 1));
+        assert!(
+            run.warnings[0].starts_with("5 requests were under way when its time was over: "),
+            "{:?}",
+            run.warnings
+        );
+        assert!(run.warnings[1].contains(" answers have a status other than 2xx and 3xx: "), "{:?}", run.warnings);
+        assert_eq!((run.warnings.len(), run.lines.bad), (3, 0));
+    }
+
+    #[test]
+    fn of_no_answer_there_are_no_times() {
+        let text = include_bytes!("../fixtures/oha-1.16.0/refused.txt");
+        let run = read("a.txt", &text[..], Options::default()).unwrap();
+        assert_eq!((run.all.failed, run.all.codes["Connection refused (os error 111)"]), (20, 20));
+        assert_eq!((run.stated_quantiles.len(), run.lines.bad), (0, 0));
+        assert!(run.seconds > 0.0 && run.seconds < 0.1, "{}", run.seconds);
+    }
+
+    #[test]
+    fn one_that_did_not_end_two_in_one_file_and_a_page_are_refused() {
+        let text = String::from_utf8_lossy(PAGE);
+        let cut = &text[..text.find("Status code").unwrap()];
+        assert!(matches!(read("a.txt", cut.as_bytes(), Options::default()), Err(ImportError::Lacks { .. })));
+        let two = text.repeat(2);
+        assert!(matches!(read("a.txt", two.as_bytes(), Options::default()), Err(ImportError::Several { .. })));
+        let page = format!("```\n{text}```\n");
+        assert!(matches!(read("a.md", page.as_bytes(), Options::default()), Err(ImportError::Unknown { .. })));
+    }
+
+    #[test]
+    fn times_have_its_units() {
+        assert_eq!(
+            (time_ms("2.5 10 sec"), time_ms(" 0.5 hr"), time_ms("NaN ns")),
+            (Ok(Some(25_000.0)), Ok(Some(1.8e6)), Ok(None))
+        );
+        assert!(time_ms("2.5").is_err() && time_ms("2.5 days").is_err() && time_ms("-2 ms").is_err());
+    }
+}
