@@ -12,6 +12,10 @@ mod h2load_log;
 mod hey;
 mod hey_csv;
 mod jtl;
+mod k6;
+mod k6_csv;
+mod k6_json;
+mod k6_points;
 mod lines;
 mod oha;
 mod oha_csv;
@@ -54,6 +58,9 @@ pub const FORMATS: &[Format] = &[
     vegeta_report_json::FORMAT,
     vegeta_json::FORMAT,
     vegeta_csv::FORMAT,
+    k6::FORMAT,
+    k6_json::FORMAT,
+    k6_csv::FORMAT,
     jtl::FORMAT,
 ];
 

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A file of each format, as its tool wrote it.
-const FILES: [(&str, &[u8]); 15] = [
+const FILES: [(&str, &[u8]); 18] = [
     ("ab", include_bytes!("../fixtures/ab-2.3/page.txt")),
     ("ab-gnuplot", include_bytes!("../fixtures/ab-2.3/page.tsv")),
     ("wrk", include_bytes!("../fixtures/wrk-debian-4.1.0-3+b2/latency.txt")),
@@ -21,6 +21,9 @@ const FILES: [(&str, &[u8]); 15] = [
     ("vegeta-report-json", include_bytes!("../fixtures/vegeta-12.13.0/mixed-report.json")),
     ("vegeta-json", include_bytes!("../fixtures/vegeta-12.13.0/mixed.json")),
     ("vegeta-csv", include_bytes!("../fixtures/vegeta-12.13.0/mixed.csv")),
+    ("k6", include_bytes!("../fixtures/k6-1.8.1/shop.txt")),
+    ("k6-json", include_bytes!("../fixtures/k6-1.8.1/shop.json")),
+    ("k6-csv", include_bytes!("../fixtures/k6-1.8.1/shop.csv")),
     (
         "jtl",
         b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency\n\
@@ -133,6 +136,9 @@ mutated!(
     vegeta_report_json,
     vegeta_json,
     vegeta_csv,
+    k6,
+    k6_json,
+    k6_csv,
     jtl
 );
 
