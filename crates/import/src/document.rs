@@ -1,6 +1,7 @@
 //! Results that are one document of JSON.
 
-use serde::de::DeserializeOwned;
+use indexmap::IndexMap;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::reading::{Broken, Reading};
 
@@ -26,8 +27,27 @@ pub fn read<D: DeserializeOwned>(reading: &mut Reading) -> Result<D, Broken> {
     }
 }
 
-/// Whether a text may be a document with all of these keys.
+/// Whether a text begins with a document that has all of these keys, or with as much of one as is there.
 pub fn has_keys(head: &[u8], keys: &[&str]) -> bool {
-    let text = String::from_utf8_lossy(head);
-    text.trim_start().starts_with('{') && keys.iter().all(|key| text.contains(&format!("\"{key}\"")))
+    let mut documents = serde_json::Deserializer::from_slice(head).into_iter::<IndexMap<String, IgnoredAny>>();
+    match documents.next() {
+        Some(Ok(document)) => keys.iter().all(|key| document.contains_key(*key)),
+        Some(Err(error)) if error.is_eof() => {
+            let text = String::from_utf8_lossy(head);
+            text.trim_start().starts_with('{') && keys.iter().all(|key| text.contains(&format!("\"{key}\"")))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_those_of_the_whole() {
+        let has = |text: &str| has_keys(text.as_bytes(), &["a", "b"]);
+        assert!(has(r#" {"a": {"c": 1}, "b": []}"#) && has(r#"{"b": 1, "a": 2} {"a": 1}"#) && has(r#"{"a": {"b": 1"#));
+        assert!(!has(r#"{"c": {"a": 1, "b": 2}}"#) && !has(r#"["a", "b"]"#) && !has(r#"["a", "b""#) && !has("{a, b}"));
+    }
 }

@@ -126,8 +126,8 @@ impl Said {
     fn hear(&mut self, line: &str) -> Result<(), &'static str> {
         if !line.starts_with(' ') {
             self.part = match line.trim_end() {
-                // There are others, of the successes alone.
-                "Response time distribution:" => Part::Quantiles,
+                // There are others, of the successes alone. Older versions have the second name.
+                "Response time distribution:" | "Latency distribution:" => Part::Quantiles,
                 "Status code distribution:" => Part::Statuses,
                 "Error distribution:" => Part::Errors,
                 _ => Part::Other,
@@ -205,6 +205,19 @@ mod tests {
         assert!(matches!(read("a.txt", two.as_bytes(), Options::default()), Err(ImportError::Several { .. })));
         let page = format!("```\n{text}```\n");
         assert!(matches!(read("a.md", page.as_bytes(), Options::default()), Err(ImportError::Unknown { .. })));
+    }
+
+    #[test]
+    fn what_older_versions_print_is_read() {
+        let text = "Summary:\n  Success rate:\t1.0000\n  Total:\t10.0022 secs\n  Slowest:\t0.5722 secs\n  Requests/sec:\t1181.6\n\n\
+                    Response time histogram:\n  0.064 [5259] |■■■\n\nLatency distribution:\n  10% in 0.0512 secs\n  50% in 0.0677 secs\n\n\
+                    Status code distribution:\n  [200] 11819 responses\n";
+        let run = read("a.txt", text.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.all.good, run.all.failed, run.lines.bad), ("oha", 11_819, 0, 0));
+        assert!(
+            (run.seconds - 10.0022).abs() < 1e-9 && (run.quantile_us(0.5).unwrap() - 67_700.0).abs() < 1e-6,
+            "{run:?}"
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ struct Summary {
 }
 
 fn recognises(head: &[u8], _: Options) -> bool {
-    document::has_keys(head, &["summary", "successRate", "latencyPercentiles"])
+    document::has_keys(head, &["summary", "responseTimeHistogram", "latencyPercentiles"])
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {

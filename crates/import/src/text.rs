@@ -45,9 +45,9 @@ pub fn duration_ms(text: &str) -> Result<f64, &'static str> {
     }
 }
 
-/// Whether a text is a page that only shows what tools print, between fences of Markdown.
+/// Whether a text is a page of Markdown that only shows what tools print: it has fences around it, or headings below the first.
 pub fn is_page(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("```"))
+    text.lines().any(|line| line.trim_start().starts_with("```") || line.starts_with("## "))
 }
 
 #[cfg(test)]
@@ -72,6 +72,12 @@ mod tests {
     fn a_count_that_nobody_can_have_counted_is_none() {
         assert_eq!((count("500 (mean)"), count("1,000")), (Ok(500), Ok(1)));
         assert!(count("99999999999999999").is_err() && count("-1").is_err());
+    }
+
+    #[test]
+    fn what_stands_between_other_words_is_a_page() {
+        assert!(is_page("# Load\n\n```sh\nhey\n```\n") && is_page("# Load\n## Results\nSummary:\n"));
+        assert!(!is_page("# hey -n 100 http://127.0.0.1/\n\nSummary:\n"));
     }
 
     #[test]
