@@ -76,14 +76,14 @@ impl Said {
                 self.requests = Some((requests, if rate > 0.0 { requests as f64 / rate } else { 0.0 }));
                 self.results += 1;
             }
-            "http_req_failed" => self.failed = Some(of_all(value, '✓')?.0),
+            "http_req_failed" => self.failed = Some(of_all(value)?.0),
             "http_req_duration" => self.quantiles(value)?,
-            // Before version 1, both are in one line.
+            // Before version 1, those that passed.
             "checks" => {
-                let (failed, passed) = of_all(value, '✗')?;
-                self.checks = (failed, passed.saturating_add(failed));
+                let (passed, checks) = of_all(value)?;
+                self.checks = (checks.saturating_sub(passed), checks);
             }
-            "checks_failed" => self.checks = of_all(value, '✗')?,
+            "checks_failed" => self.checks = of_all(value)?,
             "dropped_iterations" => self.dropped = number(value)?,
             "vus" => self.users = Some(most(value)?),
             "vus_max" => self.most_users = Some(most(value)?),
@@ -108,15 +108,16 @@ impl Said {
     }
 }
 
-/// `66.66% 12 out of 18` as 12 and 18; before version 1, `66.66% ✓ 12 ✗ 6`: the count behind this mark, and that behind the other.
-fn of_all(value: &str, mark: char) -> Result<(u64, u64), &'static str> {
+/// `66.66% 12 out of 18`, or in older versions `66.66% ✓ 12 ✗ 6`: 12 and 18.
+fn of_all(value: &str) -> Result<(u64, u64), &'static str> {
     if let Some((part, all)) = value.split_once(" out of ") {
         let part = part.rsplit(' ').next().unwrap_or_default();
         return Ok((count(part)?, count(all)?));
     }
-    let behind =
+    let marked =
         |mark: char| value.split_once(mark).ok_or("no counts stand where they must").and_then(|(_, of)| count(of));
-    Ok((behind(mark)?, behind(if mark == '✓' { '✗' } else { '✓' })?))
+    let part = marked('✓')?;
+    Ok((part, part + marked('✗')?))
 }
 
 /// `1      min=1        max=5`: 5.
@@ -172,6 +173,9 @@ mod tests {
         assert_eq!(run.warnings[1], "6 of 18 checks of the script failed: k6 does not count that as failed requests");
         assert_eq!((run.stated_quantiles[1], run.stated_quantiles.len()), ((1.0, 70_800.0), 4));
         assert!((run.seconds - 2.0).abs() < 1e-9 && (run.stated_quantiles[3].0 - 0.999).abs() < 1e-9);
+        let later = text.replace("✓ 12       ✗ 6", "12 out of 18").replace("✓ 20       ✗ 180", "20 out of 200");
+        let other = read("a.txt", later.as_bytes(), Options::default()).unwrap();
+        assert_eq!((other.all, other.warnings), (run.all, run.warnings));
         let two = read("a.txt", text.repeat(2).as_bytes(), Options::default());
         assert!(matches!(two, Err(ImportError::Several { .. })));
     }

@@ -116,6 +116,9 @@ mod tests {
         let untold = text.replace(r#""expected_response":"false","#, "").replace(r#""expected_response":"true","#, "");
         let run = read("a.json", untold.as_bytes(), Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.warnings.len()), (3, 6, 1));
+        let without_causes = text.replace(r#""error":"dial: connection refused","error_code":"1212","#, "");
+        let run = read("a.json", without_causes.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.all.codes["no answer"], run.all.never_sent), (3, 0));
     }
 
     #[test]

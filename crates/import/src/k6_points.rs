@@ -2,7 +2,7 @@
 
 use model::imported::ImportedRun;
 
-use crate::outcome::{cause, is_success, only_url};
+use crate::outcome::{NO_ANSWER, cause, is_success, only_url};
 use crate::reading::{Format, Reading};
 use crate::recorder::{Recorder, Request};
 
@@ -69,7 +69,8 @@ impl Points {
         let took_us = (point.value * 1e3).round() as u64;
         let before = i64::try_from(took_us / 1_000).map_err(|_| "it took longer than time lasts")?;
         let status: u64 = point.status.parse().unwrap_or(0);
-        let error = if point.error.is_empty() { point.error_code } else { cause(point.error) };
+        let errors = [cause(point.error), point.error_code, NO_ANSWER];
+        let error = errors.into_iter().find(|error| !error.is_empty()).unwrap_or_default();
         let label = format!("{} {}", point.method, point.name);
         let is_good = match point.expected_response {
             "true" => true,

@@ -7,6 +7,7 @@ use memchr::memmem;
 use model::imported::{Interval, Requests};
 use model::{BodyLength, Histogram};
 
+use crate::outcome::NO_ANSWER;
 use crate::series::Series;
 
 /// Most labels that are kept apart, and what those beyond are counted under.
@@ -186,8 +187,8 @@ impl Recorder {
     }
 }
 
-/// What clients call it when the server did not answer, or refused them: those of Java, and those of Go.
-const OF_THE_SERVER: [&[u8]; 10] = [
+/// What clients call it when the server did not answer, or refused them: those of Java, those of Go, and what stands for all.
+const OF_THE_SERVER: [&[u8]; 11] = [
     b"NoHttpResponse",
     b"SocketTimeout",
     b"SocketException",
@@ -198,6 +199,7 @@ const OF_THE_SERVER: [&[u8]; 10] = [
     b"server closed",
     b"timeout",
     b"EOF",
+    NO_ANSWER.as_bytes(),
 ];
 
 /// Whether the server may have had a part in what has this code: it is a status of HTTP, or says that there was no answer.

@@ -2,7 +2,7 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests};
 
-use crate::outcome::{add_error, add_status, mixed_times};
+use crate::outcome::{NO_ANSWER, add_error, add_status, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
 use crate::text::{count, duration_ms, is_page, number};
@@ -34,7 +34,7 @@ fn row(line: &str) -> Option<Row<'_>> {
 /// Adds requests with a status of a report; those without an answer have 0.
 pub fn add_code(all: &mut Requests, code: &str, requests: u64) -> Result<(), &'static str> {
     match count(code)? {
-        0 => add_error(all, "no answer", requests),
+        0 => add_error(all, NO_ANSWER, requests),
         status => add_status(all, status, requests),
     }
     Ok(())
