@@ -29,6 +29,7 @@ mod rate_not_kept;
 mod regime_change;
 mod responses_differ;
 mod rule;
+mod server_state;
 mod setting_inert;
 mod setting_is_default;
 mod setting_not_effective;
@@ -81,6 +82,7 @@ pub const RULES: &[Rule] = &[
     options_overwritten::RULE,
     pool_too_small::RULE,
     confounded::RULE,
+    server_state::RULE,
     client_saturated::RULE,
     rate_not_kept::RULE,
     client_paused::RULE,
