@@ -6,6 +6,7 @@
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, first_line, number};
+use crate::jtl_columns::JtlColumns;
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Request;
 
@@ -53,19 +54,21 @@ impl Columns {
         .filter(|columns| columns.success.is_some() || columns.code.is_some())
     }
 
-    /// The usual ones that fit a line of values.
-    fn fitting(values: &Fields) -> Option<Self> {
-        let usual = |names: &&str| {
-            let names: Vec<&[u8]> = names.split(' ').map(str::as_bytes).collect();
-            // Of another order, a number may stand where these are.
-            let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
-            let is_text =
-                |text: &[u8]| names.iter().position(|name| *name == text).is_none_or(|index| !is_number(index));
-            let fits =
-                |columns: &Self| columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage");
-            Self::named(&names).filter(fits)
-        };
-        USUAL.iter().find_map(usual)
+    /// Those of the settings that fit a line of values, else the usual ones that do.
+    fn fitting(values: &Fields, set: Option<JtlColumns>) -> Option<Self> {
+        let of_settings =
+            set.and_then(|set| set.orders(values.iter().count()).find_map(|names| Self::of(&names, values)));
+        of_settings.or_else(|| USUAL.iter().find_map(|names| Self::of(&names.split(' ').collect::<Vec<_>>(), values)))
+    }
+
+    /// Those of this order, if they fit a line of values.
+    fn of(names: &[&str], values: &Fields) -> Option<Self> {
+        let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+        // Of another order, a number may stand where these are.
+        let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
+        let is_text = |text: &[u8]| names.iter().position(|name| *name == text).is_none_or(|index| !is_number(index));
+        let fits = |columns: &Self| columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage");
+        Self::named(&names).filter(fits)
     }
 
     /// The request of a line, or what is wrong with it.
@@ -102,26 +105,32 @@ impl Columns {
 }
 
 /// The delimiter and the columns of the first line, and whether that line names them.
-fn layout(first: &[u8], delimiter: Option<u8>) -> Option<(u8, Columns, bool)> {
-    let tried = delimiter.map_or(DELIMITERS.to_vec(), |delimiter| vec![delimiter]);
+fn layout(first: &[u8], options: Options) -> Option<(u8, Columns, bool)> {
+    let of_settings = options.columns.map(JtlColumns::delimiter);
+    let guessed = || of_settings.into_iter().chain(DELIMITERS).collect();
+    let tried: Vec<u8> = options.delimiter.map_or_else(guessed, |delimiter| vec![delimiter]);
     let mut fields = Fields::default();
     tried.into_iter().find_map(|delimiter| {
         csv::split(first, delimiter, &mut fields);
         let names: Vec<&[u8]> = fields.iter().collect();
+        // A file with other delimiters is of other settings, unless somebody says which it has.
+        let is_of_settings = options.delimiter.is_some() || of_settings == Some(delimiter);
+        let set = options.columns.filter(|_| is_of_settings);
         let by_names = Columns::named(&names).map(|columns| (columns, true));
-        let (columns, has_names) = by_names.or_else(|| Columns::fitting(&fields).map(|columns| (columns, false)))?;
+        let (columns, has_names) =
+            by_names.or_else(|| Columns::fitting(&fields, set).map(|columns| (columns, false)))?;
         Some((delimiter, columns, has_names))
     })
 }
 
 fn recognises(head: &[u8], options: Options) -> bool {
-    layout(first_line(head), options.delimiter).is_some()
+    layout(first_line(head), options).is_some()
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let delimiter = reading.options.delimiter;
+    let options = reading.options;
     let head = reading.lines.head()?;
-    let (delimiter, columns, has_names) = layout(first_line(head), delimiter).ok_or(Broken::Unknown)?;
+    let (delimiter, columns, has_names) = layout(first_line(head), options).ok_or(Broken::Unknown)?;
     Ok(reading.record(&FORMAT, delimiter, has_names, |fields| columns.request(fields))?)
 }
 

@@ -5,13 +5,17 @@
 
 mod ab;
 mod ab_gnuplot;
+mod ab_percentiles;
 mod csv;
 mod document;
 mod h2load;
 mod h2load_log;
 mod hey;
 mod hey_csv;
+mod jmeter_log;
 mod jtl;
+mod jtl_columns;
+mod jtl_xml;
 mod k6;
 mod k6_csv;
 mod k6_json;
@@ -24,6 +28,7 @@ mod outcome;
 mod reading;
 mod recorder;
 mod series;
+mod tags;
 mod text;
 mod vegeta;
 mod vegeta_csv;
@@ -40,6 +45,7 @@ use thiserror::Error;
 use lines::Lines;
 use reading::{Broken, Reading};
 
+pub use jtl_columns::{JtlColumns, jtl_columns};
 pub use reading::{Format, Options};
 
 /// All formats, in the order in which they are tried.
@@ -62,6 +68,9 @@ pub const FORMATS: &[Format] = &[
     k6_json::FORMAT,
     k6_csv::FORMAT,
     jtl::FORMAT,
+    ab_percentiles::FORMAT,
+    jtl_xml::FORMAT,
+    jmeter_log::FORMAT,
 ];
 
 /// Share of lines that cannot be read beyond which a file is refused.

@@ -6,6 +6,7 @@ use std::mem;
 use model::imported::{BadLine, Fidelity, ImportedRun, Lines as LineCount, Stated};
 
 use crate::csv::{self, Fields};
+use crate::jtl_columns::JtlColumns;
 use crate::lines::Lines;
 use crate::recorder::{Recorded, Recorder, Request};
 
@@ -31,6 +32,8 @@ pub struct Options {
     pub format: Option<&'static str>,
     /// The character between columns; guessed where there is none.
     pub delimiter: Option<u8>,
+    /// The columns of a JTL whose first line names none; the usual ones where there are none, or where these do not fit.
+    pub columns: Option<JtlColumns>,
     /// Takes a file whatever share of it cannot be read.
     pub is_lenient: bool,
 }
@@ -68,7 +71,11 @@ impl Reading<'_> {
                 continue;
             }
             let number = line.number;
-            let heard = hear(&String::from_utf8_lossy(line.text));
+            let heard = if line.is_cut {
+                Err("it is longer than a mebibyte")
+            } else {
+                hear(&String::from_utf8_lossy(line.text))
+            };
             self.count(number, 1, heard);
         }
         Ok(())

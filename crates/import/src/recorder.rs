@@ -19,7 +19,7 @@ pub const OTHER_CODES: &str = "(other codes)";
 /// Most bytes of a label or a code that are kept.
 pub const LONGEST_NAME: usize = 200;
 /// Longest time between two requests of one file.
-const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
+pub const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
 
 /// A request, as a line has it.
 #[derive(Debug, Clone, Copy)]
@@ -94,8 +94,8 @@ impl Recorded {
 
     /// Of numbers of intervals: what ended in each, and when the first began, if that is known.
     pub fn series(all: Requests, series: Series, began_ms: Option<i64>, seconds: f64) -> Self {
-        let (interval_s, intervals) = series.finish();
-        Self { interval_s, intervals, began_ms, ..Self::summary(all, seconds) }
+        let (length_s, intervals) = series.finish();
+        Self { interval_s: length_s, intervals, began_ms, ..Self::summary(all, seconds) }
     }
 }
 
@@ -175,11 +175,11 @@ impl Recorder {
         }
         let all = labels.values().sum();
         let is_labelled = labels.keys().any(|name| !name.is_empty());
-        let (interval_s, intervals) = self.series.finish();
+        let (length_s, intervals) = self.series.finish();
         Recorded {
             all,
             labels: if is_labelled { labels } else { IndexMap::new() },
-            interval_s,
+            interval_s: length_s,
             intervals,
             began_ms: self.span_ms.map(|(first, _)| first),
             seconds: self.span_ms.map_or(0.0, |(first, last)| (last - first) as f64 / 1e3),

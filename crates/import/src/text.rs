@@ -1,5 +1,7 @@
 //! What tools print for people, read word by word.
 
+use std::ops::Range;
+
 /// Most that is counted anywhere: a number beyond it is a mistake, and sums of it have room.
 pub const MOST: u64 = 1_000_000_000_000_000;
 
@@ -50,9 +52,50 @@ pub fn is_page(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("```") || line.starts_with("## "))
 }
 
+/// The moment that a text begins with, such as `2015/01/10 16:55:39` or `2015-01-10 16:55:39,123`, milliseconds since 1970. It has no
+/// time zone, and is taken for UTC.
+pub fn moment_ms(text: &str) -> Option<i64> {
+    let digits = |range: Range<usize>, least: i64, most: i64| {
+        let digits = text.get(range).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+        digits.parse().ok().filter(|number| (least..=most).contains(number))
+    };
+    let between = |at: usize, allowed: &[u8]| text.as_bytes().get(at).filter(|byte| allowed.contains(byte));
+    between(4, b"/-").filter(|one| text.as_bytes().get(7) == Some(one))?;
+    between(10, b" T").and(between(13, b":")).and(between(16, b":"))?;
+    let (year, month, day) = (digits(0..4, 1970, 9999)?, digits(5..7, 1, 12)?, digits(8..10, 1, 31)?);
+    let (hour, minute, second) = (digits(11..13, 0, 23)?, digits(14..16, 0, 59)?, digits(17..19, 0, 60)?);
+    let ms = between(19, b",.").and_then(|_| digits(20..23, 0, 999)).unwrap_or(0);
+    // The year begins in March here, so that the day by which it may be longer is its last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    let days = 365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - DAYS_BEFORE_1970;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + ms)
+}
+
+/// Days from March 1st of the year 0 to 1970.
+const DAYS_BEFORE_1970: i64 = 719_468;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_since_1970() {
+        assert_eq!(moment_ms("1970-01-01 00:00:00"), Some(0));
+        assert_eq!(moment_ms("2015/01/10 16:55:39 INFO"), Some(1_420_908_939_000));
+        assert_eq!(moment_ms("2024-02-29T23:59:59,123 INFO"), Some(1_709_251_199_123));
+        assert_eq!(moment_ms("2100-03-01 00:00:00.5"), Some(4_107_542_400_000));
+        for wrong in [
+            "",
+            "2015/01/10",
+            "2015-01/10 16:55:39",
+            "2015/13/10 16:55:39",
+            "2015/01/10 16:5é:39",
+            "+015/01/10 16:55:39",
+        ] {
+            assert_eq!(moment_ms(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn durations_have_units() {

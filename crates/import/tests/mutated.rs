@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A file of each format, as its tool wrote it.
-const FILES: [(&str, &[u8]); 18] = [
+const FILES: [(&str, &[u8]); 20] = [
     ("ab", include_bytes!("../fixtures/ab-2.3/page.txt")),
     ("ab-gnuplot", include_bytes!("../fixtures/ab-2.3/page.tsv")),
     ("wrk", include_bytes!("../fixtures/wrk-debian-4.1.0-3+b2/latency.txt")),
@@ -31,7 +31,11 @@ const FILES: [(&str, &[u8]); 18] = [
           1420840844125,7,pay,201,\"made\nwell\",users 1-2,text,true,31,1,2,6\n\
           1420840844200,0,pay,Non HTTP response code: java.net.ConnectException,refused,users 1-2,text,false,0,1,2,0\n",
     ),
+    ("jtl-xml", include_bytes!("../fixtures/jmeter-5.6.3/pages.xml")),
+    ("jmeter-log", include_bytes!("../fixtures/jmeter-5.6.3/jmeter.log")),
 ];
+/// A file of each format that is recognised and refused.
+const REFUSED: [(&str, &[u8]); 1] = [("ab-percentiles", include_bytes!("../fixtures/ab-2.3/percentiles.csv"))];
 
 /// Lines of a file that are kept: more say nothing new.
 const LINES: usize = 40;
@@ -100,7 +104,8 @@ fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), Te
     prop_assert!(run.lines.read == filled || in_quotes, "{} lines are read of {filled}", run.lines.read);
     prop_assert!(run.lines.bad <= run.lines.read);
     if run.fidelity == Fidelity::Samples {
-        prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read);
+        // A line of XML may have several.
+        prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read || format == "jtl-xml");
         let in_intervals: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
         prop_assert_eq!(in_intervals, run.all.ended());
     }
@@ -139,14 +144,21 @@ mutated!(
     k6,
     k6_json,
     k6_csv,
-    jtl
+    jtl,
+    jtl_xml,
+    jmeter_log
 );
 
 #[test]
 fn each_format_has_a_file_and_is_recognised_by_it() {
-    assert_eq!(FILES.len(), FORMATS.len());
+    assert_eq!(FILES.len() + REFUSED.len(), FORMATS.len());
     for (format, file) in FILES {
         assert_eq!(read("a file", file, Options::default()).unwrap().format, format);
+    }
+    for (format, file) in REFUSED {
+        let tool = FORMATS.iter().find(|one| one.id == format).unwrap().tool;
+        let refused = read("a file", file, Options::default()).unwrap_err();
+        assert!(matches!(refused, ImportError::Lacks { tool: of, .. } if of == tool), "{refused}");
     }
 }
 
