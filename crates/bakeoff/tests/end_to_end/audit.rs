@@ -169,4 +169,34 @@ fn two_results_are_compared_and_neither_one_nor_three() {
     );
     let run = place.run(&["audit", "a.jtl", "b.jtl", "--pair", "--html", "audit.html"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), "wrote audit.html\n"), "{}", run.stderr);
+
+#[test]
+fn settings_of_jmeter_say_which_columns_there_are() {
+    let place = Place::new();
+    let settings = "jmeter.save.saveservice.label=false\njmeter.save.saveservice.response_message=false\n\
+                    jmeter.save.saveservice.thread_name=false\njmeter.save.saveservice.default_delimiter=;\n";
+    place.write("old/user.properties", settings);
+    place.write("old/a.jtl", &"1420840843879;233;200;text;true;;431;120;1;7;null;5;0;1\n".repeat(40));
+    let run = &place.json(&["audit", "--json", "old"])[0];
+    assert_eq!((&run["requests"], &run["users"]), (&40.into(), &7.into()), "{run}");
+    let alone = place.json(&["audit", "--json", "old/a.jtl"]);
+    assert_eq!((&alone[0]["users"], alone.as_array().map(Vec::len)), (&7.into(), Some(1)));
+    place.write("new/a.jtl", &"1420840843879;233;200;text;true;;431;120;1;7;null;5;0;1\n".repeat(40));
+    assert_eq!(place.run(&["audit", "new/a.jtl"]).code, Some(2));
+    let given = place.json(&["audit", "--json", "old/user.properties", "new/a.jtl"]);
+    assert_eq!((&given[0]["users"], given.as_array().map(Vec::len)), (&7.into(), Some(1)));
+    let none = place.run(&["audit", "old/user.properties"]);
+    assert!(none.code == Some(2) && none.stdout.contains("settings of JMeter"), "{}", none.stdout);
+}
+
+#[test]
+fn the_log_of_a_summariser_shows_when_a_machine_slowed_down() {
+    let Some(audited) = audited(&["killbill/run-07_4.jmeter.log"]) else { return };
+    let run = &audited[0];
+    assert_eq!((&run["requests"], &run["failed"], &run["users"]), (&99_043.into(), &26.into(), &100.into()));
+    let levels = levels(run);
+    let steady = levels.iter().find(|level| level[0] > 200.0 && level[0] < 600.0);
+    assert!(steady.is_some_and(|level| (level[1] / 7.5 - 1.0).abs() < 0.05), "{levels:?}");
+    assert!(levels.last().is_some_and(|level| level[0] > 12_000.0 && level[1] < 2.0), "{levels:?}");
+    assert!(rules(run).contains(&"regime-change") && run["support"] == "not-supported", "{run}");
 }

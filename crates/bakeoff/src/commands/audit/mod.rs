@@ -1,6 +1,9 @@
 //! `bakeoff audit`: what results of other load tools support.
 
-use std::fs::{self, DirEntry, File};
+mod columns;
+mod files;
+
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,29 +14,16 @@ use model::imported::{Answer, Audit, AuditedRun, Support};
 
 use crate::exit::UsageError;
 use crate::{cli, exit, output};
+use columns::{beside, columns_in, merged};
+use files::{STDIN, files_in};
 
-/// The name that stands for standard input.
-const STDIN: &str = "-";
 /// Files that are read for so long that one wants to see how far, bytes.
 const LONG: u64 = 64 << 20;
 
 pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
-    let options = import::Options { format: typed.format, delimiter: typed.delimiter, is_lenient: typed.lenient };
-    let mut audit = Audit::default();
-    for file in typed.files.iter().flat_map(|path| files_in(path)) {
-        match file.and_then(|path| audited(&path, options)) {
-            Ok(audited) => audit.runs.push(audited),
-            Err(refused) => audit.refused.push(refused),
-        }
-    }
+    let mut audit = read(typed);
     if typed.pair || typed.claim.is_some() {
-        let [first, second] = &audit.runs[..] else {
-            return Err(UsageError::NoPair { runs: audit.runs.len(), refused: audit.refused }.into());
-        };
-        let pair = analysis::audit_pair([first, second]);
-        let answer = |claim: &String| analysis::answer_claim(claim, &pair).map_err(UsageError::Claim);
-        audit.claim = typed.claim.as_ref().map(answer).transpose()?;
-        audit.pair = Some(pair);
+        compare(&mut audit, typed.claim.as_deref())?;
     }
     let format = &typed.format_of_output;
     if let Some(path) = &format.html {
@@ -49,6 +39,41 @@ pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
     Ok(code(&audit).into())
 }
 
+/// What is in all files, and what was found about it.
+fn read(typed: &cli::Audit) -> Audit {
+    let given = merged(typed.files.iter().filter_map(|path| columns_in(path)));
+    let options_of = |path: &Path| import::Options {
+        format: typed.format,
+        delimiter: typed.delimiter,
+        columns: merged(beside(path).into_iter().chain(given)),
+        is_lenient: typed.lenient,
+    };
+    let files = typed.files.iter().flat_map(|path| files_in(path));
+    let is_result = |file: &Result<PathBuf, String>| file.as_ref().map_or(true, |path| columns_in(path).is_none());
+    let mut audit = Audit::default();
+    for file in files.filter(is_result) {
+        match file.and_then(|path| audited(&path, options_of(&path))) {
+            Ok(audited) => audit.runs.push(audited),
+            Err(refused) => audit.refused.push(refused),
+        }
+    }
+    if audit.runs.is_empty() && audit.refused.is_empty() {
+        audit.refused.push("these are settings of JMeter: name a file of results, too".to_owned());
+    }
+    audit
+}
+
+/// Holds the second of two runs against the first, and answers a claim about them.
+fn compare(audit: &mut Audit, claim: Option<&str>) -> Result<(), UsageError> {
+    let [first, second] = &audit.runs[..] else {
+        return Err(UsageError::NoPair { runs: audit.runs.len(), refused: audit.refused.clone() });
+    };
+    let pair = analysis::audit_pair([first, second]);
+    audit.claim = claim.map(|claim| analysis::answer_claim(claim, &pair)).transpose().map_err(UsageError::Claim)?;
+    audit.pair = Some(pair);
+    Ok(())
+}
+
 fn code(audit: &Audit) -> u8 {
     let is_invalid = audit.pair.as_ref().is_some_and(|pair| pair.support == Support::NotSupported)
         || audit.claim.as_ref().is_some_and(|claim| claim.answer == Answer::NotSupported);
@@ -57,24 +82,6 @@ fn code(audit: &Audit) -> u8 {
         false if is_invalid => exit::INVALID,
         false => exit::FINE,
     }
-}
-
-/// A file, or all files of a folder and of the folders in it, by name; links in it are not followed.
-fn files_in(path: &Path) -> Vec<Result<PathBuf, String>> {
-    if !path.is_dir() {
-        return vec![Ok(path.to_owned())];
-    }
-    let inside = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let mut inside = match inside {
-        Ok(inside) => inside,
-        Err(error) => return vec![Err(format!("{}: {error}", path.display()))],
-    };
-    if inside.is_empty() {
-        return vec![Err(format!("{}: nothing is in this folder", path.display()))];
-    }
-    inside.sort_by_key(DirEntry::path);
-    let is_real = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_file());
-    inside.iter().filter(|entry| is_real(entry)).flat_map(|entry| files_in(&entry.path())).collect()
 }
 
 fn audited(path: &Path, options: import::Options) -> Result<AuditedRun, String> {
