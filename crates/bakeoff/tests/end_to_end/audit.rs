@@ -169,6 +169,7 @@ fn two_results_are_compared_and_neither_one_nor_three() {
     );
     let run = place.run(&["audit", "a.jtl", "b.jtl", "--pair", "--html", "audit.html"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), "wrote audit.html\n"), "{}", run.stderr);
+}
 
 #[test]
 fn settings_of_jmeter_say_which_columns_there_are() {
@@ -177,13 +178,13 @@ fn settings_of_jmeter_say_which_columns_there_are() {
                     jmeter.save.saveservice.thread_name=false\njmeter.save.saveservice.default_delimiter=;\n";
     place.write("old/user.properties", settings);
     place.write("old/a.jtl", &"1420840843879;233;200;text;true;;431;120;1;7;null;5;0;1\n".repeat(40));
-    let run = &place.json(&["audit", "--json", "old"])[0];
+    let run = &place.json(&["audit", "--json", "old"])["runs"][0];
     assert_eq!((&run["requests"], &run["users"]), (&40.into(), &7.into()), "{run}");
-    let alone = place.json(&["audit", "--json", "old/a.jtl"]);
+    let alone = &place.json(&["audit", "--json", "old/a.jtl"])["runs"];
     assert_eq!((&alone[0]["users"], alone.as_array().map(Vec::len)), (&7.into(), Some(1)));
     place.write("new/a.jtl", &"1420840843879;233;200;text;true;;431;120;1;7;null;5;0;1\n".repeat(40));
     assert_eq!(place.run(&["audit", "new/a.jtl"]).code, Some(2));
-    let given = place.json(&["audit", "--json", "old/user.properties", "new/a.jtl"]);
+    let given = &place.json(&["audit", "--json", "old/user.properties", "new/a.jtl"])["runs"];
     assert_eq!((&given[0]["users"], given.as_array().map(Vec::len)), (&7.into(), Some(1)));
     let none = place.run(&["audit", "old/user.properties"]);
     assert!(none.code == Some(2) && none.stdout.contains("settings of JMeter"), "{}", none.stdout);
