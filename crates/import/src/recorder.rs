@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use memchr::memmem;
 use model::imported::{Interval, Requests};
@@ -39,13 +40,16 @@ pub struct Request<'l> {
     pub users: u32,
 }
 
+/// By names of the file, which are few: what guards a map against chosen names would take longer than the rest.
+type ByName<V> = IndexMap<Box<[u8]>, V, RandomState>;
+
 /// What a label's requests came to so far.
 #[derive(Debug, Default)]
 struct OfLabel {
     good: u64,
     failed: u64,
     never_sent: u64,
-    codes: IndexMap<Box<[u8]>, u64>,
+    codes: ByName<u64>,
     /// The place of the last request's code: mostly the next one has the same.
     last_code: usize,
     latency: Histogram,
@@ -69,7 +73,7 @@ impl OfLabel {
 #[derive(Debug)]
 pub struct Recorder {
     series: Series,
-    labels: IndexMap<Box<[u8]>, OfLabel>,
+    labels: ByName<OfLabel>,
     /// The label of the request before: mostly there are few, and a run of the same.
     last: usize,
     /// First beginning and last end.
@@ -101,7 +105,7 @@ impl Recorded {
 
 impl Recorder {
     pub fn new() -> Self {
-        Self { series: Series::of_seconds(), labels: IndexMap::new(), last: 0, span_ms: None }
+        Self { series: Series::of_seconds(), labels: ByName::default(), last: 0, span_ms: None }
     }
 
     /// Adds a request, or says why it is none.

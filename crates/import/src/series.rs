@@ -40,11 +40,12 @@ impl Series {
             self.origin_ms -= self.interval_ms;
             self.halve_beyond_most();
         }
-        while self.index(at_ms) >= self.intervals.len() {
+        let mut index = self.index(at_ms);
+        while index >= self.intervals.len() {
             self.intervals.push_back(Interval::default());
             self.halve_beyond_most();
+            index = self.index(at_ms);
         }
-        let index = self.index(at_ms);
         self.intervals[index].merge(ended);
     }
 
