@@ -35,6 +35,7 @@ mod vegeta_csv;
 mod vegeta_json;
 mod vegeta_report_json;
 mod wrk;
+mod zstd;
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
@@ -137,7 +138,7 @@ pub enum ImportError {
     },
 }
 
-/// What a load test's file says. `file` is its name, for people; it may be gzipped.
+/// What a load test's file says. `file` is its name, for people; it may be packed by gzip or zstd.
 pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<ImportedRun, ImportError> {
     let io = |error| ImportError::Io { file: file.to_owned(), error };
     let lines = Lines::new(unpacked(source).map_err(io)?);
@@ -171,11 +172,14 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
     }
 }
 
-/// What is packed in gzip, else the same.
+/// What is packed by gzip or zstd, else the same.
 fn unpacked<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut source = BufReader::with_capacity(1 << 16, source);
-    let is_gzip = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-    Ok(if is_gzip { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) })
+    Ok(match source.fill_buf()? {
+        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(source)),
+        head if zstd::begins(head) => Box::new(zstd::Unpacked::new(source)),
+        _ => Box::new(source),
+    })
 }
 
 /// The first line of a text, at most 60 characters of it.

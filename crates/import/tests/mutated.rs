@@ -166,9 +166,12 @@ fn each_format_has_a_file_and_is_recognised_by_it() {
 fn what_is_packed_is_read_as_it_was() {
     use std::io::Write as _;
     for (format, file) in FILES {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(file).unwrap();
-        let run = read("a file", &packed.finish().unwrap()[..], Options::default()).unwrap();
-        assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{format}");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(file).unwrap();
+        let zstd = ruzstd::encoding::compress_to_vec(file, ruzstd::encoding::CompressionLevel::Fastest);
+        for packed in [gzip.finish().unwrap(), zstd] {
+            let run = read("a file", packed.as_slice(), Options::default()).unwrap();
+            assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{format}");
+        }
     }
 }
