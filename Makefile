@@ -1,5 +1,5 @@
 # The two that matter: `make demo` and `make test`. Both install what is missing first.
-.PHONY: demo test test-long known setup-studies calibrate calibrate-live probes bench bench-long fuzz deny docs schema settings
+.PHONY: demo test test-long known setup-studies calibrate calibrate-live probes bench bench-long bench-audit fuzz deny docs schema settings
 
 BAKEOFF = target/release/bakeoff
 
@@ -50,6 +50,10 @@ bench: ## The client's cost and exactness beside other clients', into bench/RESU
 bench-long: ## Whether its memory stays flat: 10 minutes more.
 	scripts/setup.sh bench
 	bench/run.sh --long
+
+bench-audit: ## How fast a large JTL is read, beside JMeter's own report: 15 minutes for JTL_GB (1) in JTL_ROUNDS (3).
+	scripts/setup.sh bench-audit
+	bench/run.sh audit
 
 fuzz: ## What the parsers make of bytes nobody thought of, FUZZ_SECONDS (60) a target.
 	scripts/setup.sh fuzz

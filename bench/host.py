@@ -15,9 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "bench" / ".work"
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 
-_CORES = sorted(os.sched_getaffinity(0))
-SERVER_CORE, CLIENT_CORE = _CORES[0], _CORES[-1]
-TWO_CORES = len(_CORES) >= 2
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORE, CLIENT_CORE = CORES[0], CORES[-1]
+TWO_CORES = len(CORES) >= 2
 
 
 class Failed(Exception):
@@ -31,17 +31,17 @@ class Ran:
     seconds: float
 
 
-def start(command, core, **options):
-    """Starts a program that is kept to one core."""
-    pin = lambda: os.sched_setaffinity(0, {core})  # noqa: E731
+def start(command, *cores, **options):
+    """Starts a program that is kept to these cores."""
+    pin = lambda: os.sched_setaffinity(0, cores)  # noqa: E731
     return subprocess.Popen([str(word) for word in command], preexec_fn=pin, **options)
 
 
-def run(command, limit=60, watch=None, environment=None):
-    """Runs a client to its end on the client's core, for `limit` seconds at most. `watch(pid)` is called every 50 ms."""
+def run(command, limit=60, watch=None, environment=None, cores=(CLIENT_CORE,)):
+    """Runs a client to its end on the client's core or on these, for `limit` seconds at most. `watch(pid)` is called every 50 ms."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.monotonic()
-        child = start(command, CLIENT_CORE, stdout=output, stderr=errors, env={**os.environ, **(environment or {})})
+        child = start(command, *cores, stdout=output, stderr=errors, env={**os.environ, **(environment or {})})
         while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if watch:
                 watch(child.pid)

@@ -10,12 +10,12 @@ import report
 from rounds import say
 
 SHORT = ["cost", "delay", "stall", "pacing", "memory", "crowd"]
-ALL = [*SHORT, "endurance"]
+ALL = [*SHORT, "endurance", "audit"]
 
 
 def main():
     parser = argparse.ArgumentParser(prog="bench/run.sh", description=__doc__)
-    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(ALL)}; else all but endurance")
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(ALL)}; else all but endurance and audit")
     parser.add_argument("--long", action="store_true", help="endurance, which takes ten minutes")
     arguments = parser.parse_intermixed_args()
     asked = arguments.figures + ["endurance"] * arguments.long or SHORT

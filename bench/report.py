@@ -89,7 +89,8 @@ def write(names):
 
 What bakeoff's own load client costs in CPU time beside other clients, and how exact its latencies are. Written by `make bench`;
 run it again for your machine, best while it does nothing else. Server and client have a core each; all is over loopback.
-What is wanted is held against `bakeoff load` as it comes, without flags.
+What is wanted is held against `bakeoff load` as it comes, without flags. How fast `bakeoff audit` reads is measured by
+`make bench-audit`.
 
 {table(["figure", "of bakeoff", "wanted", "found (least – most)", ""], bars)}
 

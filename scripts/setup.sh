@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `studies`, `bench` or `fuzz`.
+# Installs what is missing from Debian's packages: `setup.sh demo`, `test`, `known`, `probes`, `studies`, `bench`, `bench-audit` or `fuzz`.
 # On other systems it says what to install. Changes nothing when all is there, and with --check never: it fails and says what is missing.
 set -euo pipefail
 
-purpose=${1:?usage: setup.sh demo|test|known|probes|studies|bench|fuzz [--check]}
+purpose=${1:?usage: setup.sh demo|test|known|probes|studies|bench|bench-audit|fuzz [--check]}
 missing=()   # Debian packages
 wanted=()    # the same in words
 
@@ -94,7 +94,8 @@ case $purpose in
         need "ab" apache2-utils command -v ab
         need "h2load" nghttp2-client command -v h2load
         ;;
-    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, probes, studies, bench or fuzz" >&2; exit 2 ;;
+    bench-audit) need_java; need "Python 3" python3 command -v python3 ;;
+    *) echo "setup.sh: unknown purpose '$purpose'; it takes demo, test, known, probes, studies, bench, bench-audit or fuzz" >&2; exit 2 ;;
 esac
 
 # PostgreSQL's package makes a cluster of the system's and starts it, unless this says otherwise while it is installed. Uses as_root.
@@ -147,4 +148,5 @@ need_nextest() {
     cargo install --locked --debug --no-default-features --features default-no-update cargo-nextest --version "$version"
 }
 [ "$purpose" != test ] || (cd "$(dirname "$0")/.." && need_nextest)
-[ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh
+[ "$purpose" != bench ] || "$(dirname "$0")"/../bench/peers.sh oha k6
+[ "$purpose" != bench-audit ] || "$(dirname "$0")"/../bench/peers.sh jmeter
