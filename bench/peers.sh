@@ -31,10 +31,9 @@ build_jmeter() {
   mkdir -p "$home/lib/ext" "$home/lib/junit"
   mv "$home"/lib/ApacheJMeter_*.jar "$home/lib/ext"
   mv "$home"/lib/ApacheJMeter-*.jar "$home/bin/ApacheJMeter.jar"
-  # The heap is that of JMeter's own script.
   cat > "$work/bin/jmeter" <<SCRIPT
 #!/bin/sh
-exec java \${HEAP:--Xms1g -Xmx1g} -XX:MaxMetaspaceSize=256m -XX:+UseG1GC -Djava.awt.headless=true \\
+exec java \$HEAP -XX:MaxMetaspaceSize=256m -XX:+UseG1GC -Djava.awt.headless=true \\
   -Djmeter.home="$home" -jar "$home/bin/ApacheJMeter.jar" "\$@"
 SCRIPT
   chmod +x "$work/bin/jmeter"
