@@ -26,11 +26,12 @@ COLUMNS = (
     "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
 )
 
-TEXT = """`bakeoff audit --json FILE` and JMeter's `jmeter -g FILE -o FOLDER` on the same file, {gb:.2f} GB with {rows:,} requests, which lay in the
-page cache: the requests of a real run of 4 h again and again, their times moved and what they took varied, in the columns
-and the order of JMeter's own defaults with a line of names. What the real file does not have (message, sent bytes, URL, idle time, connect) is
-empty, `null` or 0. Both may use all cores, and both have to count all requests. JMeter's Java has `{heap}`: its own default,
-1 GB, is too little for a file of 1 GB, at which it ends with `Java heap space`. Its report is a folder of HTML. CPU is user and system time of the whole process, memory the peak of what is resident (`VmHWM`). MB are
+TEXT = """`bakeoff audit --json FILE` and JMeter's `jmeter -g FILE -o FOLDER` on the same file, {gb:.2f} GB with {rows:,} requests, which
+lay in the page cache: the requests of a real run of 4 h again and again, their times moved and what they took varied, in the
+columns and the order of JMeter's own defaults with a line of names. What the real file does not have (message, sent bytes,
+URL, idle time, connect) is empty, `null` or 0. Both may use all cores, and both have to count all requests. JMeter's Java has
+`{heap}`: its own default, 1 GB, is too little for a file of 1 GB, at which it ends with `Java heap space`. Its report
+is a folder of HTML. CPU is user and system time of the whole process, memory the peak of what is resident (`VmHWM`). MB are
 10⁶ bytes. Medians of {rounds} runs in turns (least – most); ratios are of the medians."""
 
 
@@ -82,7 +83,7 @@ def measure():
     header = ["reader", "wall, s", "CPU, s", "MB per CPU s", "resident, MB"]
     text = TEXT.format(gb=size / 1e9, rows=rows, rounds=ROUNDS, heap=HEAP)
     if (jmeter := host.find(JMETER.program)) and (version := version_of(jmeter)):
-        text += f" It is JMeter {version}."
+        text += f" It is JMeter {version} on {host.first_line('java', '-version')}."
     return Section("Reading a large JTL", "\n\n".join([text, table(header, lines), notes(missing(readers) | complaints)]), bars)
 
 
@@ -131,7 +132,8 @@ def once(reader, file, rows):
         counted = json.loads(ran.output)[0]["requests"]
     else:
         folder = file.parent / "report"
-        command = [host.find(reader.program), "-g", file, "-o", folder, "-j", file.parent / "jmeter.log"]
+        temporary = f"-Jjmeter.reportgenerator.temp_dir={file.parent / 'temp'}"
+        command = [host.find(reader.program), "-g", file, "-o", folder, "-j", file.parent / "jmeter.log", temporary]
         try:
             ran = host.run(command, LIMIT, watch, {"HEAP": HEAP}, host.CORES)
             counted = json.loads((folder / "statistics.json").read_text())["Total"]["sampleCount"]
