@@ -178,7 +178,6 @@ fn of_effect(relation: Relation, effect: &Effect) -> (Answer, String) {
         Relation::Slower if is_faster => contradicted("It is the other way round."),
         Relation::Faster if is_faster => size(),
         Relation::Slower if is_slower => size(),
-        Relation::Faster | Relation::Slower => small(),
         Relation::AsFast if effect.low > LAUNCHES || effect.high < -LAUNCHES => {
             contradicted("That is more than launches of one server differ by.")
         }
@@ -194,7 +193,7 @@ fn of_effect(relation: Relation, effect: &Effect) -> (Answer, String) {
             (Answer::Contradicted, why)
         }
         Relation::By(claimed) if (claimed > 0.0 && is_faster) || (claimed < 0.0 && is_slower) => size(),
-        Relation::By(_) => small(),
+        Relation::Faster | Relation::Slower | Relation::By(_) => small(),
     }
 }
 

@@ -35,12 +35,12 @@ pub fn matched(runs: [&AuditedRun; 2]) -> Option<Matched> {
     let interval_s = runs.map(|audited| audited.run.interval_s);
     let by_intervals = length_s / (LEAST_INTERVALS * interval_s[0].max(interval_s[1]));
     let parts = by_intervals.min(in_all[0].min(in_all[1]) / LEAST_REQUESTS).min(MOST_PARTS as f64).max(0.0) as usize;
-    let part_s = length_s / parts.max(1) as f64;
+    let step_s = length_s / parts.max(1) as f64;
     let differences: Vec<Quantity> = (0..parts)
         .map(|part| {
-            let begin = from_s + part as f64 * part_s;
+            let begin = from_s + part as f64 * step_s;
             // A part without an answer has a logarithm, too: that of half an answer.
-            let [first, second] = ended(begin, begin + part_s).map(|good| good.max(0.5));
+            let [first, second] = ended(begin, begin + step_s).map(|good| good.max(0.5));
             Quantity { value: (second / first).ln(), resolution: 1.0 / first + 1.0 / second }
         })
         .collect();

@@ -26,7 +26,7 @@ pub fn over_time(runs: &[AuditedRun], matched: Option<&Matched>) -> Option<Chart
     match (matched, runs) {
         (Some(matched), _) => plot.band(matched.from_s, matched.to_s),
         (None, [audited]) => {
-            audited.levels.iter().skip(1).step_by(2).for_each(|level| plot.band(level.from_s, level.to_s))
+            audited.levels.iter().skip(1).step_by(2).for_each(|level| plot.band(level.from_s, level.to_s));
         }
         (None, _) => {}
     }
