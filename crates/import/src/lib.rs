@@ -8,10 +8,12 @@ mod ab_gnuplot;
 mod ab_percentiles;
 mod csv;
 mod document;
+mod gatling;
 mod h2load;
 mod h2load_log;
 mod hey;
 mod hey_csv;
+mod hgrm;
 mod jmeter_log;
 mod jtl;
 mod jtl_columns;
@@ -21,6 +23,8 @@ mod k6_csv;
 mod k6_json;
 mod k6_points;
 mod lines;
+mod locust;
+mod locust_history;
 mod oha;
 mod oha_csv;
 mod oha_json;
@@ -72,6 +76,10 @@ pub const FORMATS: &[Format] = &[
     ab_percentiles::FORMAT,
     jtl_xml::FORMAT,
     jmeter_log::FORMAT,
+    locust::FORMAT,
+    locust_history::FORMAT,
+    gatling::FORMAT,
+    hgrm::FORMAT,
 ];
 
 /// Share of lines that cannot be read beyond which a file is refused.

@@ -12,8 +12,8 @@ use crate::outcome::NO_ANSWER;
 use crate::series::Series;
 
 /// Most labels that are kept apart, and what those beyond are counted under.
-const MOST_LABELS: usize = 1_000;
-const OTHER_LABELS: &str = "(other labels)";
+pub const MOST_LABELS: usize = 1_000;
+pub const OTHER_LABELS: &str = "(other labels)";
 /// Most codes of a label that are kept apart.
 pub const MOST_CODES: usize = 100;
 pub const OTHER_CODES: &str = "(other codes)";

@@ -1,0 +1,147 @@
+//! Locust's numbers of the whole run, `*_stats.csv`: `StatsCSV` of Locust. A row for each request by name, and one for all.
+
+use indexmap::IndexMap;
+use model::imported::{Fidelity, ImportedRun, Requests};
+
+use crate::csv::{self, Fields, first_line};
+use crate::reading::{Broken, Format, Options, Reading};
+use crate::recorder::{MOST_LABELS, OTHER_LABELS, Recorded};
+use crate::text::{count, number};
+
+pub const FORMAT: Format = Format { id: "locust", tool: "Locust", fidelity: Fidelity::Summary, recognises, read };
+
+const DELIMITER: u8 = b',';
+
+/// The columns that are made use of, by Locust's names.
+#[derive(Debug)]
+struct Columns {
+    kind: usize,
+    name: usize,
+    requests: usize,
+    failures: usize,
+    rate: usize,
+    /// The fraction of the requests that a column has a time for, and its place.
+    quantiles: Vec<(f64, usize)>,
+}
+
+impl Columns {
+    fn named(names: &Fields) -> Option<Self> {
+        let at = |name: &str| places(names, name);
+        let percent = |name: &[u8]| number(std::str::from_utf8(name).ok()?.strip_suffix('%')?).ok();
+        let quantile = |(place, name): (usize, &[u8])| {
+            percent(name).map(|percent| (percent / 100.0, place)).filter(|(q, _)| *q < 1.0)
+        };
+        Some(Self {
+            kind: at("Type")?,
+            name: at("Name")?,
+            requests: at("Request Count")?,
+            failures: at("Failure Count")?,
+            rate: at("Requests/s")?,
+            quantiles: names.iter().enumerate().filter_map(quantile).collect(),
+        })
+    }
+}
+
+/// The place of a column by its name.
+pub fn places(names: &Fields, name: &str) -> Option<usize> {
+    names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+/// A field as text.
+pub fn text(fields: &Fields, place: usize) -> Result<&str, &'static str> {
+    let field = fields.get(place).ok_or("it ends before its numbers do")?;
+    std::str::from_utf8(field).map_err(|_| "it is no text")
+}
+
+/// Whether a row has the numbers of all requests together: no request has no type.
+pub fn is_of_all(fields: &Fields, kind: usize, name: usize) -> bool {
+    fields.get(kind) == Some(b"") && fields.get(name) == Some(b"Aggregated")
+}
+
+fn columns(head: &[u8]) -> Option<Columns> {
+    let mut names = Fields::default();
+    csv::split(first_line(head), DELIMITER, &mut names);
+    Columns::named(&names)
+}
+
+fn recognises(head: &[u8], _: Options) -> bool {
+    columns(head).is_some()
+}
+
+fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
+    let columns = columns(reading.lines.head()?).ok_or(Broken::Unknown)?;
+    let mut said = Said::default();
+    reading.hear_fields(DELIMITER, true, |row| said.hear(&columns, row))?;
+    if said.results > 1 {
+        return Err(Broken::Several);
+    }
+    let all = said.all.ok_or(Broken::Lacks("the row `Aggregated`: it did not end, or some is cut off"))?;
+    // Locust divides by the time from the beginning to the last request.
+    let seconds = if said.rate > 0.0 { all.ended() as f64 / said.rate } else { 0.0 };
+    let run = reading.run(&FORMAT, Recorded { labels: said.labels, ..Recorded::summary(all, seconds) });
+    Ok(ImportedRun { stated_quantiles: said.quantiles, ..run })
+}
+
+/// What a file says.
+#[derive(Debug, Default)]
+struct Said {
+    labels: IndexMap<String, Requests>,
+    all: Option<Requests>,
+    /// Rows of all requests that have come so far.
+    results: u32,
+    rate: f64,
+    quantiles: Vec<(f64, f64)>,
+}
+
+impl Said {
+    /// Takes a row; what is wrong with it, if a number that must be there is none.
+    fn hear(&mut self, columns: &Columns, row: &Fields) -> Result<(), &'static str> {
+        let (ended, failed) = (count(text(row, columns.requests)?)?, count(text(row, columns.failures)?)?);
+        let good = ended.checked_sub(failed).ok_or("more requests failed than there were")?;
+        let requests = Requests { good, failed, ..Requests::default() };
+        if !is_of_all(row, columns.kind, columns.name) {
+            let label = format!("{} {}", text(row, columns.kind)?, text(row, columns.name)?);
+            let is_one_of_few = self.labels.len() < MOST_LABELS || self.labels.contains_key(&label);
+            let label = if is_one_of_few { label.trim().to_owned() } else { OTHER_LABELS.to_owned() };
+            let before = self.labels.entry(label).or_default();
+            *before = [&*before, &requests].into_iter().sum();
+            return Ok(());
+        }
+        self.rate = number(text(row, columns.rate)?)?;
+        let quantile = |(fraction, place): &(f64, usize)| Some((*fraction, number(text(row, *place).ok()?).ok()?));
+        self.quantiles = columns.quantiles.iter().filter_map(quantile).collect();
+        self.all = Some(requests);
+        self.results += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ImportError, Options, read};
+
+    const PAGE: &[u8] = include_bytes!("../fixtures/locust-2.47.0/page_stats.csv");
+
+    #[test]
+    fn an_output_is_read_whole() {
+        let run = read("page_stats.csv", PAGE, Options::default()).unwrap();
+        assert_eq!((run.format.as_str(), run.all.good, run.all.failed), ("locust", 752, 172));
+        assert_eq!((run.labels["GET /missing"].failed, run.labels["GET /page"].good), (172, 752));
+        assert!((run.seconds - 11.02).abs() < 0.01, "{}", run.seconds);
+        assert_eq!((run.quantile_us(0.5), run.quantile_us(0.99)), (Some(3_000.0), Some(36_000.0)));
+        assert_eq!((run.lines.read, run.lines.bad), (4, 0));
+    }
+
+    #[test]
+    fn a_file_without_the_row_of_all_is_refused() {
+        let text = String::from_utf8_lossy(PAGE).replace(",Aggregated", "GET,Aggregated");
+        let refused = read("a.csv", text.as_bytes(), Options::default()).unwrap_err();
+        assert!(matches!(refused, ImportError::Lacks { .. }), "{refused}");
+    }
+
+    #[test]
+    fn two_rows_of_all_are_two_results() {
+        let refused = read("a.csv", &[PAGE, PAGE].concat()[..], Options { is_lenient: true, ..Options::default() });
+        assert!(matches!(refused, Err(ImportError::Several { .. })));
+    }
+}
