@@ -103,10 +103,10 @@ impl Log {
         let took_ms = ended.checked_sub(began).ok_or("it ends before it begins")?;
         let (is_good, message) = (result == "OK", fields.get(at + 4).map_or("", |message| message.trim()));
         // Gatling logs no request that it did not send: one that failed at once was refused, and took a part of a millisecond.
-        let took_us = if is_good { took_ms * 1_000 } else { (took_ms * 1_000).max(1_000) };
+        let least_us = if is_good { 0 } else { 1_000 };
         self.recorder.add(&Request {
             began_ms: began.try_into().map_err(|_| "its time lies beyond all calendars")?,
-            took_us,
+            took_us: took_ms.saturating_mul(1_000).max(least_us),
             label: self.label.as_bytes(),
             code: if message.is_empty() { result } else { message }.as_bytes(),
             is_good,
