@@ -34,13 +34,19 @@ pub fn interval(differences: &[Quantity], alpha: f64) -> Option<Effect> {
 }
 
 /// The value that |t| with `freedom` degrees of freedom exceeds with probability `alpha`.
-fn critical(alpha: f64, freedom: usize) -> f64 {
+pub fn critical(alpha: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if within(middle, freedom) < 1.0 - alpha { low = middle } else { high = middle }
     }
     low.tan() * (freedom as f64).sqrt()
+}
+
+/// The probability that the correlation of `n` independent pairs, one side of them normal, is `r` or more (Student's t of r√ν/√(1 − r²) with
+/// ν = n − 2; Fisher 1915); 1 where `n` has no correlation, or `r` is no evidence.
+pub fn of_correlation(r: f64, n: usize) -> f64 {
+    if n < FEWEST || r.is_nan() || r <= 0.0 { 1.0 } else { (1.0 - within(r.min(1.0).asin(), n - 2)) / 2.0 }
 }
 
 /// P(|t| ≤ √ν · tan θ) with ν degrees of freedom, θ in 0..π/2 (Abramowitz & Stegun 1964, 26.7.3 and 26.7.4).
@@ -76,6 +82,20 @@ mod tests {
             let found = critical(alpha, freedom);
             assert!((found - wanted).abs() < 6e-4, "{alpha} {freedom}: {found}");
         }
+    }
+
+    #[test]
+    fn correlations_are_as_rare_as_the_tables_say() {
+        // Of four pairs every correlation is as likely as any other; the others are one-sided values of Fisher and Yates' table.
+        for (r, n, wanted) in [(0.99, 4, 0.005), (0.9, 4, 0.05), (0.9587, 5, 0.005), (0.7155, 10, 0.01), (1.0, 8, 0.0)]
+        {
+            let found = of_correlation(r, n);
+            assert!((found - wanted).abs() < 2e-5, "{r} {n}: {found}");
+        }
+        assert_eq!(
+            [of_correlation(-0.5, 9), of_correlation(f64::NAN, 9), of_correlation(1.0, 2)].map(f64::round),
+            [1.0; 3]
+        );
     }
 
     #[test]

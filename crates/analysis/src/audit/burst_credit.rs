@@ -3,19 +3,23 @@
 use std::ops::RangeInclusive;
 
 use model::host::{Burst, burst};
-use model::imported::Fidelity;
+use model::imported::{Fidelity, RunOfSeries};
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
-use super::rule::{Check, Imported, Rule};
+use super::rule::{Check, Imported, Rule, SeriesOfRuns};
 use crate::assess::Assessment;
 use crate::matched::settled;
-use crate::robust;
+use crate::{correlation, robust};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("burst-credit"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/burst-credit.md"),
-    checks: &[Check::Run(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
+    checks: &[
+        Check::Run(rule),
+        Check::Imported { least: Fidelity::Intervals, look: of_import },
+        Check::Series(of_series),
+    ],
 };
 
 /// Launches from which on a rise of steal is reported.
@@ -25,6 +29,12 @@ const RISE_CORES: f64 = 0.1;
 /// What is left of the speed of a burstable machine without credit: the baseline of the types with most users is a tenth to a half of
 /// a processor, and those whose fall was published kept a fifth.
 const LEFT: RangeInclusive<f64> = 0.15..=0.3;
+/// Fewest runs of a series whose falls are held against the time that the machine idled before.
+const FEWEST_RUNS: usize = 4;
+/// Part of a series' falls that have to be those of a machine without credit.
+const NEARLY_ALL: f64 = 0.8;
+/// How likely so high a rank correlation may be by chance.
+const CHANCE: f64 = 0.05;
 
 /// A warning when steal rose during the run: when all of the last third of the launches lost more to the hypervisor than
 /// any of the first third, and 0.1 cores more in the median; a note on a machine of a type that is known to be burstable.
@@ -71,6 +81,62 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     })
 }
 
+/// A warning where the runs of a series fell to about a fifth, each the later the longer the machine had idled before it.
+fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
+    let fallen: Vec<&RunOfSeries> = series.runs.iter().filter(|run| run.fall.is_some()).collect();
+    let is_credit = |run: &&RunOfSeries| run.fall.is_some_and(|fall| fall.is_only && LEFT.contains(&fall.left));
+    let of_credit: Vec<&RunOfSeries> = fallen.iter().copied().filter(is_credit).collect();
+    let idled: Vec<[f64; 2]> = of_credit.iter().filter_map(|run| Some([run.idle_s?, run.fall?.after_s])).collect();
+    if idled.len() < FEWEST_RUNS {
+        return Err(format!(
+            "of {} {} fell to {:.0} to {:.0} % and stayed there, {} of these after a known idle time; it takes {FEWEST_RUNS}",
+            text::plural(series.runs.len() as u64, "run"),
+            of_credit.len(),
+            100.0 * LEFT.start(),
+            100.0 * LEFT.end(),
+            idled.len()
+        ));
+    }
+    let is_usual = of_credit.len() as f64 >= NEARLY_ALL * fallen.len() as f64;
+    let Some(orders) = correlation::orders(&idled).filter(|orders| is_usual && orders.chance <= CHANCE) else {
+        return Ok(None);
+    };
+    let between = |of: &dyn Fn(&RunOfSeries) -> Option<f64>, write: &dyn Fn(f64) -> String| {
+        let values = robust::sorted(&of_credit.iter().filter_map(|run| of(run)).collect::<Vec<_>>());
+        [values.first(), values.last()]
+            .into_iter()
+            .flatten()
+            .map(|value| write(*value))
+            .collect::<Vec<_>>()
+            .join(" to ")
+    };
+    let rate = |rate: f64| text::with_unit(rate, "/s");
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Host,
+        "The longer the machine had idled, the later a run's speed fell, to a fraction that is usual for cloud machines whose CPU credit is \
+         used up. Each run began with the credit that the pause before it had earned.",
+        "Find out on what machine they ran. Compare the same time of each run before any fell, or measure on a machine without credits.",
+    );
+    Ok(Some(
+        found
+            .with("runs that fell so", format!("{} of {}", of_credit.len(), series.runs.len()))
+            .with(
+                "idle time before and time of the fall",
+                format!(
+                    "Kendall's τ = {:.2} over {} runs, by chance p = {}",
+                    orders.tau,
+                    idled.len(),
+                    text::significant(orders.chance, 2)
+                ),
+            )
+            .with("idle before", between(&|run| run.idle_s, &text::length))
+            .with("fell after", between(&|run| Some(run.fall?.after_s), &text::length))
+            .with("before the fall", between(&|run| Some(run.settled?.rate), &rate))
+            .with("after it", between(&|run| Some(run.fall?.rate), &rate)),
+    ))
+}
+
 /// Median steal of the first and of the last third of the launches, cores, where it rose.
 fn rise(record: &StudyRecord) -> Option<[f64; 2]> {
     let steal: Vec<f64> = record.trials.iter().map(|trial| trial.host.steal_cores).collect();
@@ -89,7 +155,7 @@ mod tests {
     use super::*;
     use model::imported::Level;
 
-    use crate::audit::testing::{gravest, imported, values};
+    use crate::audit::testing::{falling, gravest, imported, values};
     use crate::fixture;
 
     #[test]
@@ -121,6 +187,49 @@ mod tests {
         assert_eq!(found(&[7.5, 1.5, 7.5]), None, "it came back");
         assert_eq!(found(&[7.5, 3.0]), None);
         assert_eq!(found(&[7.5]), None);
+    }
+
+    /// Runs that idled and fell after so many seconds, to this part of their speed.
+    fn series(idled: &[f64], fell: &[f64], left: f64) -> Vec<RunOfSeries> {
+        let run = |(idle_s, after_s): (&f64, &f64)| falling(Some(*idle_s), *after_s, left);
+        idled.iter().zip(fell).map(run).collect()
+    }
+
+    fn of(runs: &[RunOfSeries]) -> Result<Option<Finding>, String> {
+        of_series(&SeriesOfRuns { runs, scatter: &[] })
+    }
+
+    #[test]
+    fn a_fall_the_later_the_longer_the_machine_idled_is_reported() {
+        let (idled, fell) = ([600.0, 7_200.0, 3_600.0, 86_400.0], [900.0, 2_400.0, 1_800.0, 9_000.0]);
+        let found = of(&series(&idled, &fell, 0.2)).unwrap().unwrap();
+        let said = values(&found);
+        assert_eq!(
+            (said[0].as_str(), said[1].as_str()),
+            ("4 of 4", "Kendall's τ = 1.00 over 4 runs, by chance p = 0.042"),
+            "{said:?}"
+        );
+        assert_eq!((said[2].as_str(), said[3].as_str()), ("10 min to 24 h 0 min", "15 min to 2 h 30 min"));
+        assert_eq!(
+            of(&series(&idled, &[900.0, 1_800.0, 2_400.0, 9_000.0], 0.2)),
+            Ok(None),
+            "one of them is out of order"
+        );
+        assert!(of(&series(&idled, &fell, 0.5)).is_err(), "no machine's credit ends so");
+        assert!(of(&series(&idled[..3], &fell[..3], 0.2)).is_err());
+        // Most runs fall for another reason.
+        let other = (0..2).map(|_| falling(Some(60.0), 500.0, 0.6));
+        assert_eq!(of(&series(&idled, &fell, 0.2).into_iter().chain(other).collect::<Vec<_>>()), Ok(None));
+    }
+
+    #[test]
+    fn runs_whose_idle_time_is_not_known_say_why_they_are_silent() {
+        let runs: Vec<RunOfSeries> = [500.0, 900.0, 2_000.0, 4_000.0].map(|after_s| falling(None, after_s, 0.2)).into();
+        assert_eq!(
+            of(&runs),
+            Err("of 4 runs 4 fell to 15 to 30 % and stayed there, 0 of these after a known idle time; it takes 4"
+                .to_owned())
+        );
     }
 
     #[test]

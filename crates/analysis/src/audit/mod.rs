@@ -10,6 +10,7 @@ mod compare_matched_window;
 pub mod confounded;
 mod connections_lost;
 mod coordinated_omission;
+mod count_is_drop_time;
 mod error_burst;
 mod errors;
 mod host_noise;
@@ -50,14 +51,15 @@ mod warmup_included;
 
 use std::cmp::Reverse;
 
-use model::imported::{AuditedPair, AuditedRun, ImportedRun, Support};
+use model::imported::{AuditedPair, AuditedRun, AuditedSeries, ImportedRun, RunOfSeries, Silence, Support};
 use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
 use crate::levels::levels;
+use crate::series;
 use crate::step::Stop;
 use pair::Pair;
-use rule::{Check, Context, Imported};
+use rule::{Check, Context, Imported, SeriesOfRuns};
 
 pub use rule::{Rule, veto_all, vetoes, vetoing};
 
@@ -99,6 +101,7 @@ pub const RULES: &[Rule] = &[
     not_steady::RULE,
     regime_change::RULE,
     warmup_included::RULE,
+    count_is_drop_time::RULE,
     quick_mode::RULE,
     stall::RULE,
     coordinated_omission::RULE,
@@ -189,6 +192,28 @@ fn support(findings: &[Finding], is_speed_known: bool) -> Support {
     }
 }
 
+/// What imported runs of one kind say together, and what all rules find in them. `name` is what their files' names have in common, if that is
+/// what makes them a series.
+pub fn audit_series(name: Option<String>, audited: &[AuditedRun]) -> AuditedSeries {
+    let in_order = series::in_order(audited);
+    let ranking = series::ranking(&in_order);
+    let runs: Vec<RunOfSeries> = in_order.into_iter().map(|(run, _)| run).collect();
+    let scatter = series::scatter(&runs);
+    let of_runs = SeriesOfRuns { runs: &runs, scatter: &scatter };
+    let (mut findings, mut silent) = (Vec::new(), Vec::new());
+    for rule in RULES {
+        for look in
+            rule.checks.iter().filter_map(|check| if let Check::Series(look) = check { Some(look) } else { None })
+        {
+            match look(&of_runs) {
+                Ok(found) => findings.extend(found),
+                Err(lacks) => silent.push(Silence { id: rule.id.clone(), lacks }),
+            }
+        }
+    }
+    AuditedSeries { name, scatter, ranking, findings: gravest_first(findings), silent, runs }
+}
+
 fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| Reverse(finding.severity));
     found
@@ -197,7 +222,9 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
 #[cfg(test)]
 pub(crate) mod testing {
     use indexmap::IndexMap;
-    use model::imported::{Fidelity, ImportedRun, Interval, Lines, Requests, Stated};
+    use model::imported::{
+        Fall, Fidelity, ImportedRun, Interval, Level, Lines, Requests, RunOfSeries, Stated, Support,
+    };
     use model::load::Transport;
     use model::{Finding, LoadRecord, Severity, StudyRecord};
 
@@ -276,6 +303,24 @@ pub(crate) mod testing {
         super::audit_pair([&first, &second]).findings.into_iter().find(|finding| finding.id == rule.id)
     }
 
+    /// A run of a series that began at 7.5/s after it had idled so long, and fell to a part of that.
+    pub fn falling(idle_s: Option<f64>, after_s: f64, left: f64) -> RunOfSeries {
+        let rate = 7.5 * left;
+        RunOfSeries {
+            file: "a.jtl".into(),
+            name: "a".into(),
+            began_ms: Some(0),
+            idle_s,
+            seconds: 14_400.0,
+            users: Some(50),
+            requests: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
+            failed_share: 0.0,
+            settled: Some(Level { from_s: 1.0, to_s: after_s, rate: 7.5 }),
+            fall: Some(Fall { after_s, rate, left, is_only: true }),
+            support: Support::NotSupported,
+        }
+    }
+
     /// The values of a finding's facts, as printed.
     pub fn values(finding: &Finding) -> Vec<String> {
         finding.facts.iter().map(|fact| fact.value.to_string()).collect()
@@ -298,8 +343,11 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use model::{FindingId, Severity, StudyRecord};
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::boundaries::normal;
     use crate::{Boundaries, fixture, next};
 
     fn audited(record: &StudyRecord) -> Vec<Finding> {
@@ -322,6 +370,73 @@ mod tests {
         load.samples.iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
         let ids: Vec<FindingId> = audit_load(&load).into_iter().map(|finding| finding.id).collect();
         assert_eq!(ids, [client_saturated::RULE.id, too_short::RULE.id]);
+    }
+
+    /// A file of four hours that began after so many hours, at 7.5/s with some noise until its fall.
+    fn simulated(number: u32, began_h: f64, falls_after_s: Option<usize>, rng: &mut ChaCha8Rng) -> AuditedRun {
+        let mut run = testing::imported(14_400, 7);
+        (run.file, run.began_ms) = (format!("old/run-{number}.jtl"), Some((began_h * 3.6e6) as i64));
+        for (second, interval) in run.intervals.iter_mut().enumerate() {
+            let rate = if falls_after_s.is_some_and(|at| second >= at) { 1.5 } else { 7.5 };
+            // A whole number that is the rate in the mean.
+            interval.good = (rate * (1.0 + 0.2 * normal(rng)).max(0.0) + rng.random::<f64>()).floor() as u64;
+        }
+        run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
+        audit_imported(run)
+    }
+
+    /// Runs that idle longer and longer before they begin, and fall the later for it.
+    fn falling(n: u32, rng: &mut ChaCha8Rng) -> Vec<AuditedRun> {
+        let run = |number: u32| {
+            let before_h: f64 = (0..number).map(|earlier| 4.0 + f64::from(earlier + 1)).sum();
+            simulated(number, before_h, Some(900 + 900 * number as usize), rng)
+        };
+        (0..n).map(run).collect()
+    }
+
+    #[test]
+    fn a_series_with_a_planted_fall_is_seen_through() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut runs = falling(6, &mut rng);
+        runs.reverse();
+        let series = audit_series(None, &runs);
+        let ids: Vec<&str> = series.findings.iter().map(|finding| finding.id.name()).collect();
+        assert_eq!(ids, ["count-is-drop-time", "burst-credit", "not-replicated"]);
+        assert_eq!(series.silent, []);
+        for (number, run) in series.runs.iter().enumerate() {
+            let (fall, idle_h) = (run.fall.unwrap(), run.idle_s.map(|idle| (idle / 3_600.0).round() as usize));
+            assert_eq!(run.name, format!("run-{number}"), "in order of time");
+            assert!(fall.is_only && (fall.after_s - (900 + 900 * number) as f64).abs() <= 70.0, "{fall:?}");
+            assert_eq!(idle_h, (number > 0).then_some(number));
+        }
+        let ranking = series.ranking.unwrap();
+        assert_eq!((ranking.ranked.len(), ranking.ranked[0].name.as_str()), (6, "run-5"));
+        assert!((ranking.window_s[1] - 900.0).abs() <= 70.0, "{ranking:?}");
+        assert!(ranking.ranked.iter().all(|run| (run.rate / 7.5 - 1.0).abs() < 0.03), "{ranking:?}");
+        assert!(series.scatter[0].variation < 0.02, "{:?}", series.scatter);
+    }
+
+    #[test]
+    fn a_series_without_a_fall_is_ranked_as_its_totals_are() {
+        let mut rng = ChaCha8Rng::seed_from_u64(12);
+        let run = |number: u32| simulated(number, 5.0 * f64::from(number), None, &mut rng);
+        let series = audit_series(Some("a".to_owned()), &(0..5).map(run).collect::<Vec<_>>());
+        let ids: Vec<&str> = series.findings.iter().map(|finding| finding.id.name()).collect();
+        assert_eq!(ids, ["not-replicated"]);
+        assert_eq!(
+            series.silent.iter().map(|silence| silence.id.name()).collect::<Vec<_>>(),
+            ["burst-credit", "count-is-drop-time"]
+        );
+        assert!(series.ranking.unwrap().agreement.unwrap() > 0.8);
+        assert!(series.runs.iter().all(|run| run.fall.is_none()));
+    }
+
+    #[test]
+    fn a_series_of_summaries_has_nothing_to_rank() {
+        let mut run = testing::imported(10, 60);
+        run.intervals.clear();
+        let series = audit_series(None, &[audit_imported(run)]);
+        assert_eq!((series.ranking, series.findings.len(), series.silent.len()), (None, 0, 3));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Too few launches for any verdict.
 
-use model::imported::Fidelity;
-use model::{Finding, FindingId, Severity, StudyRecord, Subject};
+use model::imported::{Fidelity, Scatter};
+use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
 use super::pair::Pair;
-use super::rule::{Check, Context, Imported, Rule, veto_all};
+use super::rule::{Check, Context, Imported, Rule, SeriesOfRuns, veto_all};
 use super::{no_block_used, trial_failed};
 use crate::boundaries::FIRST_LOOK;
 
@@ -16,6 +16,7 @@ pub const RULE: Rule = Rule {
         Check::Whole(rule),
         Check::Imported { least: Fidelity::Summary, look: of_import },
         Check::Pair { least: Fidelity::Summary, look: of_pair },
+        Check::Series(of_series),
     ],
 };
 
@@ -77,12 +78,37 @@ fn of_pair(pair: &Pair) -> Option<Finding> {
     })
 }
 
+/// A note on how far the runs of a series lie apart before their speed falls: those of the same settings are replicates.
+fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
+    if series.scatter.is_empty() {
+        return Err("no three runs of the same users have a settled level; it takes 3".to_owned());
+    }
+    let found = RULE.found(
+        Severity::Note,
+        Subject::Load,
+        "So far do the runs lie apart before their speed falls. As far as they had the same settings, they are replicates: a smaller difference \
+         of two single runs says nothing.",
+        "Where settings differ, group the runs by them. Compare groups of runs, not single ones.",
+    );
+    let reported = |found: Finding, one: &Scatter| {
+        let users = one.users.map_or_else(String::new, |users| format!(" of {}", text::plural(users.into(), "user")));
+        let [low, high] = one.range.map(|rate| text::significant(rate, 3));
+        let spread = format!("{low} to {high}/s, coefficient of variation {}", text::percent(one.variation));
+        let found = found.with(format!("{} runs{users}", one.runs), spread);
+        let found = one.without.iter().fold(found, |found, (name, variation)| {
+            found.with(format!("without {name}"), format!("coefficient of variation {}", text::percent(*variation)))
+        });
+        found.with("smallest difference of two such runs that says something", text::percent(one.smallest))
+    };
+    Ok(Some(series.scatter.iter().fold(found, reported)))
+}
+
 #[cfg(test)]
 mod tests {
     use model::SettingResult;
 
     use super::*;
-    use crate::audit::testing::{imported, in_pair, of_whole};
+    use crate::audit::testing::{imported, in_pair, of_whole, values};
     use crate::fixture;
 
     fn find(record: &StudyRecord) -> Vec<Finding> {
@@ -99,6 +125,23 @@ mod tests {
     fn three_blocks_are_the_least() {
         assert_eq!(find(&fixture::record(2, 0.0))[0].severity, Severity::Warning);
         assert_eq!(find(&fixture::record(3, 0.0)), []);
+    }
+
+    #[test]
+    fn a_series_says_how_far_its_runs_lie_apart() {
+        let of = |scatter: &[Scatter]| of_series(&SeriesOfRuns { runs: &[], scatter });
+        assert!(of(&[]).is_err());
+        let without = Some(("run-4".to_owned(), 0.01));
+        let scatter =
+            Scatter { users: Some(50), runs: 4, range: [7.3, 7.5], variation: 0.012, smallest: 0.054, without };
+        let found = of(&[scatter]).unwrap().unwrap();
+        assert_eq!(found.severity, Severity::Note);
+        let said = ["7.30 to 7.50/s, coefficient of variation 1.2 %", "coefficient of variation 1.0 %", "5.4 %"];
+        assert_eq!(values(&found), said);
+        assert_eq!(
+            (found.facts[0].name.as_str(), found.facts[1].name.as_str()),
+            ("4 runs of 50 users", "without run-4")
+        );
     }
 
     #[test]

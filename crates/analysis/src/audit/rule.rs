@@ -1,6 +1,6 @@
 //! A rule, and what rules have in common.
 
-use model::imported::{Fidelity, ImportedRun, Level};
+use model::imported::{Fidelity, ImportedRun, Level, RunOfSeries, Scatter};
 use model::{
     BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
@@ -40,6 +40,8 @@ pub(super) enum Check {
     Imported { least: Fidelity, look: fn(&Imported) -> Option<Finding> },
     /// Two of them, whose files keep so much at least.
     Pair { least: Fidelity, look: fn(&Pair) -> Option<Finding> },
+    /// Imported runs of one kind together.
+    Series(OfSeries),
 }
 
 impl Check {
@@ -48,7 +50,7 @@ impl Check {
         match self {
             Self::Run(look) => Some(look(assessment.record, assessment)),
             Self::Whole(look) => Some(look(assessment.record, context)),
-            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } | Self::Pair { .. } => None,
+            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } | Self::Pair { .. } | Self::Series(_) => None,
         }
     }
 }
@@ -59,6 +61,17 @@ pub(super) struct Imported<'a> {
     /// The levels of its speed.
     pub levels: &'a [Level],
 }
+
+/// What a rule looks at that judges a series of imported runs.
+pub(super) struct SeriesOfRuns<'a> {
+    /// In order of time.
+    pub runs: &'a [RunOfSeries],
+    /// How far they lie apart.
+    pub scatter: &'a [Scatter],
+}
+
+/// What a rule finds in a series, or what it lacks to look.
+pub(super) type OfSeries = fn(&SeriesOfRuns) -> Result<Option<Finding>, String>;
 
 pub(super) type OfRun = fn(&StudyRecord, &Assessment) -> Vec<Finding>;
 

@@ -3,7 +3,9 @@
 mod audit;
 mod pair;
 mod run;
+mod series;
 
 pub use audit::Audit;
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Totals};
 pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
+pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter, Silence};

@@ -1,0 +1,241 @@
+//! Imported runs of one kind, looked at together: when each one's speed fell, how far they lie apart, and what the same time of each ranks.
+
+use std::cmp::Reverse;
+
+use model::imported::{AuditedRun, Fall, ImportedRun, Level, Ranked, Ranking, RunOfSeries, Scatter};
+
+use crate::{correlation, robust, student};
+
+/// What a level keeps of the one before at most when the speed fell: smaller steps are common, and no machine's end of credit.
+const FALL: f64 = 0.8;
+/// Part of a run that a fall takes at most.
+const SLOWEST: f64 = 0.05;
+/// What later levels keep at least of what the speed fell to, when it fell once.
+const STAYS: f64 = 0.5;
+/// Part by which the users of runs may differ that count as the same: some may never have been at work at once.
+const SAME_USERS: f64 = 0.05;
+/// Fewest runs whose rates have a scatter, or that are ranked.
+const FEWEST: usize = 3;
+/// Fewest requests of a run that its rate in a time rests on: their own chance is 2 %.
+const LEAST_REQUESTS: f64 = 2_500.0;
+/// How seldom a further pair of runs lies further apart than is said.
+const ALPHA: f64 = 0.05;
+
+/// The runs in order of time, those without a time last, and each with what it came from.
+pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
+    let mut audited: Vec<&AuditedRun> = audited.iter().collect();
+    audited.sort_by_key(|one| (one.run.began_ms.is_none(), one.run.began_ms, one.run.file.as_str()));
+    let names = names(&audited.iter().map(|one| one.run.file.as_str()).collect::<Vec<_>>());
+    let mut last_end_ms: Option<i64> = None;
+    let run_of = |(one, name): (&'_ AuditedRun, String)| {
+        let run = &one.run;
+        let idle_ms = run.began_ms.zip(last_end_ms).map(|(began, end)| began.saturating_sub(end));
+        let end_ms = run.began_ms.map(|began| began.saturating_add((run.seconds * 1e3) as i64));
+        last_end_ms = last_end_ms.max(end_ms);
+        let (settled, fall) = settled(&one.levels).unzip();
+        RunOfSeries {
+            file: run.file.clone(),
+            name,
+            began_ms: run.began_ms,
+            idle_s: idle_ms.filter(|ms| *ms >= 0).map(|ms| ms as f64 / 1e3),
+            seconds: run.seconds,
+            users: run.users,
+            requests: run.all.ended(),
+            failed_share: run.all.failed_share(),
+            settled,
+            fall: fall.flatten(),
+            support: one.support,
+        }
+    };
+    let runs: Vec<RunOfSeries> = audited.iter().copied().zip(names).map(run_of).collect();
+    runs.into_iter().zip(audited).collect()
+}
+
+/// The names of files without the folder and the extension that all have in common.
+fn names(files: &[&str]) -> Vec<String> {
+    let Some((first, others)) = files.split_first() else { return Vec::new() };
+    let head = |other: &&str| first.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let tail =
+        |other: &&str| first.bytes().rev().zip(other.bytes().rev()).take_while(|(one, other)| one == other).count();
+    let shared = others.iter().map(head).min().unwrap_or(first.len());
+    let folder = first.bytes().take(shared).collect::<Vec<_>>().iter().rposition(|byte| *byte == b'/');
+    let begin = folder.map_or(0, |slash| slash + 1);
+    let shared = others.iter().map(tail).min().unwrap_or(0);
+    let extension = first.bytes().skip(first.len() - shared).position(|byte| byte == b'.');
+    let left_out = extension.map_or(0, |dot| shared - dot);
+    // Slashes and dots are one byte each, so the cuts lie between characters.
+    let name =
+        |file: &&str| file.get(begin..file.len() - left_out).filter(|name| !name.is_empty()).unwrap_or(file).to_owned();
+    files.iter().map(name).collect()
+}
+
+/// The first level at which a run settled, and how its speed fell from there.
+fn settled(levels: &[Level]) -> Option<(Level, Option<Fall>)> {
+    let total = levels.last()?.to_s - levels.first()?.from_s;
+    let has_fallen = |next: &usize| levels[*next].rate <= FALL * levels[next - 1].rate;
+    let step = (1..levels.len()).find(has_fallen);
+    // A fall may take some minutes, which are levels of their own.
+    let is_short = |from_s: f64, to_s: f64| to_s - from_s <= SLOWEST * total;
+    let is_lower = |index: usize| levels[index].rate < levels[index - 1].rate;
+    let begin = step.map_or(levels.len(), |step| {
+        let is_part = |index: &usize| is_short(levels[*index].from_s, levels[step].from_s) && is_lower(*index);
+        (1..step).rev().take_while(is_part).last().unwrap_or(step)
+    });
+    let length = |level: &Level| level.to_s - level.from_s;
+    let longest = levels[..begin].iter().rev().max_by(|a, b| length(a).total_cmp(&length(b)))?;
+    let fall = |step: usize| {
+        let is_part = |index: &usize| is_short(levels[begin].from_s, levels[index - 1].to_s) && is_lower(*index);
+        let landed = (step + 1..levels.len()).take_while(is_part).last().unwrap_or(step);
+        let rate = levels[landed].rate;
+        let stays = |level: &Level| level.rate <= FALL * longest.rate && level.rate >= STAYS * rate;
+        let is_only = levels[landed..].iter().all(stays);
+        Fall { after_s: levels[begin].from_s, rate, left: rate / longest.rate, is_only }
+    };
+    (longest.rate > 0.0).then(|| (*longest, step.map(fall)))
+}
+
+/// The runs by their users, fewest first; those whose files do not say so are alike.
+pub fn of_same_users<'a>(runs: impl Iterator<Item = &'a RunOfSeries>) -> Vec<Vec<&'a RunOfSeries>> {
+    let mut runs: Vec<&RunOfSeries> = runs.collect();
+    runs.sort_by_key(|run| run.users);
+    let is_like = |group: &[&RunOfSeries], run: &RunOfSeries| match (group.first().map(|first| first.users), run.users)
+    {
+        (Some(Some(first)), Some(users)) => f64::from(users) <= (1.0 + SAME_USERS) * f64::from(first),
+        (Some(first), users) => first == users,
+        (None, _) => false,
+    };
+    runs.into_iter().fold(Vec::new(), |mut groups: Vec<Vec<&RunOfSeries>>, run| {
+        match groups.last_mut().filter(|group| is_like(group, run)) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+        groups
+    })
+}
+
+/// How far the settled rates lie apart, of the runs of each number of users of which there are three.
+pub fn scatter(runs: &[RunOfSeries]) -> Vec<Scatter> {
+    of_same_users(runs.iter().filter(|run| run.settled.is_some())).iter().filter_map(|group| of_alike(group)).collect()
+}
+
+fn of_alike(group: &[&RunOfSeries]) -> Option<Scatter> {
+    let rates: Vec<f64> = group.iter().filter_map(|run| Some(run.settled?.rate)).collect();
+    let variation = variation(&rates)?;
+    let median = robust::median(&rates)?;
+    let furthest = (0..rates.len()).max_by(|a, b| (rates[*a] - median).abs().total_cmp(&(rates[*b] - median).abs()))?;
+    let others: Vec<f64> =
+        rates.iter().enumerate().filter(|(index, _)| *index != furthest).map(|(_, rate)| *rate).collect();
+    let without = self::variation(&others).filter(|without| *without < variation / 2.0);
+    Some(Scatter {
+        users: group[0].users,
+        runs: group.len(),
+        range: [rates.iter().copied().fold(f64::INFINITY, f64::min), rates.iter().copied().fold(0.0, f64::max)],
+        variation,
+        smallest: student::critical(ALPHA, rates.len() - 1) * std::f64::consts::SQRT_2 * variation,
+        without: without.map(|without| (group[furthest].name.clone(), without)),
+    })
+}
+
+/// The standard deviation as a part of the mean; `None` of fewer than three.
+fn variation(rates: &[f64]) -> Option<f64> {
+    let n = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / n;
+    let squares = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
+    (rates.len() >= FEWEST && mean > 0.0).then(|| (squares / (n - 1.0)).sqrt() / mean)
+}
+
+/// A run that may be ranked, and the time before its speed fell.
+type Candidate<'a> = (&'a RunOfSeries, &'a ImportedRun, [f64; 2]);
+
+/// Requests in all held against the longest time that all runs have in common in which all users were at work and none had fallen. Where
+/// that has too few requests, the run that fell first is not ranked, and so on.
+pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> Option<Ranking> {
+    let time = |(run, one): &(RunOfSeries, &AuditedRun)| {
+        let (first, last) = (one.levels.first()?, one.levels.last()?);
+        Some([first.from_s, run.fall.map_or(last.to_s, |fall| fall.after_s)])
+    };
+    let mut candidates: Vec<Candidate> =
+        runs.iter().filter_map(|both| Some((&both.0, &both.1.run, time(both)?))).collect();
+    candidates.sort_by(|a, b| b.2[1].total_cmp(&a.2[1]));
+    while candidates.len() >= FEWEST {
+        let from_s = candidates.iter().map(|(.., time)| time[0]).fold(0.0, f64::max);
+        let to_s = candidates.iter().map(|(.., time)| time[1]).fold(f64::INFINITY, f64::min);
+        let rate = |(run, of, _): &Candidate| {
+            Some(Ranked { name: run.name.clone(), requests: run.requests, rate: rate_in(of, from_s, to_s)? })
+        };
+        if let Some(mut ranked) = candidates.iter().map(rate).collect::<Option<Vec<Ranked>>>() {
+            ranked.sort_by_key(|run| Reverse(run.requests));
+            let both: Vec<[f64; 2]> = ranked.iter().map(|run| [run.requests as f64, run.rate]).collect();
+            return Some(Ranking { window_s: [from_s, to_s], ranked, agreement: correlation::of_ranks(&both) });
+        }
+        candidates.pop();
+    }
+    None
+}
+
+/// Requests that ended in a second, well or not, in the intervals that lie in a time; `None` where they are too few to say.
+fn rate_in(run: &ImportedRun, from_s: f64, to_s: f64) -> Option<f64> {
+    let [from, to] = [(from_s / run.interval_s).ceil(), (to_s / run.interval_s).floor()].map(|at| at as usize);
+    let ended: u64 = run.intervals.get(from..to)?.iter().map(|interval| interval.ended()).sum();
+    (ended as f64 >= LEAST_REQUESTS).then(|| ended as f64 / ((to - from) as f64 * run.interval_s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(of: &[(f64, f64)]) -> Vec<Level> {
+        let until = |index: usize| of.get(index + 1).map_or(14_400.0, |next| next.0);
+        of.iter()
+            .enumerate()
+            .map(|(index, (from_s, rate))| Level { from_s: *from_s, to_s: until(index), rate: *rate })
+            .collect()
+    }
+
+    fn fell(of: &[(f64, f64)]) -> Option<(f64, f64, bool)> {
+        settled(&levels(of))?.1.map(|fall| (fall.after_s, fall.rate, fall.is_only))
+    }
+
+    #[test]
+    fn a_fall_is_found_where_it_begins() {
+        assert_eq!(fell(&[(0.0, 7.5)]), None);
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 7.0), (8_000.0, 7.4)]), None, "small steps");
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5)]), Some((3_000.0, 1.5, true)));
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 2.3), (3_300.0, 1.5)]), Some((3_000.0, 1.5, true)), "it takes a while");
+        assert_eq!(
+            fell(&[(0.0, 7.5), (2_700.0, 6.5), (3_000.0, 1.5)]),
+            Some((2_700.0, 1.5, true)),
+            "and begins slowly"
+        );
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 4.0), (8_000.0, 1.5)]), Some((3_000.0, 4.0, false)), "it fell twice");
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5), (8_000.0, 7.5)]), Some((3_000.0, 1.5, false)), "it came back");
+        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5), (8_000.0, 2.1)]), Some((3_000.0, 1.5, true)), "errors are fast");
+        assert_eq!(fell(&[]), None);
+        assert_eq!(fell(&[(0.0, 0.0), (3_000.0, 0.0)]), None);
+    }
+
+    #[test]
+    fn many_small_steps_are_no_fall_that_takes_a_while() {
+        let steps: Vec<(f64, f64)> = (0..24).map(|step| (600.0 * f64::from(step), 7.5 * 0.75_f64.powi(step))).collect();
+        assert_eq!(fell(&steps).map(|(after_s, _, is_only)| (after_s, is_only)), Some((600.0, false)));
+    }
+
+    #[test]
+    fn the_settled_level_is_the_longest_before_the_fall() {
+        let rate = |of: &[(f64, f64)]| settled(&levels(of)).map(|(level, _)| level.rate);
+        assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5), (3_000.0, 1.5)]), Some(7.5));
+        assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5)]), Some(7.5));
+        assert_eq!(rate(&[(0.0, 7.5), (7_200.0, 7.0)]), Some(7.5), "the first of two");
+    }
+
+    #[test]
+    fn names_leave_out_what_all_have_in_common() {
+        assert_eq!(names(&["old/run-1.jtl.gz", "old/run-2.jtl.gz"]), ["run-1", "run-2"]);
+        assert_eq!(names(&["old/a/x.txt", "old/b/x.txt"]), ["a/x", "b/x"]);
+        assert_eq!(names(&["old/run-1.jtl", "old/run-1.jtl.gz"]), ["run-1.jtl", "run-1.jtl.gz"]);
+        assert_eq!(names(&["old/run-1.jtl"]), ["run-1.jtl"]);
+        assert_eq!(names(&["a", "a"]), ["a", "a"]);
+        assert_eq!(names(&["ä/.x", "ö/.x"]), ["ä/", "ö/"]);
+        assert!(names(&[]).is_empty());
+    }
+}

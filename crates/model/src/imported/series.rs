@@ -1,0 +1,111 @@
+//! Load tests of one kind that other tools made, and what they say together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Level, Support};
+use crate::{Finding, FindingId};
+
+/// Runs of one kind, and what was found about all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditedSeries {
+    /// What the names of its files have in common; `None` where all files are one series.
+    pub name: Option<String>,
+    /// Its runs in order of time, those without a time last.
+    pub runs: Vec<RunOfSeries>,
+    /// How far runs of the same users lie apart, fewest users first.
+    pub scatter: Vec<Scatter>,
+    /// Requests in all held against the same time of each run; `None` where three runs have no such time in common.
+    pub ranking: Option<Ranking>,
+    /// What was found, gravest first.
+    pub findings: Vec<Finding>,
+    /// The rules that its runs keep too little for.
+    pub silent: Vec<Silence>,
+}
+
+/// A run, as far as it counts among others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunOfSeries {
+    /// The file, as named.
+    pub file: String,
+    /// The file's name without what all names have in common at either end: their folder, and their extension.
+    pub name: String,
+    /// When the first request began, milliseconds since 1970; `None` where the file does not say.
+    pub began_ms: Option<i64>,
+    /// From the end of the run before until it began, seconds; `None` for the first, and where they overlap or have no times.
+    pub idle_s: Option<f64>,
+    /// From the first request's beginning to the last one's end, seconds; 0 where the file does not say.
+    pub seconds: f64,
+    /// Users, or requests in flight, at most.
+    pub users: Option<u32>,
+    /// Requests that ended, well or not.
+    pub requests: u64,
+    /// Share of them that failed, 0..=1.
+    pub failed_share: f64,
+    /// The first level that it settled at: the longest before its speed fell. `None` where its file keeps no series.
+    pub settled: Option<Level>,
+    /// How its speed fell; `None` where it did not.
+    pub fall: Option<Fall>,
+    /// What it supports.
+    pub support: Support,
+}
+
+/// How the speed of a run fell for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Fall {
+    /// When it began to, seconds since the first request.
+    pub after_s: f64,
+    /// What it fell to, requests a second.
+    pub rate: f64,
+    /// What it fell to as a part of the settled level's rate.
+    pub left: f64,
+    /// Whether it fell that once, and stayed there.
+    pub is_only: bool,
+}
+
+/// How far the settled rates of runs of the same users lie apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scatter {
+    /// Their users; `None` where the files do not say.
+    pub users: Option<u32>,
+    /// The runs, three or more.
+    pub runs: usize,
+    /// The lowest and the highest rate, requests a second.
+    pub range: [f64; 2],
+    /// Standard deviation as a part of the mean.
+    pub variation: f64,
+    /// The difference that 19 of 20 pairs of further such runs stay below, as a part of the mean.
+    pub smallest: f64,
+    /// The run that lies furthest from the median, where the variation is less than half without it, and the variation without it.
+    pub without: Option<(String, f64)>,
+}
+
+/// Requests in all, held against the same time of each run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// The time, seconds since each run's first request: all users were at work, and none of the runs had fallen.
+    pub window_s: [f64; 2],
+    /// The runs that can be ranked, most requests in all first.
+    pub ranked: Vec<Ranked>,
+    /// The rank correlation (Spearman) of requests in all and requests in the window, −1..=1; `None` where either is the same in all runs.
+    pub agreement: Option<f64>,
+}
+
+/// A run that can be ranked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// Its name in the series.
+    pub name: String,
+    /// Requests in all.
+    pub requests: u64,
+    /// Requests a second in the window.
+    pub rate: f64,
+}
+
+/// A rule that says nothing about a series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// The rule.
+    pub id: FindingId,
+    /// What it lacks.
+    pub lacks: String,
+}
