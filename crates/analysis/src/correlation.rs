@@ -42,7 +42,7 @@ pub fn of_ranks(pairs: &[[f64; 2]]) -> Option<f64> {
         let rank = |value: f64| {
             let below = pairs.iter().filter(|pair| pair[side] < value).count();
             let equal = pairs.iter().filter(|pair| pair[side].total_cmp(&value).is_eq()).count();
-            below as f64 + (equal as f64 + 1.0) / 2.0
+            below as f64 + f64::midpoint(equal as f64, 1.0)
         };
         pairs.iter().map(|pair| rank(pair[side])).collect::<Vec<_>>()
     };

@@ -92,10 +92,8 @@ mod tests {
             let found = of_correlation(r, n);
             assert!((found - wanted).abs() < 2e-5, "{r} {n}: {found}");
         }
-        assert_eq!(
-            [of_correlation(-0.5, 9), of_correlation(f64::NAN, 9), of_correlation(1.0, 2)].map(f64::round),
-            [1.0; 3]
-        );
+        let none = [of_correlation(-0.5, 9), of_correlation(f64::NAN, 9), of_correlation(1.0, 2)];
+        assert!(none.iter().all(|chance| *chance > 0.999), "{none:?}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod terminal;
 mod words;
 mod xlsx;
 
-pub use crate::audit::{audit, audit_html, audit_json, audit_markdown};
+pub use crate::audit::{audit, audit_html, audit_json, audit_markdown, audit_series, audit_series_json};
 pub use crate::csv::csv;
 pub use crate::doctor::{doctor, doctor_json};
 pub use crate::html::html;

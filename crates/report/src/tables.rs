@@ -83,7 +83,7 @@ pub enum Detail {
 }
 
 impl Table {
-    fn new(caption: impl Into<String>) -> Self {
+    pub fn new(caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), note: String::new(), columns: Vec::new(), groups: Vec::new() }
     }
 
@@ -97,15 +97,15 @@ impl Table {
         self
     }
 
-    fn names(self, head: &str) -> Self {
+    pub fn names(self, head: &str) -> Self {
         self.column(head, Holds::Names)
     }
 
-    fn words(self, head: &str) -> Self {
+    pub fn words(self, head: &str) -> Self {
         self.column(head, Holds::Words)
     }
 
-    fn numbers(self, head: &str) -> Self {
+    pub fn numbers(self, head: &str) -> Self {
         self.column(head, Holds::Numbers)
     }
 

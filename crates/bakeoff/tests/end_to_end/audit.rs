@@ -201,3 +201,63 @@ fn the_log_of_a_summariser_shows_when_a_machine_slowed_down() {
     assert!(levels.last().is_some_and(|level| level[0] > 12_000.0 && level[1] < 2.0), "{levels:?}");
     assert!(rules(run).contains(&"regime-change") && run["support"] == "not-supported", "{run}");
 }
+
+#[test]
+fn a_series_ranks_by_the_same_time_and_says_why_rules_are_silent() {
+    if !needs::has(Need::Published) {
+        return;
+    }
+    let place = Place::new();
+    let files = ["04_2", "07_3", "07_5", "09_4"]
+        .map(|run| published(&format!("killbill/run-{run}.jtl.gz")).display().to_string());
+    let all = |options: &[&'static str]| -> Vec<String> {
+        options.iter().map(|option| (*option).to_owned()).chain(files.clone()).collect()
+    };
+    let asked = all(&["audit", "--json", "--series"]);
+    let audited = place.json(&asked.iter().map(String::as_str).collect::<Vec<_>>());
+    let series = &audited["series"][0];
+    let of =
+        |name: &str| -> Vec<Value> { series["runs"].as_array().unwrap().iter().map(|run| run[name].clone()).collect() };
+    assert_eq!(of("name"), ["run-04_2", "run-07_3", "run-07_5", "run-09_4"]);
+    assert_eq!(of("requests"), [43_400, 33_279, 40_520, 41_396]);
+    let fell: Vec<Option<f64>> = of("fall").iter().map(|fall| fall["after_s"].as_f64()).collect();
+    let known = [None, Some(1_860.0..=1_900.0), Some(3_200.0..=3_570.0), Some(2_700.0..=3_030.0)];
+    for (fell, known) in fell.iter().zip(known) {
+        assert_eq!(fell.is_some(), known.is_some());
+        assert!(fell.zip(known).is_none_or(|(fell, known)| known.contains(&fell)), "{fell:?}");
+    }
+    let ranked: Vec<&str> =
+        series["ranking"]["ranked"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(ranked, ["run-04_2", "run-09_4", "run-07_5", "run-07_3"]);
+    // Only three fall.
+    assert_eq!(rules(series), [""; 0]);
+    let silent = series["silent"].as_array().unwrap();
+    let why = silent.iter().find(|silence| silence["id"] == "count-is-drop-time").unwrap();
+    assert!(why["lacks"].as_str().unwrap().starts_with("of 4 runs 3 fell once"), "{why}");
+    let asked = all(&["audit", "--series"]);
+    let said = place.run(&asked.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("run-07_5 is 21.8 % better than run-07_3 (with 50 users, not 100)."), "{said}");
+}
+
+#[test]
+fn a_pattern_makes_a_series_of_each_group() {
+    let place = Place::new();
+    let line = "1420840843879|233|page|200|users 1-1|true|431|1|1|225\n";
+    for file in ["run-7_1.txt", "run-7_2.txt", "run-8_1.txt", "other.txt"] {
+        place.write(&format!("old/{file}"), &line.repeat(40));
+    }
+    let audited = place.json(&["audit", "--json", "--series", r"run-(\d+)_", "old"]);
+    let all = audited["series"].as_array().unwrap();
+    let sizes: Vec<(&str, usize)> =
+        all.iter().map(|one| (one["name"].as_str().unwrap(), one["runs"].as_array().unwrap().len())).collect();
+    assert_eq!(sizes, [("7", 2), ("8", 1)]);
+    assert!(audited["left_out"][0].as_str().unwrap().contains("other.txt"), "{audited}");
+    let one = place.json(&["audit", "--json", "--series", "old"]);
+    assert_eq!(one["series"][0]["runs"].as_array().unwrap().len(), 4);
+    for args in
+        [&["audit", "--series"][..], &["audit", "--series", "nowhere", "old"], &["audit", "--series", "a(b", "old"]]
+    {
+        assert_eq!(place.run(args).code, Some(2), "{args:?}");
+    }
+}

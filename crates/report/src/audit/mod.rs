@@ -3,10 +3,12 @@
 mod html;
 mod json;
 mod markdown;
+mod series;
 mod terminal;
 mod words;
 
 pub use html::audit_html;
 pub use json::audit_json;
 pub use markdown::audit_markdown;
+pub use series::{audit_series, audit_series_json};
 pub use terminal::audit;

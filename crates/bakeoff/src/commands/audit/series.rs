@@ -1,0 +1,52 @@
+//! `bakeoff audit --series`: runs of one kind together.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use model::imported::{Audit, AuditedRun, AuditedSeries};
+use regex::Regex;
+
+use super::files::STDIN;
+use crate::exit::UsageError;
+
+/// What the runs of the audit say together, by series, and why files are in none.
+pub fn series(audit: Audit, pattern: Option<&Regex>) -> (Vec<AuditedSeries>, Vec<String>) {
+    let mut runs_of: BTreeMap<Option<String>, Vec<AuditedRun>> = BTreeMap::new();
+    let mut left_out = audit.refused;
+    for run in audit.runs {
+        match series_of(&run, pattern) {
+            Ok(name) => runs_of.entry(name).or_default().push(run),
+            Err(reason) => left_out.push(reason),
+        }
+    }
+    let all = runs_of.into_iter().map(|(name, runs)| analysis::audit_series(name, &runs)).collect();
+    (all, left_out)
+}
+
+/// The pattern that follows the option, and the files: what follows it may be the first of these.
+pub fn pattern_and_files(
+    follows: Option<&str>,
+    files: &[PathBuf],
+) -> Result<(Option<Regex>, Vec<PathBuf>), UsageError> {
+    let first = follows.map(PathBuf::from).filter(|path| path.exists() || path.as_os_str() == STDIN);
+    let pattern = if first.is_none() { follows.map(groups).transpose()? } else { None };
+    let files: Vec<PathBuf> = first.into_iter().chain(files.iter().cloned()).collect();
+    if files.is_empty() { Err(UsageError::NoFile) } else { Ok((pattern, files)) }
+}
+
+/// A pattern with a group.
+fn groups(pattern: &str) -> Result<Regex, UsageError> {
+    let refused = |reason: String| UsageError::Pattern { pattern: pattern.to_owned(), reason };
+    let regex = Regex::new(pattern).map_err(|error| refused(error.to_string()))?;
+    if regex.captures_len() < 2 { Err(refused("it has no group in parentheses".to_owned())) } else { Ok(regex) }
+}
+
+/// The series that a run belongs to by its file's name.
+fn series_of(audited: &AuditedRun, pattern: Option<&Regex>) -> Result<Option<String>, String> {
+    let Some(pattern) = pattern else { return Ok(None) };
+    let file = &audited.run.file;
+    let name = Path::new(file).file_name().map_or_else(|| file.as_str().into(), OsStr::to_string_lossy);
+    let group = pattern.captures(&name).and_then(|found| Some(found.get(1)?.as_str().to_owned()));
+    group.map(Some).ok_or_else(|| format!("{file}: the pattern finds nothing in its name"))
+}

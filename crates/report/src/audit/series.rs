@@ -1,0 +1,264 @@
+//! What `bakeoff audit --series` prints: for people, and as JSON.
+
+use jiff::Timestamp;
+use model::imported::{AuditedSeries, Ranked, Ranking, RunOfSeries, Silence};
+use model::{Names, text};
+use serde_json::json;
+
+use crate::json::pretty;
+use crate::number;
+use crate::tables::{Cell, Group, Table};
+use crate::terminal::{Page, Style};
+
+/// Runs with most requests that are held against the one with fewest in words; the table has the others.
+const TOLD: usize = 3;
+/// A difference of two single runs that is none, a log ratio: 2 %.
+const NONE: f64 = 0.02;
+/// Rank correlations from which on two rankings are much the same, and below which they are not.
+const ALIKE: f64 = 0.8;
+const UNLIKE: f64 = 0.4;
+
+/// What was found about each series, and why files are in none.
+pub fn audit_series(all: &[AuditedSeries], left_out: &[String], style: Style) -> String {
+    let mut page = Page::new(style);
+    for series in all {
+        one(&mut page, series);
+    }
+    for reason in left_out {
+        page.wrapped("left out: ", 10, reason);
+    }
+    page.text
+}
+
+fn one(page: &mut Page, series: &AuditedSeries) {
+    let runs = text::plural(series.runs.len() as u64, "run");
+    page.heading(&series.name.as_ref().map_or_else(|| runs.clone(), |name| format!("{name}: {runs}")));
+    page.table(&run_table(series));
+    page.table(&speed_table(series));
+    conclusions(page, series);
+    page.findings(&series.findings.iter().collect::<Vec<_>>(), &Names::default());
+    for Silence { id, lacks } in &series.silent {
+        page.wrapped("", 2, &format!("{} is silent: {lacks}", id.name()));
+    }
+    page.line("");
+}
+
+fn run_table(series: &AuditedSeries) -> Table {
+    let mut table = Table::new("Runs, in order of time")
+        .names("run")
+        .words("began (UTC)")
+        .numbers("idle before")
+        .numbers("users")
+        .numbers("requests")
+        .numbers("failed")
+        .words("support");
+    let row = |run: &RunOfSeries| -> Vec<Cell> {
+        vec![
+            run.name.as_str().into(),
+            written(run.began_ms, began),
+            written(run.idle_s, text::length),
+            written(run.users, |users| text::count(users.into())),
+            text::count(run.requests).into(),
+            number::share(run.failed_share).into(),
+            run.support.text().into(),
+        ]
+    };
+    table.groups.push(Group { head: None, rows: series.runs.iter().map(row).collect() });
+    table
+}
+
+fn speed_table(series: &AuditedSeries) -> Table {
+    let mut table = Table::new("Their speed")
+        .names("run")
+        .numbers("settled at")
+        .numbers("fell after")
+        .numbers("to")
+        .numbers("of it")
+        .numbers("in the same time")
+        .numbers("rank by requests")
+        .numbers("by that");
+    let ranked = series.ranking.as_ref().map_or(&[][..], |ranking| &ranking.ranked);
+    let row = |run: &RunOfSeries| -> Vec<Cell> {
+        let place = ranked.iter().position(|one| one.name == run.name);
+        let own = place.and_then(|place| ranked.get(place));
+        let above = |own: &Ranked| ranked.iter().filter(|other| other.rate > own.rate).count();
+        let again = if run.fall.is_some_and(|fall| !fall.is_only) { ", not for good" } else { "" };
+        vec![
+            run.name.as_str().into(),
+            written(run.settled, |level| number::rate(level.rate)),
+            written(run.fall, |fall| text::seconds(fall.after_s.round()) + again),
+            written(run.fall, |fall| number::rate(fall.rate)),
+            written(run.fall, |fall| text::percent(fall.left)),
+            written(own, |own| number::rate(own.rate)),
+            written(place, |place| (place + 1).to_string()),
+            written(own, |own| (above(own) + 1).to_string()),
+        ]
+    };
+    table.groups.push(Group { head: None, rows: series.runs.iter().map(row).collect() });
+    table
+}
+
+fn written<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
+    value.map_or_else(|| number::NONE.to_owned(), write).into()
+}
+
+/// A moment to the minute.
+fn began(ms: i64) -> String {
+    Timestamp::from_millisecond(ms)
+        .map_or_else(|_| number::NONE.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// What totals would have ranked, and what the same time of each run ranks.
+fn conclusions(page: &mut Page, series: &AuditedSeries) {
+    page.heading("What they say");
+    let Some(ranking) = &series.ranking else {
+        page.wrapped(
+            "  ",
+            2,
+            "No three of these runs have a time in common, before any fell, that is long enough to rank them by.",
+        );
+        return;
+    };
+    for sentence in sentences(ranking, &series.runs) {
+        page.wrapped("  ", 2, &sentence);
+    }
+}
+
+fn sentences(ranking: &Ranking, runs: &[RunOfSeries]) -> Vec<String> {
+    let Ranking { window_s, ranked, agreement } = ranking;
+    let Some((fewest, others)) = ranked.split_last() else { return Vec::new() };
+    let users = |name: &str| runs.iter().find(|run| run.name == name).and_then(|run| run.users);
+    let against = |run: &Ranked| {
+        let total = (run.requests as f64 / fewest.requests as f64).ln();
+        let same_time = (run.rate / fewest.rate).ln();
+        let load = match [users(&run.name), users(&fewest.name)] {
+            [Some(own), Some(other)] if own != other => format!(" (with {own} users, not {other})"),
+            _ => String::new(),
+        };
+        let by_total = match run.requests {
+            same if same == fewest.requests => "as good as".to_owned(),
+            _ => format!("{} better than", size(total)),
+        };
+        let size = size(same_time);
+        let by_rate = match same_time {
+            little if little.abs() < NONE => format!("they differ by {size}"),
+            more if more > 0.0 => format!("it is {size} faster"),
+            _ => format!("it is {size} slower"),
+        };
+        format!(
+            "By requests in all, {} is {by_total} {}{load}. In the same time before any fall {by_rate}.",
+            run.name, fewest.name
+        )
+    };
+    let [from, to] = window_s.map(|at| text::count(at as u64));
+    let n = ranked.len();
+    let both = "requests in all and speed in the same time";
+    let alike = match agreement {
+        None => format!("All of one kind are the same in all {n} runs: {both} cannot be held against each other."),
+        Some(rho) => {
+            let reading = match rho {
+                alike if *alike >= ALIKE => "much alike",
+                unlike if *unlike < UNLIKE => "differently",
+                _ => "alike in part",
+            };
+            let rho = format!("{rho:.2}").replace('-', "−");
+            format!("By {both}, the {n} runs rank {reading} (Spearman {rho}).")
+        }
+    };
+    let time = format!("The same time is {from} s to {to} s after each run's first request.");
+    let missing = runs.len() - n;
+    let left_out = (missing > 0).then(|| match missing {
+        1 => "One run has no such time, and is not ranked.".to_owned(),
+        more => format!("{more} runs have no such time, and are not ranked."),
+    });
+    let told = others.iter().take(TOLD).map(against);
+    told.chain([alike, time]).chain(left_out).collect()
+}
+
+/// A log ratio as a percentage of what it starts from, without its sign: `4.8 %`.
+fn size(log_ratio: f64) -> String {
+    text::with_percent(text::percent_digits(log_ratio))
+}
+
+/// The same as JSON.
+pub fn audit_series_json(all: &[AuditedSeries], left_out: &[String]) -> String {
+    pretty(&json!({ "series": all, "left_out": left_out }))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::imported::{Fall, Level, Support};
+
+    use super::*;
+
+    fn run(name: &str, users: u32, requests: u64, after_s: Option<f64>) -> RunOfSeries {
+        RunOfSeries {
+            file: format!("{name}.jtl"),
+            name: name.to_owned(),
+            began_ms: Some(1_420_840_843_879),
+            idle_s: None,
+            seconds: 14_400.0,
+            users: Some(users),
+            requests,
+            failed_share: 0.0,
+            settled: Some(Level { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
+            fall: after_s.map(|after_s| Fall { after_s, rate: 1.5, left: 0.2, is_only: false }),
+            support: Support::NotSupported,
+        }
+    }
+
+    fn series() -> AuditedSeries {
+        let ranked = |name: &str, requests, rate| Ranked { name: name.to_owned(), requests, rate };
+        AuditedSeries {
+            name: Some("7".to_owned()),
+            runs: vec![
+                run("a", 50, 33_000, Some(1_900.0)),
+                run("b", 100, 40_260, Some(3_200.0)),
+                run("c", 50, 43_000, None),
+            ],
+            scatter: Vec::new(),
+            ranking: Some(Ranking {
+                window_s: [50.0, 1_900.0],
+                ranked: vec![ranked("c", 43_000, 3.0), ranked("b", 40_260, 7.57), ranked("a", 33_000, 7.5)],
+                agreement: Some(-0.5),
+            }),
+            findings: Vec::new(),
+            silent: vec![Silence { id: model::FindingId::new("burst-credit"), lacks: "it takes 4".to_owned() }],
+        }
+    }
+
+    #[test]
+    fn totals_are_held_against_the_same_time() {
+        let series = series();
+        let said = sentences(series.ranking.as_ref().unwrap(), &series.runs);
+        assert_eq!(
+            said,
+            [
+                "By requests in all, c is 30.3 % better than a. In the same time before any fall it is 60.0 % slower.",
+                "By requests in all, b is 22.0 % better than a (with 100 users, not 50). In the same time before any fall they \
+                 differ by 0.9 %.",
+                "By requests in all and speed in the same time, the 3 runs rank differently (Spearman −0.50).",
+                "The same time is 50 s to 1,900 s after each run's first request.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_page_has_every_run_and_why_rules_are_silent() {
+        let text = audit_series(&[series()], &["x.md: no".to_owned()], Style { colour: false, width: 100 });
+        for part in [
+            "7: 3 runs",
+            "2015-01-09 22:00",
+            "31 min 40 s, not for good",
+            "burst-credit is silent: it takes 4",
+            "left out: x.md: no",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let unranked = AuditedSeries { ranking: None, ..series() };
+        let text = audit_series(&[unranked], &[], Style::default());
+        assert!(text.contains("No three of these runs have a time in common"), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&audit_series_json(&[series()], &[])).unwrap();
+        assert_eq!(json["series"][0]["runs"][1]["fall"]["after_s"], 3_200.0);
+    }
+}
