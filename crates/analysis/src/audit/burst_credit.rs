@@ -124,10 +124,10 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
             .with(
                 "idle time before and time of the fall",
                 format!(
-                    "Kendall's τ = {:.2} over {} runs, by chance p = {}",
+                    "Kendall's τ = {:.2} over {} runs, by chance p {}",
                     orders.tau,
                     idled.len(),
-                    text::significant(orders.chance, 2)
+                    chance(orders.chance)
                 ),
             )
             .with("idle before", between(&|run| run.idle_s, &text::length))
@@ -135,6 +135,11 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
             .with("before the fall", between(&|run| Some(run.settled?.rate), &rate))
             .with("after it", between(&|run| Some(run.fall?.rate), &rate)),
     ))
+}
+
+/// A probability, not to more than four decimals.
+fn chance(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", text::significant(p, 2)) }
 }
 
 /// Median steal of the first and of the last third of the launches, cores, where it rose.
