@@ -354,12 +354,14 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 pub struct Audit {
     /// Files, folders of them, or `-` for standard input.
-    #[arg(required_unless_present = "series", value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Look at all runs together: one series, or one for each text that the group in the pattern (a regular expression) finds in the
-    /// files' names. What follows and is a file or a folder is no pattern.
-    #[arg(long, value_name = "PATTERN", num_args = 0..=1, conflicts_with_all = ["pair", "claim", "html", "md"])]
-    pub series: Option<Option<String>>,
+    /// Look at all runs together.
+    #[arg(long, conflicts_with_all = ["pair", "claim", "html", "md"])]
+    pub series: bool,
+    /// A series for each text that the group in this regular expression finds in the files' names: 'run-(\d+)_'.
+    #[arg(long, value_name = "PATTERN", requires = "series")]
+    pub by: Option<String>,
     /// The format of all files, instead of what their contents say.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub format: Option<&'static str>,

@@ -161,20 +161,14 @@ pub enum UsageError {
     #[diagnostic(help("`bakeoff audit --help` shows claims"))]
     Claim(analysis::ClaimError),
     /// What should group files by their names, and cannot.
-    #[error("{pattern} is neither a file nor a pattern to group files by: {reason}")]
-    #[diagnostic(help(
-        "write a regular expression with a group: --series 'run-(\\d+)_'; or name files and folders after --series"
-    ))]
+    #[error("{pattern} is no pattern to group files by: {reason}")]
+    #[diagnostic(help("write a regular expression with a group: --by 'run-(\\d+)_'"))]
     Pattern {
         /// As typed.
         pattern: String,
         /// Why not.
         reason: String,
     },
-    /// No file to audit.
-    #[error("there is no file to audit")]
-    #[diagnostic(help("name files and folders after the pattern"))]
-    NoFile,
     /// No store where runs are looked for.
     #[error("no runs are stored yet: there is no store {}", path.display())]
     #[diagnostic(help("`bakeoff run STUDY` makes one; `--store FILE` names another"))]

@@ -247,7 +247,7 @@ fn a_pattern_makes_a_series_of_each_group() {
     for file in ["run-7_1.txt", "run-7_2.txt", "run-8_1.txt", "other.txt"] {
         place.write(&format!("old/{file}"), &line.repeat(40));
     }
-    let audited = place.json(&["audit", "--json", "--series", r"run-(\d+)_", "old"]);
+    let audited = place.json(&["audit", "--json", "--series", "--by", r"run-(\d+)_", "old"]);
     let all = audited["series"].as_array().unwrap();
     let sizes: Vec<(&str, usize)> =
         all.iter().map(|one| (one["name"].as_str().unwrap(), one["runs"].as_array().unwrap().len())).collect();
@@ -255,9 +255,11 @@ fn a_pattern_makes_a_series_of_each_group() {
     assert!(audited["left_out"][0].as_str().unwrap().contains("other.txt"), "{audited}");
     let one = place.json(&["audit", "--json", "--series", "old"]);
     assert_eq!(one["series"][0]["runs"].as_array().unwrap().len(), 4);
-    for args in
-        [&["audit", "--series"][..], &["audit", "--series", "nowhere", "old"], &["audit", "--series", "a(b", "old"]]
-    {
+    for args in [
+        &["audit", "--series"][..],
+        &["audit", "--series", "--by", "a", "old"],
+        &["audit", "--series", "--by", "a(b", "old"],
+    ] {
         assert_eq!(place.run(args).code, Some(2), "{args:?}");
     }
 }

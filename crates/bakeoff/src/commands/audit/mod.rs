@@ -17,15 +17,15 @@ use crate::exit::UsageError;
 use crate::{cli, exit, output};
 use columns::{beside, columns_in, merged};
 use files::{STDIN, files_in};
-use series::{pattern_and_files, series};
+use series::{groups, series};
 
 /// Files that are read for so long that one wants to see how far, bytes.
 const LONG: u64 = 64 << 20;
 
 pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
-    if let Some(follows) = &typed.series {
-        let (pattern, files) = pattern_and_files(follows.as_deref(), &typed.files)?;
-        let (all, left_out) = series(read(typed, &files), pattern.as_ref());
+    if typed.series {
+        let pattern = typed.by.as_deref().map(groups).transpose()?;
+        let (all, left_out) = series(read(typed), pattern.as_ref());
         let text = if typed.format_of_output.json {
             report::audit_series_json(&all, &left_out)
         } else {
@@ -34,7 +34,7 @@ pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
         output::print(&text)?;
         return Ok(if all.is_empty() { exit::USAGE } else { exit::FINE }.into());
     }
-    let mut audit = read(typed, &typed.files);
+    let mut audit = read(typed);
     if typed.pair || typed.claim.is_some() {
         compare(&mut audit, typed.claim.as_deref())?;
     }
@@ -53,15 +53,15 @@ pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
 }
 
 /// What is in all files, and what was found about it.
-fn read(typed: &cli::Audit, files: &[PathBuf]) -> Audit {
-    let given = merged(files.iter().filter_map(|path| columns_in(path)));
+fn read(typed: &cli::Audit) -> Audit {
+    let given = merged(typed.files.iter().filter_map(|path| columns_in(path)));
     let options_of = |path: &Path| import::Options {
         format: typed.format,
         delimiter: typed.delimiter,
         columns: merged(beside(path).into_iter().chain(given)),
         is_lenient: typed.lenient,
     };
-    let files = files.iter().flat_map(|path| files_in(path));
+    let files = typed.files.iter().flat_map(|path| files_in(path));
     let is_result = |file: &Result<PathBuf, String>| file.as_ref().map_or(true, |path| columns_in(path).is_none());
     let mut audit = Audit::default();
     for file in files.filter(is_result) {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::imported::{Audit, AuditedRun, AuditedSeries};
 use regex::Regex;
 
-use super::files::STDIN;
 use crate::exit::UsageError;
 
 /// What the runs of the audit say together, by series, and why files are in none.
@@ -24,19 +23,8 @@ pub fn series(audit: Audit, pattern: Option<&Regex>) -> (Vec<AuditedSeries>, Vec
     (all, left_out)
 }
 
-/// The pattern that follows the option, and the files: what follows it may be the first of these.
-pub fn pattern_and_files(
-    follows: Option<&str>,
-    files: &[PathBuf],
-) -> Result<(Option<Regex>, Vec<PathBuf>), UsageError> {
-    let first = follows.map(PathBuf::from).filter(|path| path.exists() || path.as_os_str() == STDIN);
-    let pattern = if first.is_none() { follows.map(groups).transpose()? } else { None };
-    let files: Vec<PathBuf> = first.into_iter().chain(files.iter().cloned()).collect();
-    if files.is_empty() { Err(UsageError::NoFile) } else { Ok((pattern, files)) }
-}
-
 /// A pattern with a group.
-fn groups(pattern: &str) -> Result<Regex, UsageError> {
+pub fn groups(pattern: &str) -> Result<Regex, UsageError> {
     let refused = |reason: String| UsageError::Pattern { pattern: pattern.to_owned(), reason };
     let regex = Regex::new(pattern).map_err(|error| refused(error.to_string()))?;
     if regex.captures_len() < 2 { Err(refused("it has no group in parentheses".to_owned())) } else { Ok(regex) }
