@@ -2,8 +2,9 @@
 
 use model::imported::ImportedRun;
 
-use crate::outcome::{NO_ANSWER, cause, is_success, only_url};
+use crate::outcome::{cause, is_success, only_url};
 use crate::reading::{Format, Reading};
+use crate::recorder::NO_ANSWER;
 use crate::recorder::{Recorder, Request};
 
 /// A sample of a metric, with those of its tags that are made use of; a tag that it has not is empty.

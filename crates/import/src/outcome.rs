@@ -6,9 +6,6 @@ use model::imported::Requests;
 use crate::recorder::{LONGEST_NAME, MOST_CODES, OTHER_CODES};
 use crate::text::MOST;
 
-/// What requests without an answer are counted under where nothing says why.
-pub const NO_ANSWER: &str = "no answer";
-
 /// Whether an answer with this status has succeeded.
 pub fn is_success(status: u64) -> bool {
     (200..400).contains(&status)

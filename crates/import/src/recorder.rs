@@ -8,7 +8,6 @@ use memchr::memmem;
 use model::imported::{Interval, Requests};
 use model::{BodyLength, Histogram};
 
-use crate::outcome::NO_ANSWER;
 use crate::series::Series;
 
 /// Most labels that are kept apart, and what those beyond are counted under.
@@ -19,6 +18,8 @@ pub const MOST_CODES: usize = 100;
 pub const OTHER_CODES: &str = "(other codes)";
 /// Most bytes of a label or a code that are kept.
 pub const LONGEST_NAME: usize = 200;
+/// What requests without an answer are counted under where nothing says why.
+pub const NO_ANSWER: &str = "no answer";
 /// Longest time between two requests of one file.
 pub const LONGEST_MS: i64 = 90 * 24 * 3600 * 1000;
 

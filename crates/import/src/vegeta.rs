@@ -2,8 +2,9 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests};
 
-use crate::outcome::{NO_ANSWER, add_error, add_status, mixed_times};
+use crate::outcome::{add_error, add_status, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
+use crate::recorder::NO_ANSWER;
 use crate::recorder::Recorded;
 use crate::text::{count, duration_ms, is_page, number};
 
