@@ -26,9 +26,9 @@ COLUMNS = (
     "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
 )
 
-TEXT = """`bakeoff audit --json FILE` and JMeter's `jmeter -g FILE -o FOLDER` on the same file, {gb:.2f} GB with {rows:,} requests, which
-lay in the page cache: the requests of a real run of 4 h again and again, their times moved and what they took varied, in the
-columns and the order of JMeter's own defaults with a line of names. What the real file does not have (message, sent bytes,
+TEXT = """`bakeoff audit --json FILE` and JMeter's `jmeter -g FILE -o FOLDER` on the same file, {gb:.2f} GB with {rows:,} requests. It lay in
+the page cache. It repeats the requests of a real run of 4 h, with times moved and durations varied. Its columns are JMeter's own
+defaults, with a line of names. What the real file does not have (message, sent bytes,
 URL, idle time, connect) is empty, `null` or 0. Both may use all cores, and both have to count all requests. JMeter's Java has
 `{heap}`: its own default, 1 GB, is too little for a file of 1 GB, at which it ends with `Java heap space`. Its report
 is a folder of HTML. CPU is user and system time of the whole process, memory the peak of what is resident (`VmHWM`). MB are
