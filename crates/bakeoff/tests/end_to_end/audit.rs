@@ -147,6 +147,21 @@ fn totals_that_say_when_a_machine_slowed_down_are_no_comparison() {
 }
 
 #[test]
+fn three_times_slower_is_contradicted_by_the_time_before_either_fell() {
+    let files = ["killbill/run-07_4.jmeter.log", "killbill/run-07_3.jtl.gz"];
+    let Some((said, code)) = compared(files, "run-07_3 is 3 times slower than run-07_4") else { return };
+    assert_eq!((code, &said["claim"]["answer"]), (Some(0), &"contradicted".into()));
+    let matched = &said["pair"]["matched"];
+    let [from_s, to_s] = ["from_s", "to_s"].map(|name| matched[name].as_f64().unwrap());
+    assert!(from_s > 200.0 && from_s < 600.0 && (to_s - 1_860.0).abs() < 180.0, "{matched}");
+    // 2.6 % faster over a time that others chose.
+    let [low, high] = ["low", "high"].map(|end| matched["effect"][end].as_f64().unwrap());
+    assert!(low > -0.05 && low < 0.026 && high > 0.026 && high < 0.06, "{matched}");
+    let rules = rules(&said["pair"]);
+    assert!(["compare-matched-window", "below-noise"].iter().all(|rule| rules.contains(rule)), "{rules:?}");
+}
+
+#[test]
 fn two_results_are_compared_and_neither_one_nor_three() {
     let place = Place::new();
     let line = "1420840843879|233|page|200|users 1-1|true|431|1|1|225\n";
