@@ -11,7 +11,7 @@ import peers
 import servers
 
 RESULTS = host.ROOT / "bench" / "RESULTS.md"
-STORE = host.WORK / "results"
+STORE = host.ROOT / "bench" / "results"
 
 
 @dataclass
@@ -64,7 +64,7 @@ def notes(complaints):
 
 
 def store(name, section, watch):
-    """Keeps a figure for this and later reports."""
+    """Keeps a figure for this report and later ones, in the repository: one figure measured anew leaves the others there."""
     STORE.mkdir(parents=True, exist_ok=True)
     when = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=host.ROOT, capture_output=True, text=True)
@@ -72,7 +72,9 @@ def store(name, section, watch):
         f"{when}, {commit.stdout.strip() or 'no git'}. Cores that other processes used meanwhile: {watch.others:.2f};"
         f" that the hypervisor gave to others: {watch.steal:.2f}."
     )
-    (STORE / f"{name}.json").write_text(json.dumps({**dataclasses.asdict(section), "noise": noise}))
+    about = {"noise": noise, "machine": host.describe(), "versions": versions()}
+    kept = json.dumps({**dataclasses.asdict(section), **about}, indent=1, ensure_ascii=False)
+    (STORE / f"{name}.json").write_text(kept + "\n")
 
 
 def write(names):
@@ -85,6 +87,8 @@ def write(names):
         for bar in section["bars"]
     ]
     sections = "\n\n".join(f"## {each['title']}\n\n{each['text']}\n\n{each['noise']}" for each in kept)
+    newline = "\n"
+    programs = dict.fromkeys(f"- {version}" for each in kept for version in each["versions"])
     text = f"""# What the client costs, and how exact it is
 
 What bakeoff's own load client costs in CPU time beside other clients, and how exact its latencies are. Written by `make bench`;
@@ -98,16 +102,16 @@ What is wanted is held against `bakeoff load` as it comes, without flags. How fa
 
 ## Machine and versions
 
-{host.describe()}
+{table(["figure", "machine"], [[each["title"], each["machine"]] for each in kept])}
 
-{_versions()}
+{newline.join(programs)}
 """
     RESULTS.write_text(text)
     return text
 
 
-def _versions():
-    versions = [host.first_line("rustc", "--version"), servers.Nginx.version()]
-    for peer in [peers.Wrk(), peers.Wrk2(), peers.Ab(), peers.H2load(), peers.Oha(), peers.K6()]:
-        versions.append(f"{peer.name}: {peer.missing() or peer.version()}")
-    return "\n".join(f"- {version}" for version in versions)
+def versions():
+    """What is here of all that is measured, or measures, with its version."""
+    here = [host.first_line("rustc", "--version"), *([servers.Nginx.version()] if host.find("nginx") else [])]
+    clients = [peers.Wrk(), peers.Wrk2(), peers.Ab(), peers.H2load(), peers.Oha(), peers.K6()]
+    return here + [f"{peer.name}: {peer.version()}" for peer in clients if not peer.missing()]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The client's figures, beside other clients: `bench/run.sh [--long] [FIGURE…]`. Writes RESULTS.md of what is asked for now
-# and what was measured here before. About 12 minutes; PAIRS (rounds) and SECONDS_EACH make it longer or shorter.
+# and of what is kept in results/ from before. About 12 minutes; PAIRS (rounds) and SECONDS_EACH make it longer or shorter.
 # Best on a machine that does nothing else; what else it did is in the results.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -129,7 +129,7 @@ def once(reader, file, rows):
 
     if reader is OURS:
         ran = host.run([host.find(reader.program), "audit", "--json", file], LIMIT, watch, cores=host.CORES)
-        counted = json.loads(ran.output)[0]["requests"]
+        counted = json.loads(ran.output)["runs"][0]["requests"]
     else:
         folder = file.parent / "report"
         temporary = f"-Jjmeter.reportgenerator.temp_dir={file.parent / 'temp'}"
