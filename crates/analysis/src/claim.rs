@@ -1,13 +1,12 @@
-//! A sentence about two imported runs, and what the runs say of it.
-//!
-//! `b is faster than a`, `run-07_3 is 3 times slower than run-07_4`, `a is 20 % faster than b`, `a is as fast as b`.
+//! A claim about two imported runs, and what the runs say of it.
 
 use std::fmt;
 
-use model::imported::{Answer, AnsweredClaim, AuditedPair, Support};
+use model::imported::{Answer, AnsweredClaim, AuditedPair, Matched, Support};
 use model::{Effect, Severity, text};
 
 use crate::matched::ONE_RUN;
+use crate::sentence::{Relation, SENTENCES, Sentence};
 
 /// How far launches of one server may differ, a log ratio: those of `JRuby`, one after another, differ by 12 to 17 % (`docs/method.md`).
 /// What one run a side shows may be off by as much.
@@ -42,8 +41,7 @@ impl fmt::Display for ClaimError {
         match self {
             Self::Sentence { claim } => write!(
                 f,
-                "`{claim}` is not understood: write `b is faster than a`, `a is 3 times slower than b`, `a is 20 % faster than b` or \
-                 `a is as fast as b`"
+                "`{claim}` is not understood. Claims are about speed as a whole, not about percentiles: write {SENTENCES}"
             ),
             Self::Name { name, first, second } => {
                 write!(f, "`{name}` is neither of the two runs: a is {first}, b is {second}")
@@ -55,22 +53,11 @@ impl fmt::Display for ClaimError {
 
 impl std::error::Error for ClaimError {}
 
-/// What a claim says.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Relation {
-    Faster,
-    Slower,
-    AsFast,
-    /// The subject's speed against the other's, a log ratio.
-    By(f64),
-}
-
 /// What two runs say of a claim about them. The first run is `a` and the second `b`; each also goes by its file's name, with or without
 /// what follows the first dot.
 pub fn answer_claim(claim: &str, pair: &AuditedPair) -> Result<AnsweredClaim, ClaimError> {
     let misunderstood = || ClaimError::Sentence { claim: claim.to_owned() };
-    let (subject, predicate) = claim.split_once(" is ").ok_or_else(misunderstood)?;
-    let (relation, other) = relation(predicate).ok_or_else(misunderstood)?;
+    let Sentence { subject, relation, other } = Sentence::parse(claim).ok_or_else(misunderstood)?;
     let [subject, other] = [side(subject, &pair.files)?, side(other, &pair.files)?];
     if subject == other {
         return Err(ClaimError::Same { file: pair.files[subject].clone() });
@@ -79,46 +66,13 @@ pub fn answer_claim(claim: &str, pair: &AuditedPair) -> Result<AnsweredClaim, Cl
     Ok(AnsweredClaim { claim: claim.to_owned(), answer, reason })
 }
 
-/// The relation and the other's name.
-fn relation(predicate: &str) -> Option<(Relation, &str)> {
-    if let Some(other) = predicate.strip_prefix("as fast as ") {
-        return Some((Relation::AsFast, other));
-    }
-    let (how, other) = predicate.split_once(" than ")?;
-    let (amount, direction) = how.rsplit_once(' ').unwrap_or(("", how));
-    let is_faster = match direction {
-        "faster" => true,
-        "slower" => false,
-        _ => return None,
-    };
-    let relation = match (amount.trim(), is_faster) {
-        ("", true) => Relation::Faster,
-        ("", false) => Relation::Slower,
-        (amount, is_faster) => Relation::By(log_ratio(amount, is_faster)?),
-    };
-    Some((relation, other))
-}
-
-/// `3 times`, `3x` or `20 %` faster or slower, as a log ratio.
-fn log_ratio(amount: &str, is_faster: bool) -> Option<f64> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    let ratio = if let Some(percent) = amount.strip_suffix('%') {
-        let share = number(percent)? / 100.0;
-        if is_faster { 1.0 + share } else { 1.0 - share }
-    } else {
-        let times = ["times", "x", "×"].iter().find_map(|unit| amount.strip_suffix(unit))?;
-        let times = number(times)?;
-        if is_faster { times } else { 1.0 / times }
-    };
-    (ratio > 0.0).then(|| ratio.ln())
-}
-
 /// Which of the two files has this name.
 fn side(name: &str, files: &[String; 2]) -> Result<usize, ClaimError> {
-    let name = name.trim().trim_end_matches('.');
     let is_of = |file: &String| {
-        let last = file.rsplit('/').next().unwrap_or_default();
-        [file.as_str(), last, last.split('.').next().unwrap_or_default()].contains(&name)
+        let (folder, last) = file.rfind('/').map_or(("", file.as_str()), |slash| file.split_at(slash + 1));
+        let stem = last.split('.').next().unwrap_or_default();
+        let names = [file.clone(), last.to_owned(), stem.to_owned(), format!("{folder}{stem}")];
+        names.iter().any(|own| own.to_lowercase() == name.to_lowercase())
     };
     let of_letter = ["a", "b"].iter().position(|letter| letter.eq_ignore_ascii_case(name));
     // A file's own name goes before a letter; one that both have names neither.
@@ -142,22 +96,32 @@ fn judged(relation: Relation, is_of_first: bool, pair: &AuditedPair) -> (Answer,
             "There is no time in which both are known to have run at one speed, with enough requests to compare.";
         return (Answer::CannotTell, reason.to_owned());
     };
-    let [first, second] = matched.rates;
-    let effect = if is_of_first { reversed(&matched.effect) } else { matched.effect };
-    let found = format!(
-        "From {} to {} the one answered {} requests a second, the other {}: {}.",
-        text::seconds(matched.from_s),
-        text::seconds(matched.to_s),
-        text::significant(if is_of_first { first } else { second }, 3),
-        text::significant(if is_of_first { second } else { first }, 3),
-        text::effect(&effect)
-    );
-    let (answer, why) = of_effect(relation, &effect);
-    (answer, format!("{found} {why}"))
+    let speed = if is_of_first { matched.speed().reversed() } else { matched.speed() };
+    let (answer, why) = of_effect(relation, &speed);
+    (answer, format!("{} {why}", found(&matched, is_of_first, &speed)))
 }
 
-fn reversed(effect: &Effect) -> Effect {
-    Effect { estimate: -effect.estimate, low: -effect.high, high: -effect.low, ..*effect }
+/// What both did in the same time, the claim's subject first.
+fn found(matched: &Matched, is_of_first: bool, speed: &Effect) -> String {
+    let numbers = |[first, second]: [f64; 2], shown: fn(f64) -> String| {
+        let (subject, other) = if is_of_first { (first, second) } else { (second, first) };
+        (shown(subject), shown(other))
+    };
+    let when = format!("From {} to {}", text::seconds(matched.from_s), text::seconds(matched.to_s));
+    match &matched.times {
+        Some(times) if times.is_paced => {
+            let (subject, other) = numbers(times.means_ms, |ms| text::micros(ms * 1e3));
+            format!(
+                "{when} a request took {subject} in the mean, with the other {other}: {} in speed. The rate does not count, since the \
+                 load was paced.",
+                text::effect(speed)
+            )
+        }
+        _ => {
+            let (subject, other) = numbers(matched.rates, |rate| text::significant(rate, 3));
+            format!("{when} the one answered {subject} requests a second, the other {other}: {}.", text::effect(speed))
+        }
+    }
 }
 
 /// What a difference says of a relation, the subject against the other.
@@ -223,6 +187,7 @@ mod tests {
             "fast is faster than slow",
             "A is slower than B",
             "fast.jtl.gz is faster than old/slow.jtl.gz",
+            "OLD/FAST is faster than Slow",
         ] {
             assert_eq!(answered(claim, [100, 130]), Answer::DirectionOnly, "{claim}");
             assert_eq!(answered(claim, [130, 100]), Answer::Contradicted, "{claim}");
@@ -249,6 +214,20 @@ mod tests {
     }
 
     #[test]
+    fn where_the_load_is_paced_the_time_of_a_request_counts() {
+        let [first, second] = [100_000, 10_000].map(|each_us| {
+            let mut run = imported(1_000, 100);
+            run.intervals.iter_mut().for_each(|interval| interval.good_us = interval.good * each_us);
+            audit_imported(run)
+        });
+        let answer = |claim: &str| answer_claim(claim, &audit_pair([&first, &second])).unwrap();
+        assert_eq!(answer("b is 10 times faster than a").answer, Answer::DirectionOnly);
+        assert_eq!(answer("a is faster than b").answer, Answer::Contradicted);
+        let reason = answer("a is faster than b").reason;
+        assert!(reason.contains("a request took 100 ms in the mean, with the other 10.0 ms: −90.0 % ["), "{reason}");
+    }
+
+    #[test]
     fn an_invalid_comparison_answers_nothing() {
         let mut pair = pair([100, 200]);
         pair.support = Support::NotSupported;
@@ -260,11 +239,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named() {
         let error = |claim: &str| answer_claim(claim, &pair([100, 200])).unwrap_err().to_string();
-        for claim in
-            ["", "b is nice", "b is 0 % faster than a", "b is x times faster than a", "b is 120 % slower than a"]
-        {
-            assert!(error(claim).contains("is not understood: write `b is faster than a`"), "{claim}");
-        }
+        assert!(error("b is nice").contains("`b is nice` is not understood."));
         assert_eq!(
             error("c is faster than a"),
             "`c` is neither of the two runs: a is old/slow.jtl.gz, b is old/fast.jtl.gz"

@@ -43,6 +43,7 @@ mod reach;
 mod regimes;
 mod robust;
 mod scalability;
+mod sentence;
 pub mod sequential;
 mod series;
 mod steady;

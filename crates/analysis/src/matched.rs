@@ -1,6 +1,8 @@
 //! Two imported runs over the same time: the part in which both ran at a settled speed.
 
-use model::imported::{AuditedRun, ImportedRun, Level, Matched};
+use model::imported::{AuditedRun, ImportedRun, Interval, Level, Matched, Times};
+
+use model::Effect;
 
 use crate::quantity::Quantity;
 use crate::student;
@@ -15,8 +17,16 @@ const MOST_PARTS: usize = 20;
 const LEAST_REQUESTS: f64 = 50.0;
 /// Intervals of either file in a part, at least: what ended in a part of an interval is guessed.
 const LEAST_INTERVALS: f64 = 2.0;
+/// How much more of one side's requests are in flight than of the other's where the servers do not set the rate, a log ratio. In a closed
+/// loop both have as many as there are users (Little's law, Little 1961: in flight = rate × mean time).
+const IN_FLIGHT: f64 = 0.1;
 /// How often the interval of the difference is wrong where speeds do not drift.
 const ALPHA: f64 = 0.05;
+
+/// Whether a difference in speed (a log ratio) lies on one side of none, and beyond the least that one run a side can show.
+pub fn is_seen_in_one_run(speed: &Effect) -> bool {
+    speed.low > ONE_RUN || speed.high < -ONE_RUN
+}
 
 /// The place of the first level after which the speed does not rise: what is before it is a warm-up, or users who arrive.
 pub fn settled(levels: &[Level]) -> Option<usize> {
@@ -30,42 +40,79 @@ pub fn matched(runs: [&AuditedRun; 2]) -> Option<Matched> {
     let (first, second) = (first?, second?);
     let (from_s, to_s) = (first.from_s.max(second.from_s), first.to_s.min(second.to_s));
     let length_s = to_s - from_s;
-    let ended = |from_s: f64, to_s: f64| runs.map(|audited| good_between(&audited.run, from_s, to_s));
+    let ended = |from_s: f64, to_s: f64| runs.map(|audited| Ended::between(&audited.run, from_s, to_s));
     let in_all = ended(from_s, to_s);
     let interval_s = runs.map(|audited| audited.run.interval_s);
     let by_intervals = length_s / (LEAST_INTERVALS * interval_s[0].max(interval_s[1]));
-    let parts = by_intervals.min(in_all[0].min(in_all[1]) / LEAST_REQUESTS).min(MOST_PARTS as f64).max(0.0) as usize;
-    let step_s = length_s / parts.max(1) as f64;
-    let differences: Vec<Quantity> = (0..parts)
+    let parts = by_intervals.min(in_all[0].good.min(in_all[1].good) / LEAST_REQUESTS).min(MOST_PARTS as f64).max(0.0);
+    let step_s = length_s / parts.floor().max(1.0);
+    let parts: Vec<[Ended; 2]> = (0..parts as usize)
         .map(|part| {
             let begin = from_s + part as f64 * step_s;
+            ended(begin, begin + step_s)
+        })
+        .collect();
+    let differences: Vec<Quantity> = parts
+        .iter()
+        .map(|ended| {
             // A part without an answer has a logarithm, too: that of half an answer.
-            let [first, second] = ended(begin, begin + step_s).map(|good| good.max(0.5));
+            let [first, second] = ended.each_ref().map(|ended| ended.good.max(0.5));
             Quantity { value: (second / first).ln(), resolution: 1.0 / first + 1.0 / second }
         })
         .collect();
     let effect = student::interval(&differences, ALPHA)?;
-    Some(Matched { from_s, to_s, rates: in_all.map(|good| good / length_s), effect })
+    let times = times(&in_all, &parts);
+    Some(Matched { from_s, to_s, rates: in_all.map(|ended| ended.good / length_s), effect, times })
 }
 
-/// Good requests that ended in a time, seconds since the run began; of an interval that is partly in it, as large a part.
-pub fn good_between(run: &ImportedRun, from_s: f64, to_s: f64) -> f64 {
-    ended_between(run, from_s, to_s)[0]
-}
-
-/// Good requests and failed ones that ended in a time, in the same way.
-pub fn ended_between(run: &ImportedRun, from_s: f64, to_s: f64) -> [f64; 2] {
-    let part = |index: usize| {
-        let (begin, end) = (index as f64 * run.interval_s, (index + 1) as f64 * run.interval_s);
-        ((end.min(to_s) - begin.max(from_s)) / run.interval_s).clamp(0.0, 1.0)
+/// What a good request took in the mean; `None` where a file does not say, or not of every part.
+fn times(in_all: &[Ended; 2], parts: &[[Ended; 2]]) -> Option<Times> {
+    let [first, second] = in_all.each_ref().map(Ended::mean_ms);
+    let means_ms = [first?, second?];
+    let difference = |ended: &[Ended; 2]| {
+        let [first, second] = ended.each_ref().map(Ended::mean_ms);
+        Some(Quantity { value: (second? / first?).ln(), resolution: 0.0 })
     };
-    let first = (from_s / run.interval_s).floor().max(0.0) as usize;
-    let last = (to_s / run.interval_s).ceil().max(0.0) as usize;
-    let intervals = run.intervals.iter().enumerate().take(last).skip(first);
-    intervals.fold([0.0, 0.0], |[good, failed], (index, interval)| {
-        let part = part(index);
-        [good + part * interval.good as f64, failed + part * interval.failed as f64]
-    })
+    let differences: Option<Vec<Quantity>> = parts.iter().map(difference).collect();
+    let effect = student::interval(&differences?, ALPHA)?;
+    let is_paced = (in_all[1].good_us / in_all[0].good_us).ln().abs() > IN_FLIGHT;
+    Some(Times { means_ms, effect, is_paced })
+}
+
+/// What ended in a time: requests, and parts of those of an interval that is partly in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ended {
+    pub good: f64,
+    pub failed: f64,
+    /// What the good ones took, together; 0 where the file does not say.
+    good_us: f64,
+}
+
+impl Ended {
+    /// What ended in a time, seconds since the run began; of an interval that is partly in it, as large a part.
+    pub fn between(run: &ImportedRun, from_s: f64, to_s: f64) -> Self {
+        let part = |index: usize| {
+            let (begin, end) = (index as f64 * run.interval_s, (index + 1) as f64 * run.interval_s);
+            ((end.min(to_s) - begin.max(from_s)) / run.interval_s).clamp(0.0, 1.0)
+        };
+        let first = (from_s / run.interval_s).floor().max(0.0) as usize;
+        let last = (to_s / run.interval_s).ceil().max(0.0) as usize;
+        let intervals = run.intervals.iter().enumerate().take(last).skip(first);
+        intervals.fold(Self::default(), |sum, (index, interval)| sum.with(part(index), interval))
+    }
+
+    fn with(self, part: f64, interval: &Interval) -> Self {
+        Self {
+            good: self.good + part * interval.good as f64,
+            failed: self.failed + part * interval.failed as f64,
+            good_us: self.good_us + part * interval.good_us as f64,
+        }
+    }
+
+    /// What a good one took in the mean, milliseconds.
+    fn mean_ms(&self) -> Option<f64> {
+        (self.good_us > 0.0 && self.good > 0.0).then(|| self.good_us / self.good / 1e3)
+    }
 }
 
 #[cfg(test)]
@@ -120,8 +167,8 @@ mod tests {
         let run = imported(10, 100);
         for (from_s, to_s, expected) in [(0.0, 10.0, 1_000.0), (2.5, 3.0, 50.0), (-5.0, 1.5, 150.0), (9.0, 99.0, 100.0)]
         {
-            assert!((good_between(&run, from_s, to_s) - expected).abs() < 1e-9, "{from_s} to {to_s}");
+            assert!((Ended::between(&run, from_s, to_s).good - expected).abs() < 1e-9, "{from_s} to {to_s}");
         }
-        assert!(good_between(&run, 20.0, 30.0).abs() < 1e-9);
+        assert!(Ended::between(&run, 20.0, 30.0).good < 1e-9);
     }
 }

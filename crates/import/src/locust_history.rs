@@ -121,6 +121,7 @@ impl History {
             good: now.good.saturating_sub(good),
             failed: now.failed.saturating_sub(failed),
             users: now.users,
+            ..Interval::default()
         };
         if ended.ended() == 0 && self.span.is_none() {
             return Ok(());
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!((run.format.as_str(), run.all.good, run.all.failed), ("locust-history", 752, 172));
         assert_eq!((run.users, run.began_ms, run.intervals.len()), (Some(5), Some(1_795_599_766_000), 11));
         assert!((run.seconds - 11.0).abs() < 1e-9 && (run.interval_s - 1.0).abs() < 1e-9, "{run:?}");
-        assert_eq!(run.intervals[0], Interval { good: 29, failed: 4, users: 2 });
+        assert_eq!(run.intervals[0], Interval { good: 29, failed: 4, users: 2, ..Interval::default() });
         assert_eq!(run.intervals[10].ended(), 88);
         assert_eq!((run.lines.read, run.lines.bad), (35, 0));
     }

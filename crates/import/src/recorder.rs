@@ -125,7 +125,8 @@ impl Recorder {
             // The series begins where the run does.
             self.series.add(request.began_ms, Interval::default());
         }
-        self.series.add(ended_ms, Interval { good: 1 - failed, failed, users: request.users });
+        let good_us = if request.is_good { request.took_us } else { 0 };
+        self.series.add(ended_ms, Interval { good: 1 - failed, failed, good_us, users: request.users });
         let label = self.label(request.label);
         label.good += 1 - failed;
         label.failed += failed;

@@ -90,6 +90,12 @@ impl Effect {
         log_ratio.exp_m1()
     }
 
+    /// The baseline against the variant.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { estimate: -self.estimate, low: -self.high, high: -self.low, ..*self }
+    }
+
     /// Whether the interval excludes no difference at all.
     pub fn excludes_zero(&self) -> bool {
         self.low > 0.0 || self.high < 0.0

@@ -5,7 +5,7 @@ use model::{Finding, FindingId, Severity, Subject, text};
 
 use super::pair::Pair;
 use super::rule::{Check, Rule};
-use crate::matched::ONE_RUN;
+use crate::matched::{ONE_RUN, is_seen_in_one_run};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("below-noise"),
@@ -16,16 +16,15 @@ pub const RULE: Rule = Rule {
 
 /// A warning where the difference over the same time may be none, or is smaller than one run a side can show.
 fn rule(pair: &Pair) -> Option<Finding> {
-    let effect = pair.matched?.effect;
-    let is_small = effect.low <= ONE_RUN && effect.high >= -ONE_RUN;
-    is_small.then(|| {
+    let effect = pair.matched?.speed();
+    (!is_seen_in_one_run(&effect)).then(|| {
         RULE.found(
             Severity::Warning,
             Subject::Load,
             "Two runs of one and the same server differ as much as these two do. No difference was shown, nor that there is none.",
             "Launch each side several times, in changing order, before you conclude anything.",
         )
-        .with("difference over the same time", text::effect(&effect))
+        .with("difference in speed over the same time", text::effect(&effect))
         .with("seen by one run a side", format!("{} and more", text::percent(ONE_RUN.exp_m1())))
     })
 }

@@ -56,6 +56,7 @@ use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
 use crate::levels::levels;
+use crate::matched::is_seen_in_one_run;
 use crate::series;
 use crate::step::Stop;
 use pair::Pair;
@@ -177,15 +178,17 @@ pub fn audit_pair(runs: [&AuditedRun; 2]) -> AuditedPair {
         }
     }
     let findings = gravest_first(findings);
-    let support = support(&findings, pair.matched.is_some());
+    // Between none and one that is too small to be seen there is no direction.
+    let has_direction = pair.matched.is_some_and(|matched| is_seen_in_one_run(&matched.speed()));
+    let support = support(&findings, has_direction);
     AuditedPair { files: pair.files(), totals: pair.totals, matched: pair.matched, support, findings, silent }
 }
 
-/// What results support with these findings, and with a time in which their speed is known or without one.
-fn support(findings: &[Finding], is_speed_known: bool) -> Support {
+/// What results support with these findings, and with a speed or direction that they show or without one.
+fn support(findings: &[Finding], is_shown: bool) -> Support {
     if findings.iter().any(|finding| finding.severity == Severity::Invalid) {
         Support::NotSupported
-    } else if is_speed_known {
+    } else if is_shown {
         Support::DirectionOnly
     } else {
         Support::CannotTell
@@ -289,7 +292,7 @@ pub(crate) mod testing {
             all: Requests { good, ..Requests::default() },
             labels: IndexMap::new(),
             interval_s: 1.0,
-            intervals: vec![Interval { good: rate, failed: 0, users: 10 }; seconds],
+            intervals: vec![Interval { good: rate, users: 10, ..Interval::default() }; seconds],
             stated_quantiles: Vec::new(),
             stated: Stated::default(),
             warnings: Vec::new(),

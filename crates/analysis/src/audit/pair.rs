@@ -2,7 +2,7 @@
 
 use model::imported::{AuditedRun, Fidelity, Matched, Totals};
 
-use crate::matched::{ended_between, matched};
+use crate::matched::{Ended, matched};
 
 pub struct Pair<'a> {
     pub runs: [&'a AuditedRun; 2],
@@ -31,8 +31,8 @@ impl<'a> Pair<'a> {
     pub fn failures(&self) -> [(f64, f64); 2] {
         self.runs.map(|AuditedRun { run, .. }| match &self.matched {
             Some(Matched { from_s, to_s, .. }) => {
-                let [good, failed] = ended_between(run, *from_s, *to_s);
-                (failed, good + failed)
+                let ended = Ended::between(run, *from_s, *to_s);
+                (ended.failed, ended.good + ended.failed)
             }
             None => (run.all.failed as f64, run.all.ended() as f64),
         })

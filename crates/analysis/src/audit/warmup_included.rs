@@ -4,7 +4,7 @@ use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, Subject, text};
 
 use super::rule::{Check, Imported, Rule};
-use crate::matched::{good_between, settled};
+use crate::matched::{Ended, settled};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("warmup-included"),
@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
 fn rule(imported: &Imported) -> Option<Finding> {
     let first = imported.levels.first()?;
     let settled = &imported.levels[settled(imported.levels).filter(|settled| *settled > 0)?];
-    let before = good_between(imported.run, 0.0, settled.from_s);
+    let before = Ended::between(imported.run, 0.0, settled.from_s).good;
     let share = before / imported.run.all.good.max(1) as f64;
     Some(
         RULE.found(

@@ -6,6 +6,6 @@ mod run;
 mod series;
 
 pub use audit::Audit;
-pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Totals};
+pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Times, Totals};
 pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
 pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter, Silence};

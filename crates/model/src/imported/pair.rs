@@ -59,6 +59,30 @@ pub struct Matched {
     /// The second's rate against the first's, a log ratio, over equal parts of the time (its `blocks`). How far launches of one
     /// server differ is not in its interval.
     pub effect: Effect,
+    /// What a good request took; `None` where a file does not say.
+    pub times: Option<Times>,
+}
+
+impl Matched {
+    /// The second's speed against the first's, a log ratio: by what a request took where the load was paced, else by the rate.
+    pub fn speed(&self) -> Effect {
+        match &self.times {
+            Some(times) if times.is_paced => times.effect.reversed(),
+            _ => self.effect,
+        }
+    }
+}
+
+/// What a good request took in the same time of both runs, in the mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Milliseconds, of each.
+    pub means_ms: [f64; 2],
+    /// The second's mean against the first's, a log ratio, over the same parts of the time as the rates.
+    pub effect: Effect,
+    /// Whether requests came at a rate, or after pauses, that the servers did not set: one had more of them in flight than the
+    /// other. Then the rate says how fast requests were sent, not how fast the server is.
+    pub is_paced: bool,
 }
 
 /// What a claim about two runs comes to.

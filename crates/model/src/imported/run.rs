@@ -150,6 +150,9 @@ pub struct Interval {
     pub good: u64,
     /// Requests that failed.
     pub failed: u64,
+    /// What those that ended well took, together, µs; 0 where the file does not say. Where it has only the mean of all that ended, that
+    /// is taken for theirs.
+    pub good_us: u64,
     /// Users at work, at most; 0 where the file does not say.
     pub users: u32,
 }
@@ -169,6 +172,7 @@ impl Interval {
     pub fn merge(&mut self, other: Self) {
         self.good += other.good;
         self.failed += other.failed;
+        self.good_us = self.good_us.saturating_add(other.good_us);
         self.users = self.users.max(other.users);
     }
 }
@@ -221,7 +225,7 @@ pub enum Support {
     NotSupported,
     /// It keeps too little to know.
     CannotTell,
-    /// It is one run: a large difference to another may be real, its size is not known.
+    /// It is one run, or one run a side: which is faster may be real, how much is not known.
     DirectionOnly,
 }
 

@@ -1,6 +1,6 @@
 //! What is said of imported runs, line by line, for every kind of output.
 
-use model::imported::{Audit, AuditedPair, AuditedRun, Fidelity, ImportedRun, Level, Matched, Support};
+use model::imported::{Audit, AuditedPair, AuditedRun, Fidelity, ImportedRun, Level, Matched, Support, Times};
 use model::{BodyLength, FindingId, text};
 
 use crate::number;
@@ -66,18 +66,26 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
         let change = totals.of_rates().map_or_else(String::new, |log_ratio| format!(", {}", text::change(log_ratio)));
         lines.push(format!("in a second, over the whole of each: {second} against {first}{change}"));
     }
-    lines.push(match &pair.matched {
-        Some(Matched { from_s, to_s, rates, effect }) => {
-            let [first, second] = rates.map(number::rate);
-            let (from, to) = (text::seconds(*from_s), text::seconds(*to_s));
-            format!(
-                "the same time of both, {from} to {to}: {second} against {first}, {} in {} parts of it",
-                text::effect(effect),
-                effect.blocks
-            )
+    let Some(Matched { from_s, to_s, rates, effect, times }) = &pair.matched else {
+        lines.push("there is no time in which both are known to have run at one speed".to_owned());
+        return lines;
+    };
+    let [first, second] = rates.map(number::rate);
+    let (from, to) = (text::seconds(*from_s), text::seconds(*to_s));
+    let (effect, parts) = (text::effect(effect), effect.blocks);
+    lines.push(format!(
+        "the same time of both, {from} to {to}: {second} against {first}, {effect} in {parts} parts of it"
+    ));
+    if let Some(Times { means_ms, effect, is_paced }) = times {
+        let [first, second] = means_ms.map(|ms| text::micros(ms * 1e3));
+        lines.push(format!(
+            "a request took in that time, in the mean: {second} against {first}, {}",
+            text::effect(effect)
+        ));
+        if *is_paced {
+            lines.push("the load was paced: what a request took shows the speed, the rate does not".to_owned());
         }
-        None => "there is no time in which both are known to have run at one speed".to_owned(),
-    });
+    }
     lines
 }
 
