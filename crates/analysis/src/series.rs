@@ -1,6 +1,7 @@
 //! Imported runs of one kind, looked at together: when each one's speed fell, how far they lie apart, and what the same time of each ranks.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use model::imported::{AuditedRun, Fall, ImportedRun, Level, Ranked, Ranking, RunOfSeries, Scatter};
 
@@ -51,8 +52,21 @@ pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
     runs.into_iter().zip(audited).collect()
 }
 
-/// The names of files without the folder and the extension that all have in common.
+/// The names of files without the folder that all have in common, and without what follows their first dot where they differ before it;
+/// else without the extension that all have in common.
 fn names(files: &[&str]) -> Vec<String> {
+    let names = without_common(files);
+    let stem = |name: &String| {
+        let last = name.rfind('/').map_or(0, |slash| slash + 1);
+        let dot = name[last..].find('.').filter(|dot| *dot > 0);
+        dot.map_or_else(|| name.clone(), |dot| name[..last + dot].to_owned())
+    };
+    let stems: Vec<String> = names.iter().map(stem).collect();
+    let differing = stems.iter().collect::<BTreeSet<_>>().len();
+    if differing == names.len() { stems } else { names }
+}
+
+fn without_common(files: &[&str]) -> Vec<String> {
     let Some((first, others)) = files.split_first() else { return Vec::new() };
     let head = |other: &&str| first.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let tail =
@@ -232,8 +246,9 @@ mod tests {
     fn names_leave_out_what_all_have_in_common() {
         assert_eq!(names(&["old/run-1.jtl.gz", "old/run-2.jtl.gz"]), ["run-1", "run-2"]);
         assert_eq!(names(&["old/a/x.txt", "old/b/x.txt"]), ["a/x", "b/x"]);
+        assert_eq!(names(&["old/run-1.jtl.gz", "old/run-2.jmeter.log"]), ["run-1", "run-2"]);
         assert_eq!(names(&["old/run-1.jtl", "old/run-1.jtl.gz"]), ["run-1.jtl", "run-1.jtl.gz"]);
-        assert_eq!(names(&["old/run-1.jtl"]), ["run-1.jtl"]);
+        assert_eq!(names(&["old/run-1.jtl"]), ["run-1"]);
         assert_eq!(names(&["a", "a"]), ["a", "a"]);
         assert_eq!(names(&["ä/.x", "ö/.x"]), ["ä/", "ö/"]);
         assert!(names(&[]).is_empty());

@@ -48,8 +48,8 @@ pub enum Command {
     Load(Box<Load>),
     /// Say what results of other load tools support.
     ///
-    /// Reads what ApacheBench, wrk and h2load print, JMeter's result files (`.jtl`), and logs of requests of ApacheBench (`-g`) and h2load
-    /// (`--log-file`), gzipped or not. What a file is, its contents say.
+    /// Reads results of ApacheBench, JMeter, wrk, h2load, oha, hey, vegeta, k6, Locust, Gatling and HdrHistogram, also packed by gzip or zstd.
+    /// What a file is, its contents say.
     Audit(Audit),
     /// Show the report of a stored run.
     Report(Report),
@@ -374,8 +374,9 @@ pub struct Audit {
     /// Hold the second of two results against the first, over the time in which both ran at one speed.
     #[arg(long)]
     pub pair: bool,
-    /// What two results say of a claim, such as "b is faster than a" or "a is 3 times slower than b". The first is a, the second b; each also
-    /// goes by its file's name.
+    /// What two results say of a claim about speed: "b is faster than a", "a is 3 times slower than b", "a is 20 % faster than b", "b is
+    /// twice as fast as a", "a is as fast as b", "b answers 20 % more requests than a". The first is a, the second b; each also goes by its
+    /// file's name.
     #[arg(long, value_name = "SENTENCE")]
     pub claim: Option<String>,
     #[command(flatten)]

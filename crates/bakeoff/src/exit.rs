@@ -147,9 +147,16 @@ pub enum UsageError {
         /// Where the last one led that was followed.
         last: String,
     },
+    /// A file that was named and is not there.
+    #[error("there is no file {}", path.display())]
+    #[diagnostic(help("name files or folders that are there, or `-` for standard input"))]
+    NoFile {
+        /// As typed.
+        path: PathBuf,
+    },
     /// A comparison of other than two results.
     #[error("two results are compared, and {} read here", match runs { 0 => "none is".to_owned(), 1 => "only one is".to_owned(), runs => format!("{runs} are") })]
-    #[diagnostic(help("{}", if refused.is_empty() { "give two files".to_owned() } else { format!("not read: {}", refused.join("; ")) }))]
+    #[diagnostic(help("{}", if refused.is_empty() { "give two files".to_owned() } else { format!("not read: {}", refused.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("; ")) }))]
     NoPair {
         /// Results that were read.
         runs: usize,

@@ -11,6 +11,9 @@ pub const FORMAT: Format =
 
 const NAMES: &[u8] = b"starttime\tseconds\tctime\tdtime\tttime\twait";
 
+/// Below this, seconds, a second more or less is over 5 %.
+const SHORT_S: f64 = 20.0;
+
 fn recognises(head: &[u8], _: Options) -> bool {
     csv::first_line(head) == NAMES
 }
@@ -33,7 +36,12 @@ fn request(fields: &Fields) -> Result<Request<'_>, &'static str> {
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let has_names = csv::first_line(reading.lines.head()?) == NAMES;
     let run = reading.record(&FORMAT, b'\t', has_names, request)?;
-    Ok(ImportedRun { warnings: vec!["it does not say which requests failed".to_owned()], ..run })
+    let mut warnings = vec!["it does not say which requests failed".to_owned()];
+    let is_short = run.seconds < SHORT_S;
+    if is_short {
+        warnings.push("it has times of whole seconds, so it does not say how long so short a run took".to_owned());
+    }
+    Ok(ImportedRun { warnings, seconds: if is_short { 0.0 } else { run.seconds }, ..run })
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ const MOST_BAD: f64 = 0.01;
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// It cannot be read.
-    #[error("{file}: {error}")]
+    #[error("{file}: {error}{}", if error.kind() == io::ErrorKind::UnexpectedEof { "; it is cut off: copy it again, or unpack what is there" } else { "" })]
     Io {
         /// The file.
         file: String,
@@ -97,12 +97,12 @@ pub enum ImportError {
         error: io::Error,
     },
     /// It is no result of a tool that is known.
-    #[error("{file} is in no format that is known ({known}); it begins with `{begins}`")]
+    #[error("{file} is {}; it begins with `{begins}`", format.map_or_else(|| "in no format that is known".to_owned(), |id| format!("not in the format {id} that was asked for")))]
     Unknown {
         /// The file.
         file: String,
-        /// All formats.
-        known: String,
+        /// The format that was asked for.
+        format: Option<&'static str>,
         /// Its first line.
         begins: String,
     },
@@ -124,6 +124,12 @@ pub enum ImportError {
         /// The tool.
         tool: &'static str,
     },
+    /// Nothing is in it.
+    #[error("{file} is empty")]
+    Blank {
+        /// The file.
+        file: String,
+    },
     /// No request is in it.
     #[error("{file} has no request in it")]
     Empty {
@@ -131,7 +137,9 @@ pub enum ImportError {
         file: String,
     },
     /// Too much of it cannot be read.
-    #[error("{file}: {bad} of {read} lines cannot be read, the first in line {number}: {reason}")]
+    #[error(
+        "{file}: {bad} of {read} lines cannot be read, the first in line {number}: {reason}; `--lenient` leaves them out"
+    )]
     BadLines {
         /// The file.
         file: String,
@@ -152,13 +160,12 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
     let lines = Lines::new(unpacked(source).map_err(io)?);
     let mut reading = Reading { file: file.to_owned(), options, lines, count: LineCount::default() };
     let head = reading.lines.head().map_err(io)?;
+    if head.is_empty() {
+        return Err(ImportError::Blank { file: file.to_owned() });
+    }
     let fits =
         |format: &&Format| options.format.map_or_else(|| (format.recognises)(head, options), |id| id == format.id);
-    let unknown = ImportError::Unknown {
-        file: file.to_owned(),
-        known: FORMATS.iter().map(|format| format.id).collect::<Vec<_>>().join(", "),
-        begins: beginning(head),
-    };
+    let unknown = ImportError::Unknown { file: file.to_owned(), format: options.format, begins: beginning(head) };
     let Some(format) = FORMATS.iter().find(fits) else { return Err(unknown) };
     let run = (format.read)(&mut reading).map_err(|broken| match broken {
         Broken::Io(error) => io(error),

@@ -43,11 +43,13 @@ pub fn terminal(report: &Report, style: Style) -> String {
 pub(crate) struct Page {
     pub text: String,
     style: Style,
+    /// What findings mean that stand on the page already.
+    explained: Vec<String>,
 }
 
 impl Page {
     pub fn new(style: Style) -> Self {
-        Self { text: String::new(), style }
+        Self { text: String::new(), style, explained: Vec::new() }
     }
 
     fn verdicts(&mut self, report: &Report) {
@@ -150,7 +152,7 @@ impl Page {
         }
     }
 
-    /// Findings, in this order.
+    /// Findings, in this order. What one means is said once on a page.
     pub fn findings(&mut self, findings: &[&Finding], names: &Names) {
         if findings.is_empty() {
             return;
@@ -165,6 +167,11 @@ impl Page {
             let title = self.bold(finding.id.name());
             self.wrapped(&format!("  {sign}  {title}  "), 4, &finding.subject.text(names));
             self.facts(&words::facts(finding));
+            let explanation = format!("{} {}", finding.meaning, finding.remedy);
+            if self.explained.contains(&explanation) {
+                continue;
+            }
+            self.explained.push(explanation);
             self.wrapped("    ", 4, &finding.meaning);
             self.wrapped("    → ", 6, &finding.remedy);
             let explain = self.dim(&format!("bakeoff explain {}", finding.id.name()));

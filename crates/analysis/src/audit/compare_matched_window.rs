@@ -25,11 +25,11 @@ fn rule(pair: &Pair) -> Option<Finding> {
         RULE.found(
             Severity::Warning,
             Subject::Load,
-            "Whole runs say something else than the same time of both: they count when a speed changed, or how long each ran.",
+            "The totals depend on when a speed changed, or on how long each ran. The same time of both says something else.",
             "Compare over the same time, before the speed of either changes.",
         )
-        .with("good requests", totals.good.map(text::count))
-        .with("in all", text::change(whole[0]))
+        .with("good requests, a | b", totals.good.map(text::count))
+        .with("b against a, in all", text::change(whole[0]))
         .with("a second, over the whole of each", text::change(whole[1]))
         .with(
             format!("a second, from {} to {}", text::seconds(matched.from_s), text::seconds(matched.to_s)),

@@ -37,7 +37,7 @@ fn rule(imported: &Imported) -> Option<Finding> {
         RULE.found(
             Severity::Warning,
             Subject::Load,
-            "For minutes many requests failed that seldom fail else. Failing is often faster than answering, so the rate may even rise.",
+            "For some minutes far more requests failed than at other times. Failing is often faster than answering, so the rate may even rise.",
             "Compare only what lies outside this time, and find out what broke.",
         )
         .with("when", format!("{} to {} s", seconds(from), seconds(to)))

@@ -34,10 +34,10 @@ fn rule(imported: &Imported) -> Option<Finding> {
     })
 }
 
-/// The mean time that a request took, seconds, as the tool states it, or of every good request where none failed.
+/// The mean time that a request took, seconds; `None` where it is that of good ones only and some failed.
 fn mean_s(run: &ImportedRun) -> Option<f64> {
-    let of_each = || (run.all.failed == 0 && run.all.latency.count() > 0).then(|| run.all.latency.mean() / 1e6);
-    run.stated.mean_ms.map(|ms| ms / 1e3).or_else(of_each).filter(|mean| *mean > 0.0)
+    let is_of_all = run.stated.mean_ms.is_some() || run.all.failed == 0;
+    run.mean_us().filter(|mean| is_of_all && *mean > 0.0).map(|mean| mean / 1e6)
 }
 
 #[cfg(test)]

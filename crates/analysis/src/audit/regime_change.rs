@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::imported::Fidelity;
+use model::imported::{Fidelity, Level};
 use model::{
     BASELINE, ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject,
     TrialKey, VariantIndex, text,
@@ -49,20 +49,21 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
 /// say is when that happened.
 fn of_import(imported: &Imported) -> Option<Finding> {
     let settled = settled(imported.levels)?;
+    let (Some(level), true) = (imported.levels.get(settled), settled + 1 < imported.levels.len()) else { return None };
     // Without a count of users, there may have been more or fewer of them.
     let severity = if imported.run.users.is_some() { Severity::Invalid } else { Severity::Warning };
     let found = RULE.found(
         severity,
         Subject::Load,
         "Its speed changed on the way. Its totals and means say when that happened, not how fast the server is.",
-        "Compare it only over the time before the first change, with the same time of another run.",
+        &format!("Compare only the time from {}, with the same time of another run.", span(level)),
     );
     let levels = imported.levels.iter().take(LISTED_LEVELS);
-    let all = levels.fold(found, |found, level| {
-        let span = format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64));
-        found.with(span, format!("{}/s", text::significant(level.rate, 3)))
-    });
-    (settled + 1 < imported.levels.len()).then_some(all)
+    Some(levels.fold(found, |found, level| found.with(span(level), format!("{}/s", text::significant(level.rate, 3)))))
+}
+
+fn span(level: &Level) -> String {
+    format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
 }
 
 /// Of what was measured.

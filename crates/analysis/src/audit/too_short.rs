@@ -1,7 +1,7 @@
 //! A load is too short to say much.
 
 use model::imported::Fidelity;
-use model::{Finding, FindingId, LoadRecord, Severity, Subject};
+use model::{Finding, FindingId, LoadRecord, Severity, Subject, text};
 
 use super::rule::{Check, Imported, Rule};
 
@@ -27,17 +27,20 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     found(imported.run.seconds, imported.run.all.ended())
 }
 
+/// With a length of 0 where it is not known.
 fn found(seconds: f64, requests: u64) -> Option<Finding> {
-    (seconds < LEAST_S || requests < LEAST_REQUESTS).then(|| {
-        RULE.found(
-            Severity::Warning,
-            Subject::Load,
-            "What it shows is the beginning: caches and compilers may be cold, and a rare slow answer may not have come yet.",
-            "Load for 30 s at least, and until the rate no longer moves.",
-        )
-        .with("length", format!("{seconds:.1} s of at least {LEAST_S:.0}"))
-        .with("requests", format!("{requests} of at least {LEAST_REQUESTS}"))
-    })
+    let length =
+        (seconds > 0.0 && seconds < LEAST_S).then(|| ("length", format!("{seconds:.1} s of at least {LEAST_S:.0}")));
+    let few = (requests < LEAST_REQUESTS)
+        .then(|| ("requests", format!("{} of at least {}", text::count(requests), text::count(LEAST_REQUESTS))));
+    let facts: Vec<(&str, String)> = length.into_iter().chain(few).collect();
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Load,
+        "What it shows is the beginning: caches and compilers may be cold, and a rare slow answer may not have come yet.",
+        "Load for 30 s at least, and until the rate no longer moves.",
+    );
+    (!facts.is_empty()).then(|| facts.into_iter().fold(found, |found, (name, value)| found.with(name, value)))
 }
 
 #[cfg(test)]
@@ -50,6 +53,9 @@ mod tests {
         let of = |seconds: usize, rate: u64| of_import(&Imported { run: &imported(seconds, rate), levels: &[] });
         assert_eq!(of(30, 100), None);
         assert!(of(29, 1_000).is_some() && of(40, 20).is_some());
+        let mut of_unknown_length = imported(29, 1_000);
+        of_unknown_length.seconds = 0.0;
+        assert_eq!(of_import(&Imported { run: &of_unknown_length, levels: &[] }), None);
     }
 
     #[test]

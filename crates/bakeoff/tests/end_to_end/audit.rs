@@ -96,7 +96,7 @@ fn a_folder_is_read_whole_and_what_is_no_result_is_named() {
     let refused = place.run(&["audit", "old/notes.md"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     let absent = place.run(&["audit", "nowhere"]);
-    assert!(absent.code == Some(2) && absent.stdout.contains("nowhere: "), "{}", absent.stdout);
+    assert!(absent.code == Some(2) && absent.stderr.contains("there is no file nowhere"), "{}", absent.stderr);
 }
 
 /// What `bakeoff audit --json` says of two published results, and its exit code; `None` where they are not here.

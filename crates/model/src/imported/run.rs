@@ -77,6 +77,12 @@ impl ImportedRun {
         stated.map(|(_, ms)| ms * 1e3).or_else(|| Some(self.all.latency.supported_quantile(q)? as f64))
     }
 
+    /// What a request took in the mean, µs: as the tool states it, or of every good request; `None` where the file does not say.
+    pub fn mean_us(&self) -> Option<f64> {
+        let of_each = || (self.all.latency.count() > 0).then(|| self.all.latency.mean());
+        self.stated.mean_ms.map(|ms| ms * 1e3).or_else(of_each)
+    }
+
     /// The requests by label; all under one name, where the file has no labels.
     pub fn by_label(&self) -> Vec<(&str, &Requests)> {
         if self.labels.is_empty() {

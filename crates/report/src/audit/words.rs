@@ -21,11 +21,15 @@ pub fn about(audited: &AuditedRun) -> Vec<String> {
         0 => format!("answers of {}", text::plural(min, "byte")),
         _ => format!("answers of {} to {}", text::count(min), text::plural(max, "byte")),
     });
-    let answers: Vec<String> = times.chain(lengths).collect();
+    let mean = run.mean_us().map(|mean| format!("mean {}", text::micros(mean)));
+    let answers: Vec<String> = mean.into_iter().chain(times).chain(lengths).collect();
     lines.extend([asked.join(", "), counted(run), answers.join(", ")].into_iter().filter(|line| !line.is_empty()));
     match &levels[..] {
-        [level] => lines.push(format!("one speed, {}, from {}", number::rate(level.rate), span(level))),
-        levels => lines.extend(levels.iter().map(|level| format!("{} from {}", number::rate(level.rate), span(level)))),
+        [level] => lines.push(format!("one speed from {}, settled at {}", span(level), number::rate(level.rate))),
+        levels => {
+            lines
+                .extend(levels.iter().map(|level| format!("{}: settled at {}", span(level), number::rate(level.rate))));
+        }
     }
     if run.lines.bad > 0 {
         lines.push(format!("{} of {} lines cannot be read", text::count(run.lines.bad), text::count(run.lines.read)));
@@ -41,12 +45,16 @@ pub fn counted(run: &ImportedRun) -> String {
         failed => format!(", {} failed ({})", text::count(failed), number::share(run.all.failed_share())),
     };
     // Some files do not say how long it took.
-    let time = if run.seconds > 0.0 { format!(" in {}", text::seconds(run.seconds)) } else { String::new() };
+    let time = if run.seconds > 0.0 {
+        format!(" in {}, {}", text::seconds(run.seconds), number::rate(run.all.ended() as f64 / run.seconds))
+    } else {
+        String::new()
+    };
     format!("{}{time}{failed}", text::plural(run.all.ended(), "request"))
 }
 
 fn span(level: &Level) -> String {
-    format!("{} s to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
+    format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
 }
 
 /// What a pair is called.

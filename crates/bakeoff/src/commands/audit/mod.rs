@@ -23,6 +23,9 @@ use series::{groups, series};
 const LONG: u64 = 64 << 20;
 
 pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
+    if let Some(path) = typed.files.iter().find(|path| !is_stdin(path) && !path.exists()) {
+        return Err(UsageError::NoFile { path: path.clone() }.into());
+    }
     if typed.series {
         let pattern = typed.by.as_deref().map(groups).transpose()?;
         let (all, left_out) = series(read(typed), pattern.as_ref());
@@ -87,6 +90,10 @@ fn compare(audit: &mut Audit, claim: Option<&str>) -> Result<(), UsageError> {
     Ok(())
 }
 
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new(STDIN)
+}
+
 fn code(audit: &Audit) -> u8 {
     let is_invalid = audit.pair.as_ref().is_some_and(|pair| pair.support == Support::NotSupported)
         || audit.claim.as_ref().is_some_and(|claim| claim.answer == Answer::NotSupported);
@@ -99,7 +106,7 @@ fn code(audit: &Audit) -> u8 {
 
 fn audited(path: &Path, options: import::Options) -> Result<AuditedRun, String> {
     let name = path.display().to_string();
-    let run = if path == Path::new(STDIN) {
+    let run = if is_stdin(path) {
         import::read("standard input", io::stdin().lock(), options)
     } else {
         let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
