@@ -1,4 +1,5 @@
-//! Results of other load tools: bytes → [`ImportedRun`], one file for each format.
+//! Results of other load tools: bytes → [`ImportedRun`], one file for each format; and logs of a machine beside them: bytes →
+//! [`HostLog`].
 //!
 //! A format is recognised by what a file says, never by its name. What is read takes the same memory whatever its size. A line that
 //! cannot be read is counted and named, never passed over in silence; when there are too many of them, the file is refused.
@@ -6,6 +7,7 @@
 mod ab;
 mod ab_gnuplot;
 mod ab_percentiles;
+mod clock;
 mod csv;
 mod document;
 mod gatling;
@@ -14,6 +16,9 @@ mod h2load_log;
 mod hey;
 mod hey_csv;
 mod hgrm;
+mod host_columns;
+mod host_log;
+mod host_samples;
 mod jmeter_log;
 mod jtl;
 mod jtl_columns;
@@ -32,19 +37,21 @@ mod outcome;
 mod reading;
 mod recorder;
 mod series;
+mod sysstat;
 mod tags;
 mod text;
 mod vegeta;
 mod vegeta_csv;
 mod vegeta_json;
 mod vegeta_report_json;
+mod vmstat;
 mod wrk;
 mod zstd;
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
-use model::imported::{ImportedRun, Lines as LineCount};
+use model::imported::{HostLog, ImportedRun, Lines as LineCount};
 use thiserror::Error;
 
 use lines::Lines;
@@ -136,6 +143,14 @@ pub enum ImportError {
         /// The file.
         file: String,
     },
+    /// It is a log of a machine, and says nothing of any time.
+    #[error("{file} is of {tool}, and has no sample of all processors whose beginning and end are known")]
+    NoSample {
+        /// The file.
+        file: String,
+        /// The tool.
+        tool: String,
+    },
     /// Too much of it cannot be read.
     #[error(
         "{file}: {bad} of {read} lines cannot be read, the first in line {number}: {reason}; `--lenient` leaves them out"
@@ -173,7 +188,27 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
         Broken::Several => ImportError::Several { file: file.to_owned(), tool: format.tool },
         Broken::Lacks(lacks) => ImportError::Lacks { file: file.to_owned(), tool: format.tool, lacks },
     })?;
-    let LineCount { read, bad, first_bad } = &run.lines;
+    refuse_bad_lines(file, &run.lines, options)?;
+    if run.all.ended() == 0 { Err(ImportError::Empty { file: file.to_owned() }) } else { Ok(run) }
+}
+
+/// What mpstat, `sar -u` or vmstat say of a machine, by the same rules for lines; `None` where the file is of none of them.
+pub fn read_host<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<Option<HostLog>, ImportError> {
+    let io = |error| ImportError::Io { file: file.to_owned(), error };
+    let lines = Lines::new(unpacked(source).map_err(io)?);
+    let mut reading = Reading { file: file.to_owned(), options, lines, count: LineCount::default() };
+    let Some(log) = host_log::read(&mut reading).map_err(io)? else { return Ok(None) };
+    refuse_bad_lines(file, &log.lines, options)?;
+    if log.samples.is_empty() {
+        Err(ImportError::NoSample { file: file.to_owned(), tool: log.tool })
+    } else {
+        Ok(Some(log))
+    }
+}
+
+/// An error where too many lines cannot be read.
+fn refuse_bad_lines(file: &str, lines: &LineCount, options: Options) -> Result<(), ImportError> {
+    let LineCount { read, bad, first_bad } = lines;
     match first_bad.first() {
         Some(first) if !options.is_lenient && *bad as f64 > MOST_BAD * *read as f64 => Err(ImportError::BadLines {
             file: file.to_owned(),
@@ -182,8 +217,7 @@ pub fn read<'r>(file: &str, source: impl Read + 'r, options: Options) -> Result<
             number: first.number,
             reason: first.reason.clone(),
         }),
-        _ if run.all.ended() == 0 => Err(ImportError::Empty { file: file.to_owned() }),
-        _ => Ok(run),
+        _ => Ok(()),
     }
 }
 
