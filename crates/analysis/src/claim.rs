@@ -171,7 +171,7 @@ mod tests {
         let [first, second] = [0, 1].map(|side| {
             let mut run = imported(1_000, rates[side]);
             run.file = ["old/slow.jtl.gz", "old/fast.jtl.gz"][side].to_owned();
-            audit_imported(run)
+            audit_imported(run, Vec::new())
         });
         audit_pair([&first, &second])
     }
@@ -218,7 +218,7 @@ mod tests {
         let [first, second] = [100_000, 10_000].map(|each_us| {
             let mut run = imported(1_000, 100);
             run.intervals.iter_mut().for_each(|interval| interval.good_us = interval.good * each_us);
-            audit_imported(run)
+            audit_imported(run, Vec::new())
         });
         let answer = |claim: &str| answer_claim(claim, &audit_pair([&first, &second])).unwrap();
         assert_eq!(answer("b is 10 times faster than a").answer, Answer::DirectionOnly);

@@ -127,7 +127,7 @@ mod tests {
             interval.good = rate(second);
         }
         run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
-        audit_imported(run)
+        audit_imported(run, Vec::new())
     }
 
     /// A rate that differs from second to second, by some per cent.

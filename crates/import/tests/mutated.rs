@@ -7,7 +7,7 @@ use model::imported::Fidelity;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use change::{change, changed};
+use change::{Change, change, changed};
 
 /// A file of each format, as its tool wrote it.
 const FILES: [(&str, &[u8]); 24] = [

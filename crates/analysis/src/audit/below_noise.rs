@@ -3,6 +3,7 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule};
 use crate::matched::{ONE_RUN, is_seen_in_one_run};
@@ -11,7 +12,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("below-noise"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/below-noise.md"),
-    checks: &[Check::Pair { least: Fidelity::Intervals, look: rule }],
+    checks: &[Check::Pair { needs: Evidence::Kept(Fidelity::Intervals), look: rule }],
 };
 
 /// A warning where the difference over the same time may be none, or is smaller than one run a side can show.
@@ -36,7 +37,7 @@ mod tests {
     use crate::{audit_imported, audit_pair};
 
     fn is_found(rates: [u64; 2]) -> bool {
-        let [first, second] = rates.map(|rate| audit_imported(imported(1_000, rate)));
+        let [first, second] = rates.map(|rate| audit_imported(imported(1_000, rate), Vec::new()));
         audit_pair([&first, &second]).findings.iter().any(|finding| finding.id == RULE.id)
     }
 

@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 
 use model::host::{Burst, burst};
-use model::imported::{Fidelity, RunOfSeries};
+use model::imported::{Fidelity, HostOfRun, Level, RunOfSeries};
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, SeriesOfRuns};
 use crate::assess::Assessment;
 use crate::matched::settled;
@@ -17,7 +18,7 @@ pub const RULE: Rule = Rule {
     page: include_str!("../../../../docs/findings/burst-credit.md"),
     checks: &[
         Check::Run(rule),
-        Check::Imported { least: Fidelity::Intervals, look: of_import },
+        Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: of_import },
         Check::Series(of_series),
     ],
 };
@@ -71,14 +72,28 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     );
     let stays = later.last().is_some_and(|last| last.rate <= LEFT.end() * first.rate);
     (is_fall && stays).then(|| {
-        found
+        let found = found
             .with("fell after", text::seconds(first.to_s))
             .with(
                 "requests a second before and after",
                 [first.rate, fallen.rate].map(|rate| text::significant(rate, 3)),
             )
-            .with("left", text::percent(fallen.rate / first.rate))
+            .with("left", text::percent(fallen.rate / first.rate));
+        let seen = |host: &HostOfRun| Some((host.file.clone(), steal_over(host, [first, fallen])?));
+        imported
+            .hosts
+            .iter()
+            .filter_map(seen)
+            .fold(found, |found, (file, steal)| found.with(format!("steal before and after, by {file}"), steal))
     })
+}
+
+/// What a log says of steal in two levels of the speed; `None` where it does not cover both.
+fn steal_over(host: &HostOfRun, levels: [&Level; 2]) -> Option<String> {
+    let [before, after] = levels.map(|level| host.mean_between(level.from_s, level.to_s).map(|mean| mean.steal));
+    let (before, after) = (before?, after?);
+    let rose = if host.cores(after - before) > RISE_CORES { "it rose" } else { "it did not rise" };
+    Some(format!("{} | {}: {rose}", text::percent(before), text::percent(after)))
 }
 
 /// A warning where the runs of a series fell to about a fifth, each the later the longer the machine had idled before it.
@@ -158,9 +173,7 @@ fn rise(record: &StudyRecord) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::imported::Level;
-
-    use crate::audit::testing::{falling, gravest, imported, values};
+    use crate::audit::testing::{falling, gravest, host, imported, values};
     use crate::fixture;
 
     #[test]
@@ -184,7 +197,8 @@ mod tests {
                 Level { from_s, to_s: from_s + 100.0, rate: *rate }
             };
             let levels: Vec<Level> = rates.iter().enumerate().map(level).collect();
-            of_import(&Imported { run: &imported(600, 10), levels: &levels }).map(|found| values(&found).swap_remove(0))
+            of_import(&Imported { run: &imported(600, 10), levels: &levels, hosts: &[] })
+                .map(|found| values(&found).swap_remove(0))
         };
         assert_eq!(found(&[7.5, 1.5]).as_deref(), Some("100 s"));
         assert_eq!(found(&[7.5, 2.5, 1.5]).as_deref(), Some("100 s"), "it takes a while");
@@ -192,6 +206,21 @@ mod tests {
         assert_eq!(found(&[7.5, 1.5, 7.5]), None, "it came back");
         assert_eq!(found(&[7.5, 3.0]), None);
         assert_eq!(found(&[7.5]), None);
+    }
+
+    #[test]
+    fn a_log_says_whether_steal_rose_with_the_fall() {
+        let level = |from_s, to_s, rate| Level { from_s, to_s, rate };
+        let levels = [level(0.0, 100.0, 7.5), level(100.0, 200.0, 1.5)];
+        let steal = |hosts: &[HostOfRun]| {
+            let found = of_import(&Imported { run: &imported(200, 7), levels: &levels, hosts }).unwrap();
+            values(&found).into_iter().nth(3)
+        };
+        assert_eq!(steal(&[]), None);
+        let risen = host(200, |second| if second < 100 { 0.0 } else { 0.6 });
+        assert_eq!(steal(&[risen]).as_deref(), Some("0.0 % | 60.0 %: it rose"));
+        assert_eq!(steal(&[host(200, |_| 0.01)]).as_deref(), Some("1.0 % | 1.0 %: it did not rise"));
+        assert_eq!(steal(&[host(100, |_| 0.01)]), None, "it ends with the fall");
     }
 
     /// Runs that idled and fell after so many seconds, to this part of their speed.

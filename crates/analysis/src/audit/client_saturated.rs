@@ -10,7 +10,11 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("client-saturated"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/client-saturated.md"),
-    checks: &[Check::Run(rule), Check::Load(of_a_load)],
+    checks: &[
+        Check::Run(rule),
+        Check::Load(of_a_load),
+        Check::NoImport("no tool's file keeps the CPU time of the load generator"),
+    ],
 };
 
 /// Cores used by the client's one thread from which on it may be what limits the load.

@@ -3,6 +3,7 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule};
 
@@ -10,7 +11,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("compare-matched-window"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/compare-matched-window.md"),
-    checks: &[Check::Pair { least: Fidelity::Intervals, look: rule }],
+    checks: &[Check::Pair { needs: Evidence::Kept(Fidelity::Intervals), look: rule }],
 };
 
 /// Percentage points by which totals and the same time may differ.
@@ -49,7 +50,7 @@ mod tests {
             let mut run = imported(2_000, 100);
             run.intervals[fall..].iter_mut().for_each(|interval| interval.good = 20);
             run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
-            audit_imported(run)
+            audit_imported(run, Vec::new())
         });
         audit_pair([&first, &second]).findings.into_iter().find(|finding| finding.id == RULE.id)
     }

@@ -3,6 +3,7 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, LoadRecord, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 use super::stall::{self, Gap};
 
@@ -10,7 +11,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("coordinated-omission"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/coordinated-omission.md"),
-    checks: &[Check::Load(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
+    checks: &[Check::Load(rule), Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: of_import }],
 };
 
 /// Share of all requests that, missing, moves a percentile which people look at.
@@ -70,7 +71,8 @@ mod tests {
     #[test]
     fn users_of_another_tool_wait_too() {
         let mut run = imported(100, 100);
-        let is_found = |run: &model::imported::ImportedRun| of_import(&Imported { run, levels: &[] }).is_some();
+        let is_found =
+            |run: &model::imported::ImportedRun| of_import(&Imported { run, levels: &[], hosts: &[] }).is_some();
         assert!(!is_found(&run));
         run.intervals[40..43].iter_mut().for_each(|interval| interval.good = 0);
         assert!(is_found(&run));

@@ -5,13 +5,14 @@ use std::cmp::Reverse;
 use model::imported::{ImportedRun, Interval};
 use model::{Finding, FindingId, Severity, Subject, imported::Fidelity, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("error-burst"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/error-burst.md"),
-    checks: &[Check::Imported { least: Fidelity::Intervals, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: rule }],
 };
 
 /// Failed share of each minute of a burst, at least.
@@ -72,7 +73,7 @@ mod tests {
         for interval in &mut run.intervals[failing_s] {
             (interval.good, interval.failed) = (1, 9);
         }
-        rule(&Imported { run: &run, levels: &[] })
+        rule(&Imported { run: &run, levels: &[], hosts: &[] })
     }
 
     #[test]
@@ -91,10 +92,10 @@ mod tests {
         for interval in &mut run.intervals[100..110] {
             interval.failed = 900;
         }
-        let burst = rule(&Imported { run: &run, levels: &[] }).unwrap();
+        let burst = rule(&Imported { run: &run, levels: &[], hosts: &[] }).unwrap();
         assert_eq!(burst.facts[0].value.to_string(), "3,200 to 3,520 s");
         run.intervals[101].failed = 0;
-        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None, "256 s are left");
+        assert_eq!(rule(&Imported { run: &run, levels: &[], hosts: &[] }), None, "256 s are left");
     }
 
     #[test]
@@ -104,6 +105,6 @@ mod tests {
         for (second, interval) in run.intervals.iter_mut().enumerate() {
             interval.failed = if second < 1_800 { 4 } else { 2 };
         }
-        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None, "28 % against 17 %");
+        assert_eq!(rule(&Imported { run: &run, levels: &[], hosts: &[] }), None, "28 % against 17 %");
     }
 }

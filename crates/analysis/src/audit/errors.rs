@@ -11,6 +11,7 @@ use model::{
     TrialRecord, VariantIndex, sample, text,
 };
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Imported, RARER, Rule, launches, measured, with_last_words};
 use crate::assess::Assessment;
@@ -26,8 +27,8 @@ pub const RULE: Rule = Rule {
         Check::Lasting(always_unmet),
         Check::Run(rule),
         Check::Load(of_a_load),
-        Check::Imported { least: Fidelity::Summary, look: of_import },
-        Check::Pair { least: Fidelity::Summary, look: of_pair },
+        Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: of_import },
+        Check::Pair { needs: Evidence::Kept(Fidelity::Summary), look: of_pair },
     ],
 };
 
@@ -355,7 +356,7 @@ mod tests {
         let severity = |failed: u64| {
             let mut run = imported(100, 10);
             (run.all.good, run.all.failed) = (1_000 - failed, failed);
-            of_import(&Imported { run: &run, levels: &[] }).map(|found| found.severity)
+            of_import(&Imported { run: &run, levels: &[], hosts: &[] }).map(|found| found.severity)
         };
         assert_eq!(
             [9, 10, 499, 500].map(severity),

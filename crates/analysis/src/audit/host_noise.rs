@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::imported::HostOfRun;
 use model::{BASELINE, Finding, FindingId, HostUse, Severity, StudyRecord, Subject, TrialRecord, VariantIndex, text};
 
-use super::rule::{Check, Rule};
+use super::evidence::Evidence;
+use super::rule::{Check, Imported, Rule};
 use crate::assess::Assessment;
 use crate::blocks::{self, BlockStatus, CANARY_MOVED, OTHERS_CORES, PRESSURE_SHARE, STEAL_CORES, THROTTLED_SHARE};
 use crate::compare;
@@ -14,7 +16,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("host-noise"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/host-noise.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Run(rule), Check::Imported { needs: Evidence::HostLog, look: of_import }],
 };
 
 /// Canary times from which on their scatter is reported: those before and after five launches. Of fewer, two that chance put
@@ -132,6 +134,27 @@ fn disturbed(record: &StudyRecord, assessment: &Assessment) -> Option<Finding> {
     Some(reasons.fold(found, |found, (index, reason)| found.with(format!("block {}", index + 1), reason.as_str())))
 }
 
+/// A warning where a log of a machine beside an imported run shows steal. What others used it does not tell apart from the server's part.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let stolen: Vec<&HostOfRun> =
+        imported.hosts.iter().filter(|host| host.cores(host.mean.steal) > STEAL_CORES).collect();
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Host,
+        "The hypervisor gave time of this machine's processors to others during the run. The server may be faster on a machine of its own.",
+        "Run it again when the neighbours are quiet, or on a machine whose processors are its own.",
+    );
+    let all = stolen.iter().fold(found, |found, host| {
+        let taken = match host.processors {
+            Some(processors) => format!("{} of {processors}", cores(host.cores(host.mean.steal))),
+            None => format!("{} of the machine, {} or more", text::percent(host.mean.steal), cores(host.mean.steal)),
+        };
+        let value = format!("{taken}, beyond the floor of {}", cores(STEAL_CORES));
+        found.with(format!("steal, by {}", host.file), value)
+    });
+    (!stolen.is_empty()).then_some(all)
+}
+
 /// The program of others that used the most processor time in all launches together, and in how many it was the busiest.
 fn noisy_neighbour(record: &StudyRecord) -> Option<String> {
     let mut programs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -246,7 +269,7 @@ fn cores(cores: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::gravest;
+    use crate::audit::testing::{gravest, host, imported, values};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -415,5 +438,31 @@ mod tests {
         record.plan.schedule.spare_blocks = 0;
         record.trials[9].host.others_cores = 1.0;
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn steal_beside_an_imported_run_is_reported() {
+        let run = imported(100, 10);
+        let found = |hosts: &[HostOfRun]| {
+            of_import(&Imported { run: &run, levels: &[], hosts }).map(|found| values(&found).swap_remove(0))
+        };
+        let stolen = host(100, |second| if second % 2 == 0 { 0.2 } else { 0.0 });
+        assert_eq!(
+            found(std::slice::from_ref(&stolen)).as_deref(),
+            Some("0.20 cores of 2, beyond the floor of 0.03 cores")
+        );
+        let unknown = HostOfRun { processors: None, ..stolen };
+        let said = found(&[host(100, |_| 0.0), unknown]);
+        assert_eq!(said.as_deref(), Some("10.0 % of the machine, 0.10 cores or more, beyond the floor of 0.03 cores"));
+        assert_eq!(found(&[host(100, |_| 0.01)]), None);
+    }
+
+    #[test]
+    fn without_a_log_an_imported_run_has_no_host() {
+        let silent = crate::audit_imported(imported(100, 10), Vec::new()).silent;
+        let own = silent.iter().find(|silence| silence.id == RULE.id).unwrap();
+        assert_eq!(own.lacks, "no log of the machine covers the run (mpstat, sar -u, vmstat -t)");
+        let silent = crate::audit_imported(imported(100, 10), vec![host(100, |_| 0.0)]).silent;
+        assert!(silent.iter().all(|silence| silence.id != RULE.id));
     }
 }

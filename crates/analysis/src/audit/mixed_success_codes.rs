@@ -3,13 +3,14 @@
 use model::imported::{Fidelity, Requests};
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("mixed-success-codes"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/mixed-success-codes.md"),
-    checks: &[Check::Imported { least: Fidelity::Samples, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Samples), look: rule }],
 };
 
 /// Share of the answers of a label that a second status of success has, at least.
@@ -55,7 +56,7 @@ mod tests {
                 ..Requests::default()
             };
             run.labels.insert("pay".to_owned(), pay);
-            rule(&Imported { run: &run, levels: &[] }).map(|found| found.facts[0].value.to_string())
+            rule(&Imported { run: &run, levels: &[], hosts: &[] }).map(|found| found.facts[0].value.to_string())
         };
         assert_eq!(with(9), None);
         assert_eq!(with(10).as_deref(), Some("990 × 201, 10 × 202"));

@@ -13,6 +13,7 @@ mod coordinated_omission;
 mod count_is_drop_time;
 mod error_burst;
 mod errors;
+mod evidence;
 mod host_noise;
 mod memory_limit_hit;
 mod mixed_success_codes;
@@ -51,7 +52,7 @@ mod warmup_included;
 
 use std::cmp::Reverse;
 
-use model::imported::{AuditedPair, AuditedRun, AuditedSeries, ImportedRun, RunOfSeries, Silence, Support};
+use model::imported::{AuditedPair, AuditedRun, AuditedSeries, HostOfRun, ImportedRun, RunOfSeries, Silence, Support};
 use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
@@ -140,48 +141,46 @@ fn checks() -> impl Iterator<Item = &'static Check> {
     RULES.iter().flat_map(|rule| rule.checks)
 }
 
-/// Everything that all rules find in an imported run, gravest first, and what it supports.
-pub fn audit_imported(run: ImportedRun) -> AuditedRun {
+/// Everything that all rules find in an imported run with the logs of its machines, gravest first, and what it supports.
+pub fn audit_imported(run: ImportedRun, hosts: Vec<HostOfRun>) -> AuditedRun {
     let levels = levels(&run);
-    let imported = Imported { run: &run, levels: &levels };
-    let (mut findings, mut silent) = (Vec::new(), Vec::new());
-    for rule in RULES {
-        for check in rule.checks {
-            let Check::Imported { least, look } = check else { continue };
-            if run.fidelity >= *least {
-                findings.extend(look(&imported));
-            } else {
-                silent.push(rule.id.clone());
-            }
-        }
-    }
-    let findings = gravest_first(findings);
+    let imported = Imported { run: &run, levels: &levels, hosts: &hosts };
+    let (findings, silent) = heard(|check| match check {
+        Check::Imported { needs, look } => Some(needs.lack(&run, &hosts).map_or_else(|| Ok(look(&imported)), Err)),
+        Check::NoImport(lacks) => Some(Err((*lacks).to_owned())),
+        _ => None,
+    });
     // Without levels nobody knows whether its speed changed.
     let support = support(&findings, !levels.is_empty());
-    AuditedRun { support, levels, findings, silent, run }
+    AuditedRun { support, levels, hosts, findings, silent, run }
 }
 
 /// Everything that all rules find in the second of two imported runs against the first, gravest first, and what the comparison
 /// supports.
 pub fn audit_pair(runs: [&AuditedRun; 2]) -> AuditedPair {
     let pair = Pair::of(runs);
-    let fidelity = pair.fidelity();
-    let (mut findings, mut silent) = (Vec::new(), Vec::new());
-    for rule in RULES {
-        for check in rule.checks {
-            let Check::Pair { least, look } = check else { continue };
-            if fidelity >= *least {
-                findings.extend(look(&pair));
-            } else {
-                silent.push(rule.id.clone());
-            }
-        }
-    }
-    let findings = gravest_first(findings);
+    let (findings, silent) = heard(|check| match check {
+        Check::Pair { needs, look } => Some(pair.lack(*needs).map_or_else(|| Ok(look(&pair)), Err)),
+        _ => None,
+    });
     // Between none and one that is too small to be seen there is no direction.
     let has_direction = pair.matched.is_some_and(|matched| is_seen_in_one_run(&matched.speed()));
     let support = support(&findings, has_direction);
     AuditedPair { files: pair.files(), totals: pair.totals, matched: pair.matched, support, findings, silent }
+}
+
+/// What the checks of all rules find, gravest first, and those that lack something. `hear` gives neither for a check of something else.
+fn heard(hear: impl Fn(&Check) -> Option<Result<Option<Finding>, String>>) -> (Vec<Finding>, Vec<Silence>) {
+    let (mut findings, mut silent) = (Vec::new(), Vec::new());
+    for rule in RULES {
+        for heard in rule.checks.iter().filter_map(&hear) {
+            match heard {
+                Ok(found) => findings.extend(found),
+                Err(lacks) => silent.push(Silence { id: rule.id.clone(), lacks }),
+            }
+        }
+    }
+    (gravest_first(findings), silent)
 }
 
 /// What results support with these findings, and with a speed or direction that they show or without one.
@@ -203,18 +202,8 @@ pub fn audit_series(name: Option<String>, audited: &[AuditedRun]) -> AuditedSeri
     let runs: Vec<RunOfSeries> = in_order.into_iter().map(|(run, _)| run).collect();
     let scatter = series::scatter(&runs);
     let of_runs = SeriesOfRuns { runs: &runs, scatter: &scatter };
-    let (mut findings, mut silent) = (Vec::new(), Vec::new());
-    for rule in RULES {
-        for look in
-            rule.checks.iter().filter_map(|check| if let Check::Series(look) = check { Some(look) } else { None })
-        {
-            match look(&of_runs) {
-                Ok(found) => findings.extend(found),
-                Err(lacks) => silent.push(Silence { id: rule.id.clone(), lacks }),
-            }
-        }
-    }
-    AuditedSeries { name, scatter, ranking, findings: gravest_first(findings), silent, runs }
+    let (findings, silent) = heard(|check| if let Check::Series(look) = check { Some(look(&of_runs)) } else { None });
+    AuditedSeries { name, scatter, ranking, findings, silent, runs }
 }
 
 fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
@@ -226,7 +215,8 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
 pub(crate) mod testing {
     use indexmap::IndexMap;
     use model::imported::{
-        Fall, Fidelity, ImportedRun, Interval, Level, Lines, Requests, RunOfSeries, Stated, Support,
+        Fall, Fidelity, HostLog, HostOfRun, HostSample, HostShares, HostTimes, ImportedRun, Interval, Level, Lines,
+        Placed, Requests, RunOfSeries, Stated, Support,
     };
     use model::load::Transport;
     use model::{Finding, LoadRecord, Severity, StudyRecord};
@@ -300,9 +290,33 @@ pub(crate) mod testing {
         }
     }
 
+    /// A log of a machine of two processors that is idle but for such steal in each second.
+    pub fn host_log(times: HostTimes, seconds: usize, steal: impl Fn(usize) -> f64) -> HostLog {
+        let sample = |second: usize| {
+            let steal = steal(second);
+            let shares = HostShares { steal, idle: 1.0 - steal, ..HostShares::default() };
+            HostSample { start_s: second as f64, length_s: 1.0, shares }
+        };
+        HostLog {
+            file: "mpstat.txt".into(),
+            tool: "mpstat".into(),
+            processors: Some(2),
+            times,
+            samples: (0..seconds).map(sample).collect(),
+            lines: Lines::default(),
+        }
+    }
+
+    /// The same beside a run that began with it.
+    pub fn host(seconds: usize, steal: impl Fn(usize) -> f64) -> HostOfRun {
+        let HostLog { file, tool, processors, samples, .. } = host_log(HostTimes::Since(0), seconds, steal);
+        let mean = HostShares::mean(samples.iter().map(|sample| (sample.shares, sample.length_s))).unwrap();
+        HostOfRun { file, tool, processors, placed: Placed::ByTime, covers: Some(1.0), mean, samples }
+    }
+
     /// What a rule finds in the second of two imported runs against the first.
     pub fn in_pair(rule: &Rule, runs: [ImportedRun; 2]) -> Option<Finding> {
-        let [first, second] = runs.map(super::audit_imported);
+        let [first, second] = runs.map(|run| super::audit_imported(run, Vec::new()));
         super::audit_pair([&first, &second]).findings.into_iter().find(|finding| finding.id == rule.id)
     }
 
@@ -385,7 +399,7 @@ mod tests {
             interval.good = (rate * (1.0 + 0.2 * normal(rng)).max(0.0) + rng.random::<f64>()).floor() as u64;
         }
         run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
-        audit_imported(run)
+        audit_imported(run, Vec::new())
     }
 
     /// Runs that idle longer and longer before they begin, and fall the later for it.
@@ -438,7 +452,7 @@ mod tests {
     fn a_series_of_summaries_has_nothing_to_rank() {
         let mut run = testing::imported(10, 60);
         run.intervals.clear();
-        let series = audit_series(None, &[audit_imported(run)]);
+        let series = audit_series(None, &[audit_imported(run, Vec::new())]);
         assert_eq!((series.ranking, series.findings.len(), series.silent.len()), (None, 0, 3));
     }
 

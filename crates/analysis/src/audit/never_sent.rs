@@ -2,13 +2,14 @@
 
 use model::{Finding, FindingId, Severity, Subject, imported::Fidelity, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("never-sent"),
     gravest: Severity::Note,
     page: include_str!("../../../../docs/findings/never-sent.md"),
-    checks: &[Check::Imported { least: Fidelity::Samples, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Samples), look: rule }],
 };
 
 /// A note where requests failed in no time without a status of HTTP.
@@ -33,9 +34,9 @@ mod tests {
     #[test]
     fn what_took_no_time_is_named() {
         let mut run = imported(600, 50);
-        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None);
+        assert_eq!(rule(&Imported { run: &run, levels: &[], hosts: &[] }), None);
         (run.all.failed, run.all.never_sent) = (6, 2);
-        let found = rule(&Imported { run: &run, levels: &[] }).unwrap();
+        let found = rule(&Imported { run: &run, levels: &[], hosts: &[] }).unwrap();
         assert_eq!(found.facts[0].value.to_string(), "2 of 6 failed");
     }
 }

@@ -3,6 +3,7 @@
 use model::imported::{Fidelity, Scatter};
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Context, Imported, Rule, SeriesOfRuns, veto_all};
 use super::{no_block_used, trial_failed};
@@ -14,8 +15,8 @@ pub const RULE: Rule = Rule {
     page: include_str!("../../../../docs/findings/not-replicated.md"),
     checks: &[
         Check::Whole(rule),
-        Check::Imported { least: Fidelity::Summary, look: of_import },
-        Check::Pair { least: Fidelity::Summary, look: of_pair },
+        Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: of_import },
+        Check::Pair { needs: Evidence::Kept(Fidelity::Summary), look: of_pair },
         Check::Series(of_series),
     ],
 };

@@ -7,6 +7,7 @@ use model::{
     sample, text,
 };
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, launches};
 use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
@@ -17,7 +18,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("not-steady"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/not-steady.md"),
-    checks: &[Check::Run(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
+    checks: &[Check::Run(rule), Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: of_import }],
 };
 
 /// Change from the first to the second half of a measurement that is a trend, a log ratio.
@@ -299,7 +300,7 @@ mod tests {
         let is_found = |length: usize, fall: usize| {
             let mut run = imported(length, 100);
             run.intervals[fall..].iter_mut().for_each(|interval| interval.good = 50);
-            of_import(&Imported { run: &run, levels: &levels(&run) }).is_some()
+            of_import(&Imported { run: &run, levels: &levels(&run), hosts: &[] }).is_some()
         };
         assert!(is_found(3_600, 600));
         assert!(!is_found(3_600, 1_200), "it held for a while");

@@ -3,13 +3,14 @@
 use model::imported::{Fidelity, ImportedRun};
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("one-number-twice"),
     gravest: Severity::Note,
     page: include_str!("../../../../docs/findings/one-number-twice.md"),
-    checks: &[Check::Imported { least: Fidelity::Summary, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: rule }],
 };
 
 /// How near users divided by the mean time are to the rate where users do nothing but wait for answers, a fraction.
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn only_users_who_do_not_pause_make_them_one() {
         let mut run = imported(100, 200);
-        let found = |run: &ImportedRun| rule(&Imported { run, levels: &[] });
+        let found = |run: &ImportedRun| rule(&Imported { run, levels: &[], hosts: &[] });
         assert_eq!(found(&run), None, "no mean is known");
         run.stated = Stated { mean_ms: Some(50.0), rate: None };
         assert!(found(&run).is_some());

@@ -1,7 +1,8 @@
 //! What a rule looks at that holds the second of two imported runs against the first.
 
-use model::imported::{AuditedRun, Fidelity, Matched, Totals};
+use model::imported::{AuditedRun, Matched, Totals};
 
+use super::evidence::Evidence;
 use crate::matched::{Ended, matched};
 
 pub struct Pair<'a> {
@@ -21,10 +22,11 @@ impl<'a> Pair<'a> {
         Self { runs, totals, matched: matched(runs) }
     }
 
-    /// How much both files keep.
-    pub fn fidelity(&self) -> Fidelity {
-        let [first, second] = self.runs.map(|audited| audited.run.fidelity);
-        first.min(second)
+    /// What either run lacks of it, a clause with the file's name; `None` where all is there.
+    pub fn lack(&self, needs: Evidence) -> Option<String> {
+        self.runs
+            .iter()
+            .find_map(|AuditedRun { run, hosts, .. }| Some(format!("{}: {}", run.file, needs.lack(run, hosts)?)))
     }
 
     /// Requests that failed, and all that ended, of each: over the same time, where there is one.

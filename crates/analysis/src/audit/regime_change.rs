@@ -8,6 +8,7 @@ use model::{
     TrialKey, VariantIndex, text,
 };
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, cell_name, launches};
 use crate::assess::Assessment;
 use crate::compare::{self, Primary};
@@ -18,7 +19,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("regime-change"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/regime-change.md"),
-    checks: &[Check::Run(rule), Check::Imported { least: Fidelity::Intervals, look: of_import }],
+    checks: &[Check::Run(rule), Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: of_import }],
 };
 
 /// Part of the launches by which the two sides have to differ for a veto.
@@ -276,7 +277,7 @@ mod tests {
     fn an_imported_run_of_two_speeds_vetoes_its_totals() {
         let level = |from_s: f64, to_s: f64, rate: f64| Level { from_s, to_s, rate };
         let (run, fast, slow) = (imported(600, 10), level(1.0, 400.0, 7.5), level(400.0, 599.0, 1.59));
-        let of = |levels: &[Level]| of_import(&Imported { run: &run, levels });
+        let of = |levels: &[Level]| of_import(&Imported { run: &run, levels, hosts: &[] });
         assert_eq!(of(&[fast]), None);
         let found = of(&[fast, slow]).unwrap();
         assert_eq!(

@@ -11,6 +11,7 @@ use model::{
     Tally, VariantIndex, text,
 };
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule, cell_name, launches, measured, name};
 use crate::assess::Assessment;
@@ -19,7 +20,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("responses-differ"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/responses-differ.md"),
-    checks: &[Check::Lasting(rule), Check::Pair { least: Fidelity::Summary, look: of_pair }],
+    checks: &[Check::Lasting(rule), Check::Pair { needs: Evidence::Kept(Fidelity::Summary), look: of_pair }],
 };
 
 /// Launches of each side that teach the natural variation of lengths.

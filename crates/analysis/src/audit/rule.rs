@@ -1,11 +1,12 @@
 //! A rule, and what rules have in common.
 
-use model::imported::{Fidelity, ImportedRun, Level, RunOfSeries, Scatter};
+use model::imported::{HostOfRun, ImportedRun, Level, RunOfSeries, Scatter};
 use model::{
     BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
 };
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use crate::assess::Assessment;
 use crate::step::Stop;
@@ -36,10 +37,12 @@ pub(super) enum Check {
     Whole(OfWhole),
     /// One load by itself.
     Load(fn(&LoadRecord) -> Option<Finding>),
-    /// A load test that another tool made, whose file keeps so much at least.
-    Imported { least: Fidelity, look: fn(&Imported) -> Option<Finding> },
-    /// Two of them, whose files keep so much at least.
-    Pair { least: Fidelity, look: fn(&Pair) -> Option<Finding> },
+    /// A load test that another tool made, with the evidence that it takes.
+    Imported { needs: Evidence, look: fn(&Imported) -> Option<Finding> },
+    /// None such: what no file of another tool keeps, a clause.
+    NoImport(&'static str),
+    /// Two of them, each with the evidence that it takes.
+    Pair { needs: Evidence, look: fn(&Pair) -> Option<Finding> },
     /// Imported runs of one kind together.
     Series(OfSeries),
 }
@@ -50,7 +53,12 @@ impl Check {
         match self {
             Self::Run(look) => Some(look(assessment.record, assessment)),
             Self::Whole(look) => Some(look(assessment.record, context)),
-            Self::Lasting(_) | Self::Load(_) | Self::Imported { .. } | Self::Pair { .. } | Self::Series(_) => None,
+            Self::Lasting(_)
+            | Self::Load(_)
+            | Self::Imported { .. }
+            | Self::NoImport(_)
+            | Self::Pair { .. }
+            | Self::Series(_) => None,
         }
     }
 }
@@ -60,6 +68,8 @@ pub(super) struct Imported<'a> {
     pub run: &'a ImportedRun,
     /// The levels of its speed.
     pub levels: &'a [Level],
+    /// What its machines did meanwhile.
+    pub hosts: &'a [HostOfRun],
 }
 
 /// What a rule looks at that judges a series of imported runs.

@@ -3,7 +3,8 @@
 use model::study::Isolation;
 use model::{Finding, FindingId, Sample, Severity, StudyRecord, Subject, text};
 
-use super::rule::{Check, Rule, launches, measured};
+use super::evidence::Evidence;
+use super::rule::{Check, Imported, Rule, launches, measured};
 use crate::assess::Assessment;
 use crate::{metrics, robust};
 
@@ -11,7 +12,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("shared-cores"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/shared-cores.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Run(rule), Check::Imported { needs: Evidence::Address, look: of_import }],
 };
 
 /// Part of the shared cores that the client may use.
@@ -68,10 +69,25 @@ fn pressure(sample: &Sample) -> Option<f64> {
     sample.host.as_ref()?.pressure
 }
 
+/// A warning where an imported run asked this very machine: its load generator ran beside the server.
+fn of_import(imported: &Imported) -> Option<Finding> {
+    let url = imported.run.url.as_deref().filter(|_| imported.run.is_on_loopback())?;
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Load,
+        "The load came from the server's own machine: both took time of the same cores, and a faster server is slowed more. How much the load took, the file does not say.",
+        "Send the load from another machine, or give each side cores of its own.",
+    );
+    let found = found.with("address", url);
+    Some(imported.hosts.iter().fold(found, |found, host| {
+        found.with(format!("idle meanwhile, by {}", host.file), text::percent(host.mean.idle))
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::testing::gravest;
+    use crate::audit::testing::{gravest, host, imported, values};
     use crate::fixture;
 
     #[test]
@@ -104,5 +120,27 @@ mod tests {
         assert_eq!(left_to_both(&host(&[0], &[1]), 1), 0);
         assert_eq!(left_to_both(&host(&[], &[1]), 2), 1);
         assert_eq!(left_to_both(&host(&[0], &[]), 1), 1);
+    }
+
+    #[test]
+    fn an_imported_run_on_the_servers_own_machine_is_reported() {
+        let hosts = [host(10, |_| 0.25)];
+        let found = |url: Option<&str>, hosts| {
+            let run = model::imported::ImportedRun { url: url.map(str::to_owned), ..imported(600, 10) };
+            of_import(&Imported { run: &run, levels: &[], hosts })
+        };
+        for url in [
+            "http://127.0.0.1:8080/page",
+            "localhost:8080",
+            "https://me:secret@LOCALHOST/?to=b",
+            "http://127.9.9.9",
+            "http://[::1]:80/",
+        ] {
+            assert!(found(Some(url), &[]).is_some(), "{url}");
+        }
+        for url in ["http://10.0.0.1/", "http://localhost.example.org/", "http://shop/127.0.0.1", "", "http://[::2]/"] {
+            assert_eq!(found(Some(url), &[]), None, "{url}");
+        }
+        assert_eq!(values(&found(Some("http://127.0.0.1/"), &hosts).unwrap())[1], "75.0 %");
     }
 }

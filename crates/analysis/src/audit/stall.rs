@@ -4,6 +4,7 @@ use model::imported::{Fidelity, ImportedRun};
 use model::sample::BIN_S;
 use model::{Fact, Finding, FindingId, LoadRecord, Sample, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 use crate::robust;
 
@@ -11,7 +12,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("stall"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/stall.md"),
-    checks: &[Check::Load(rule), Check::Imported { least: Fidelity::Summary, look: of_import }],
+    checks: &[Check::Load(rule), Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: of_import }],
 };
 
 /// Answers that would have come during a gap, from which on it is no chance.
@@ -244,8 +245,9 @@ mod tests {
 
     #[test]
     fn an_imported_run_may_have_stood_still() {
-        let facts =
-            |run: &ImportedRun| of_import(&Imported { run, levels: &[] }).iter().flat_map(values).collect::<Vec<_>>();
+        let facts = |run: &ImportedRun| {
+            of_import(&Imported { run, levels: &[], hosts: &[] }).iter().flat_map(values).collect::<Vec<_>>()
+        };
         let mut run = imported(100, 20);
         assert_eq!(facts(&run), [""; 0]);
         run.intervals[40..43].iter_mut().for_each(|interval| interval.good = 0);
@@ -261,8 +263,9 @@ mod tests {
         let mut run = imported(10, 100);
         (run.users, run.intervals) = (Some(20), Vec::new());
         run.stated_quantiles = vec![(0.5, 17.0), (0.95, 30.0), (0.98, 45.0), (0.99, 50.0), (1.0, 60.0)];
-        let fact =
-            |run: &ImportedRun| of_import(&Imported { run, levels: &[] }).map(|found| values(&found).swap_remove(0));
+        let fact = |run: &ImportedRun| {
+            of_import(&Imported { run, levels: &[], hosts: &[] }).map(|found| values(&found).swap_remove(0))
+        };
         assert_eq!(fact(&run), None);
         run.stated_quantiles[2..].iter_mut().for_each(|(_, ms)| *ms = 450.0);
         let expected = "p95 30.0 ms, p98 450 ms; two in a hundred are 20, as many as there are users";

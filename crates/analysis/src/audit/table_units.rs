@@ -3,13 +3,14 @@
 use model::imported::{Fidelity, ImportedRun};
 use model::{Fact, Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("table-units"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/table-units.md"),
-    checks: &[Check::Imported { least: Fidelity::Summary, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: rule }],
 };
 
 /// How far a stated rate may lie from requests divided by time, a fraction: tools count the ramp-up and the last answers differently.
@@ -55,7 +56,7 @@ mod tests {
     use crate::audit::testing::{imported, values};
 
     fn found(run: &ImportedRun) -> Vec<String> {
-        rule(&Imported { run, levels: &[] }).iter().flat_map(values).collect()
+        rule(&Imported { run, levels: &[], hosts: &[] }).iter().flat_map(values).collect()
     }
 
     #[test]

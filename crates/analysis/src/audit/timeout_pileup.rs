@@ -3,13 +3,14 @@
 use model::imported::{Fidelity, Requests};
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("timeout-pileup"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/timeout-pileup.md"),
-    checks: &[Check::Imported { least: Fidelity::Samples, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Samples), look: rule }],
 };
 
 /// What is shorter is no time-out.
@@ -64,7 +65,7 @@ mod tests {
         times_ms.for_each(|ms| latency.record(1_000 * ms));
         let mut run = imported(600, 10);
         run.labels.insert("pay".to_owned(), Requests { good: latency.count(), latency, ..Requests::default() });
-        rule(&Imported { run: &run, levels: &[] }).map(|found| found.facts[0].value.to_string())
+        rule(&Imported { run: &run, levels: &[], hosts: &[] }).map(|found| found.facts[0].value.to_string())
     }
 
     #[test]

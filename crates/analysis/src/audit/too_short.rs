@@ -3,13 +3,14 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, LoadRecord, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("too-short"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/too-short.md"),
-    checks: &[Check::Load(of_a_load), Check::Imported { least: Fidelity::Summary, look: of_import }],
+    checks: &[Check::Load(of_a_load), Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: of_import }],
 };
 
 /// Shortest load that says something, seconds.
@@ -50,7 +51,8 @@ mod tests {
 
     #[test]
     fn an_imported_run_may_be_too_short_as_well() {
-        let of = |seconds: usize, rate: u64| of_import(&Imported { run: &imported(seconds, rate), levels: &[] });
+        let of =
+            |seconds: usize, rate: u64| of_import(&Imported { run: &imported(seconds, rate), levels: &[], hosts: &[] });
         assert_eq!(of(30, 100), None);
         assert!(of(29, 1_000).is_some() && of(40, 20).is_some());
         let mut of_unknown_length = imported(29, 1_000);

@@ -2,13 +2,14 @@
 
 use model::{Finding, FindingId, Severity, Subject, imported::Fidelity};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("tool-warning"),
     gravest: Severity::Note,
     page: include_str!("../../../../docs/findings/tool-warning.md"),
-    checks: &[Check::Imported { least: Fidelity::Summary, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Summary), look: rule }],
 };
 
 /// A note with what the tool that made a result warned of.
@@ -32,9 +33,9 @@ mod tests {
     #[test]
     fn its_words_are_kept() {
         let mut run = imported(600, 50);
-        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None);
+        assert_eq!(rule(&Imported { run: &run, levels: &[], hosts: &[] }), None);
         run.warnings.push("These results are probably not that reliable.".to_owned());
-        let found = rule(&Imported { run: &run, levels: &[] }).unwrap();
+        let found = rule(&Imported { run: &run, levels: &[], hosts: &[] }).unwrap();
         assert_eq!(found.facts[0].value.to_string(), "These results are probably not that reliable.");
     }
 }

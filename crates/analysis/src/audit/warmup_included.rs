@@ -3,6 +3,7 @@
 use model::imported::Fidelity;
 use model::{Finding, FindingId, Severity, Subject, text};
 
+use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
 use crate::matched::{Ended, settled};
 
@@ -10,7 +11,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("warmup-included"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/warmup-included.md"),
-    checks: &[Check::Imported { least: Fidelity::Intervals, look: rule }],
+    checks: &[Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: rule }],
 };
 
 /// A warning where the speed rose before it settled: the totals count that time, too.
@@ -42,7 +43,7 @@ mod tests {
     #[test]
     fn a_rise_is_found_and_a_fall_is_none() {
         let mut run = imported(1_000, 60);
-        let found = |run: &model::imported::ImportedRun| rule(&Imported { run, levels: &levels(run) });
+        let found = |run: &model::imported::ImportedRun| rule(&Imported { run, levels: &levels(run), hosts: &[] });
         assert_eq!(found(&run), None);
         run.intervals[..300].iter_mut().for_each(|interval| interval.good = 30);
         run.all.good = run.intervals.iter().map(|interval| interval.good).sum();

@@ -1,5 +1,7 @@
 //! What results of other tools support, on results whose truth is known.
 
+use std::fs;
+
 use needs::{Need, published};
 use serde_json::Value;
 
@@ -18,6 +20,12 @@ fn audited(files: &[&str]) -> Option<Vec<Value>> {
 
 fn rules(audited: &Value) -> Vec<&str> {
     audited["findings"].as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap()).collect()
+}
+
+/// What a rule lacks, if it is silent.
+fn lacks<'a>(audited: &'a Value, rule: &str) -> Vec<&'a str> {
+    let silent = audited["silent"].as_array().unwrap().iter().filter(|silence| silence["id"] == rule);
+    silent.map(|silence| silence["lacks"].as_str().unwrap()).collect()
 }
 
 /// Begin and rate of each level.
@@ -80,7 +88,7 @@ fn an_error_page_is_not_supported() {
     assert!(["errors", "too-short", "not-replicated"].iter().all(|rule| rules(&audited[0]).contains(rule)));
     assert_eq!((&audited[0]["body_length"]["max"], &audited[1]["body_length"]["max"]), (&1_266.into(), &15_118.into()));
     assert_eq!((&audited[0]["p50_us"], &audited[1]["p99_us"]), (&18_000.0.into(), &1_350_000.0.into()));
-    assert!(audited[1]["silent"].as_array().unwrap().contains(&"regime-change".into()), "{}", audited[1]);
+    assert_eq!(lacks(&audited[1], "regime-change"), ["the file keeps a summary, not numbers of intervals"]);
 }
 
 #[test]
@@ -277,4 +285,85 @@ fn a_pattern_makes_a_series_of_each_group() {
     ] {
         assert_eq!(place.run(args).code, Some(2), "{args:?}");
     }
+}
+
+/// Results of `ab` on this machine, and what mpstat, sar and vmstat wrote down meanwhile.
+fn recorded() -> Place {
+    let place = Place::new();
+    for (name, text) in [
+        ("ab.tsv", include_str!("../../../import/fixtures/sysstat-12.6.1/ab.tsv")),
+        ("ab.txt", include_str!("../../../import/fixtures/sysstat-12.6.1/ab.txt")),
+        ("mpstat.txt", include_str!("../../../import/fixtures/sysstat-12.6.1/mpstat.txt")),
+        ("sar.txt", include_str!("../../../import/fixtures/sysstat-12.6.1/sar.txt")),
+        ("vmstat.txt", include_str!("../../../import/fixtures/vmstat-4.0.2/plain.txt")),
+    ] {
+        place.write(name, text);
+    }
+    place
+}
+
+#[test]
+fn a_log_of_the_machine_belongs_to_the_run_by_its_times() {
+    let place = recorded();
+    let said = place.json(&["audit", "--json", "ab.tsv", "mpstat.txt", "sar.txt"]);
+    let run = &said["runs"][0];
+    let hosts = run["hosts"].as_array().unwrap();
+    assert_eq!(hosts.iter().map(|host| host["tool"].as_str().unwrap()).collect::<Vec<_>>(), ["mpstat", "sar"]);
+    for host in hosts {
+        assert_eq!((&host["placed"], &host["processors"]), (&"by-time".into(), &2.into()), "{host}");
+        // The mean of the seconds in which ab was at work, as the log has them.
+        let idle = host["mean"]["idle"].as_f64().unwrap();
+        assert!((0.955..0.975).contains(&idle) && host["covers"].as_f64().unwrap() > 0.95, "{host}");
+    }
+    assert_eq!(lacks(run, "host-noise"), [""; 0]);
+    assert!(!rules(run).contains(&"host-noise"), "{run}");
+    assert_eq!(lacks(run, "client-saturated"), ["no tool's file keeps the CPU time of the load generator"]);
+    assert_eq!(lacks(run, "shared-cores"), ["the file does not name one address"]);
+    let text = place.run(&["audit", "ab.tsv", "mpstat.txt"]).stdout;
+    assert!(text.contains("machine of 2 processors, by mpstat.txt (mpstat): busy 3.2 %, steal 0 %"), "{text}");
+    for args in
+        [vec!["audit", "--md", "ab.tsv", "mpstat.txt"], vec!["audit", "--html", "a.html", "ab.tsv", "mpstat.txt"]]
+    {
+        let run = place.run(&args);
+        let page = if args.contains(&"--md") { run.stdout } else { fs::read_to_string(place.path("a.html")).unwrap() };
+        assert!(page.contains("(mpstat): busy 3.2 %") && page.contains("is silent: "), "{page}");
+    }
+}
+
+#[test]
+fn steal_beside_a_run_is_noise() {
+    let place = recorded();
+    let steal = include_str!("../../../import/fixtures/sysstat-12.6.1/mpstat.txt")
+        .replace("    0.00    0.00    0.00   ", "   20.00    0.00    0.00   ");
+    assert!(steal.contains("20.00"), "{steal}");
+    let less_idle: String =
+        steal.lines().map(|line| format!("{}\n", line.replace(" 9", " 7").replace("100.00", "80.00"))).collect();
+    place.write("mpstat.txt", &less_idle);
+    let said = place.json(&["audit", "--json", "ab.tsv", "mpstat.txt"]);
+    let found = said["runs"][0]["findings"].as_array().unwrap().iter().find(|found| found["id"] == "host-noise");
+    assert_eq!(found.unwrap()["facts"][0]["value"], "0.40 cores of 2, beyond the floor of 0.03 cores");
+}
+
+#[test]
+fn a_run_on_the_servers_machine_shares_its_cores() {
+    let said = recorded().json(&["audit", "--json", "ab.txt", "vmstat.txt"]);
+    let run = &said["runs"][0];
+    assert!(rules(run).contains(&"shared-cores"), "{run}");
+    assert_eq!((&run["hosts"][0]["placed"], &run["hosts"][0]["processors"]), (&"evenly".into(), &Value::Null));
+}
+
+#[test]
+fn a_log_that_belongs_to_no_run_says_why() {
+    let place = recorded();
+    let of_another_day =
+        include_str!("../../../import/fixtures/sysstat-12.6.1/mpstat.txt").replace("11/25/26", "11/24/26");
+    place.write("mpstat.txt", &of_another_day);
+    let text = place.run(&["audit", "ab.tsv", "mpstat.txt"]).stdout;
+    assert!(text.contains("not used: mpstat.txt: it covers less than half of each run"), "{text}");
+    assert!(text.contains("host-noise is silent: no log of the machine covers the run"), "{text}");
+    let alone = place.run(&["audit", "mpstat.txt"]);
+    assert_eq!(alone.code, Some(2), "{}", alone.stdout);
+    assert!(alone.stdout.contains("this is a log of mpstat: name a file of results, too"), "{}", alone.stdout);
+    let two = place.run(&["audit", "ab.tsv", "ab.txt", "vmstat.txt"]).stdout;
+    assert!(two.contains("not used: vmstat.txt: it has no times, and there are several runs"), "{two}");
 }

@@ -9,6 +9,8 @@ pub struct Audit {
     pub runs: Vec<AuditedRun>,
     /// Why other files have no results, each with its name.
     pub refused: Vec<String>,
+    /// Why logs of a machine belong to none of the runs, each with its file's name.
+    pub unused: Vec<String>,
     /// The second run held against the first, where that was asked for.
     pub pair: Option<AuditedPair>,
     /// What becomes of a claim about the two, where one was made.

@@ -1,13 +1,17 @@
 //! Load tests that other tools made, as far as their files say, and what was found about them.
 
 mod audit;
+mod audited;
 mod host;
 mod pair;
 mod run;
 mod series;
+mod silence;
 
 pub use audit::Audit;
+pub use audited::AuditedRun;
 pub use host::{HostLog, HostOfRun, HostSample, HostShares, HostTimes, Placed};
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Times, Totals};
-pub use run::{AuditedRun, BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
-pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter, Silence};
+pub use run::{BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
+pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter};
+pub use silence::Silence;

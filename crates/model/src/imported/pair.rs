@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Support;
-use crate::{Effect, Finding, FindingId};
+use super::{Silence, Support};
+use crate::{Effect, Finding};
 
 /// What the second of two runs says against the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct AuditedPair {
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
     /// The rules that the files keep too little for.
-    pub silent: Vec<FindingId>,
+    pub silent: Vec<Silence>,
 }
 
 /// What would be said by whole runs.

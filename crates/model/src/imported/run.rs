@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
+use std::net::IpAddr;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{BodyLength, Finding, FindingId, Histogram};
+use crate::{BodyLength, Histogram};
 
 /// How much of a load test a file keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,6 +82,19 @@ impl ImportedRun {
     pub fn mean_us(&self) -> Option<f64> {
         let of_each = || (self.all.latency.count() > 0).then(|| self.all.latency.mean());
         self.stated.mean_ms.map(|ms| ms * 1e3).or_else(of_each)
+    }
+
+    /// Whether it asked the machine that it ran on: `localhost`, or an address of the ranges for that.
+    pub fn is_on_loopback(&self) -> bool {
+        let Some(url) = self.url.as_deref() else { return false };
+        let behind = url.split_once("://").map_or(url, |(_, behind)| behind);
+        let authority = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let host = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+            Some((host, _)) => host,
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
     /// The requests by label; all under one name, where the file has no labels.
@@ -244,19 +258,4 @@ impl Support {
             Self::DirectionOnly => "direction only",
         }
     }
-}
-
-/// What was found about an imported run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AuditedRun {
-    /// The run.
-    pub run: ImportedRun,
-    /// What it supports.
-    pub support: Support,
-    /// The levels of its speed; none where its file does not say.
-    pub levels: Vec<Level>,
-    /// What was found, gravest first.
-    pub findings: Vec<Finding>,
-    /// The rules that its file keeps too little for.
-    pub silent: Vec<FindingId>,
 }

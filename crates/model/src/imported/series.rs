@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Support};
-use crate::{Finding, FindingId};
+use super::{Level, Silence, Support};
+use crate::Finding;
 
 /// Runs of one kind, and what was found about all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,13 +99,4 @@ pub struct Ranked {
     pub requests: u64,
     /// Requests a second in the window.
     pub rate: f64,
-}
-
-/// A rule that says nothing about a series.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Silence {
-    /// The rule.
-    pub id: FindingId,
-    /// What it lacks.
-    pub lacks: String,
 }

@@ -1,7 +1,7 @@
 //! An audit as one HTML file, with its runs over time.
 
-use model::imported::{Answer, Audit, Support};
-use model::{Finding, FindingId, Names};
+use model::imported::{Answer, Audit, Silence, Support};
+use model::{Finding, Names};
 
 use super::words;
 use crate::charts;
@@ -27,6 +27,7 @@ pub fn audit_html(audit: &Audit) -> String {
         pair(main, audit);
         runs(main, audit);
         listed(main, "ask", "Ask whoever ran it", &words::questions(audit));
+        listed(main, "not-used", "Not used", &audit.unused);
         listed(main, "not-read", "Not read", &audit.refused);
     })
 }
@@ -97,11 +98,11 @@ fn runs(main: &mut Markup, audit: &Audit) {
     }
 }
 
-fn judged(section: &mut Markup, findings: &[Finding], silent: &[FindingId]) {
+fn judged(section: &mut Markup, findings: &[Finding], silent: &[Silence]) {
     for finding in findings {
         sections::finding(section, finding, &Names::default());
     }
-    if let Some(line) = words::too_little(silent) {
+    for line in words::silences(silent) {
         section.leaf("p", &[("class", "muted")], &line);
     }
 }

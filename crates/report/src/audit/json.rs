@@ -1,7 +1,10 @@
 //! An audit for other programs.
 
-use model::imported::{AnsweredClaim, Audit, AuditedPair, AuditedRun, Fidelity, Level, Lines, Support};
-use model::{BodyLength, Finding, FindingId};
+use model::imported::{
+    AnsweredClaim, Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, Level, Lines, Placed, Silence,
+    Support,
+};
+use model::{BodyLength, Finding};
 use serde::Serialize;
 
 use super::words::QUANTILES;
@@ -9,13 +12,20 @@ use crate::json::pretty;
 
 /// The audit as JSON, without the series.
 pub fn audit_json(audit: &Audit) -> String {
-    let Audit { runs, refused, pair, claim } = audit;
-    pretty(&Written { runs: runs.iter().map(Run::of).collect(), refused, pair: pair.as_ref(), claim: claim.as_ref() })
+    let Audit { runs, unused, refused, pair, claim } = audit;
+    pretty(&Written {
+        runs: runs.iter().map(Run::of).collect(),
+        unused,
+        refused,
+        pair: pair.as_ref(),
+        claim: claim.as_ref(),
+    })
 }
 
 #[derive(Serialize)]
 struct Written<'a> {
     runs: Vec<Run<'a>>,
+    unused: &'a [String],
     refused: &'a [String],
     pair: Option<&'a AuditedPair>,
     claim: Option<&'a AnsweredClaim>,
@@ -40,13 +50,14 @@ struct Run<'a> {
     body_length: Option<BodyLength>,
     levels: &'a [Level],
     lines: &'a Lines,
+    hosts: Vec<Host<'a>>,
     findings: &'a [Finding],
-    silent: &'a [FindingId],
+    silent: &'a [Silence],
 }
 
 impl<'a> Run<'a> {
     fn of(audited: &'a AuditedRun) -> Self {
-        let AuditedRun { run, support, levels, findings, silent } = audited;
+        let AuditedRun { run, support, levels, hosts, findings, silent } = audited;
         let [p50_us, p90_us, p99_us] = QUANTILES.map(|q| run.quantile_us(q));
         Self {
             file: &run.file,
@@ -66,8 +77,26 @@ impl<'a> Run<'a> {
             body_length: run.all.body_length,
             levels,
             lines: &run.lines,
+            hosts: hosts.iter().map(Host::of).collect(),
             findings,
             silent,
         }
+    }
+}
+
+#[derive(Serialize)]
+struct Host<'a> {
+    file: &'a str,
+    tool: &'a str,
+    processors: Option<u32>,
+    placed: Placed,
+    covers: Option<f64>,
+    mean: HostShares,
+}
+
+impl<'a> Host<'a> {
+    fn of(host: &'a HostOfRun) -> Self {
+        let HostOfRun { file, tool, processors, placed, covers, mean, samples: _ } = host;
+        Self { file, tool, processors: *processors, placed: *placed, covers: *covers, mean: *mean }
     }
 }

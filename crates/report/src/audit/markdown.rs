@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use model::imported::Audit;
-use model::{Finding, FindingId, Names};
+use model::imported::{Audit, Silence};
+use model::{Finding, Names};
 
 use super::words;
 use crate::markdown::{self, escaped};
@@ -43,9 +43,11 @@ pub fn audit_markdown(audit: &Audit) -> String {
         text.push_str("## Ask whoever ran it\n\n");
         list(&mut text, &questions);
     }
-    if !audit.refused.is_empty() {
-        text.push_str("## Not read\n\n");
-        list(&mut text, &audit.refused);
+    for (title, lines) in [("Not used", &audit.unused), ("Not read", &audit.refused)] {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "## {title}\n");
+            list(&mut text, lines);
+        }
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -59,12 +61,12 @@ fn list(text: &mut String, lines: &[impl AsRef<str>]) {
     text.push('\n');
 }
 
-fn judged(text: &mut String, findings: &[Finding], silent: &[FindingId]) {
+fn judged(text: &mut String, findings: &[Finding], silent: &[Silence]) {
     if !findings.is_empty() {
         markdown::findings(text, findings, &Names::default());
         text.push('\n');
     }
-    if let Some(line) = words::too_little(silent) {
+    for line in words::silences(silent) {
         let _ = writeln!(text, "{}\n", escaped(&line));
     }
 }

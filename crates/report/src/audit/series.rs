@@ -1,10 +1,11 @@
 //! What `bakeoff audit --series` prints: for people, and as JSON.
 
 use jiff::Timestamp;
-use model::imported::{AuditedSeries, Ranked, Ranking, RunOfSeries, Silence};
+use model::imported::{AuditedSeries, Ranked, Ranking, RunOfSeries};
 use model::{Names, text};
 use serde_json::json;
 
+use super::words;
 use crate::json::pretty;
 use crate::number;
 use crate::tables::{Cell, Group, Table};
@@ -37,8 +38,8 @@ fn one(page: &mut Page, series: &AuditedSeries) {
     page.table(&speed_table(series));
     conclusions(page, series);
     page.findings(&series.findings.iter().collect::<Vec<_>>(), &Names::default());
-    for Silence { id, lacks } in &series.silent {
-        page.wrapped("", 2, &format!("{} is silent: {lacks}", id.name()));
+    for line in words::silences(&series.silent) {
+        page.wrapped("", 2, &line);
     }
     page.line("");
 }

@@ -1,7 +1,7 @@
 //! An audit for a terminal.
 
-use model::imported::{Answer, AnsweredClaim, Audit, AuditedPair, AuditedRun, Support};
-use model::{Finding, FindingId, Names};
+use model::imported::{Answer, AnsweredClaim, Audit, AuditedPair, AuditedRun, Silence, Support};
+use model::{Finding, Names};
 
 use super::words;
 use crate::terminal::{Page, Style, clean};
@@ -32,6 +32,9 @@ pub fn audit(audit: &Audit, style: Style) -> String {
         for question in questions {
             page.wrapped("  • ", 4, question);
         }
+    }
+    for unused in &audit.unused {
+        page.wrapped("not used: ", 10, unused);
     }
     for refused in &audit.refused {
         page.wrapped("not read: ", 10, refused);
@@ -68,10 +71,10 @@ fn one(page: &mut Page, audited: &AuditedRun) {
     judged(page, &audited.findings, &audited.silent);
 }
 
-fn judged(page: &mut Page, findings: &[Finding], silent: &[FindingId]) {
+fn judged(page: &mut Page, findings: &[Finding], silent: &[Silence]) {
     page.findings(&findings.iter().collect::<Vec<_>>(), &Names::default());
-    if let Some(line) = words::too_little(silent) {
-        page.wrapped("", 0, &line);
+    for line in words::silences(silent) {
+        page.wrapped("", 2, &line);
     }
 }
 

@@ -1,16 +1,23 @@
 //! What is said of imported runs, line by line, for every kind of output.
 
-use model::imported::{Audit, AuditedPair, AuditedRun, Fidelity, ImportedRun, Level, Matched, Support, Times};
-use model::{BodyLength, FindingId, text};
+use indexmap::IndexMap;
+use model::imported::{
+    Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, ImportedRun, Level, Matched, Placed, Silence,
+    Support, Times,
+};
+use model::{BodyLength, text};
 
 use crate::number;
 
 /// Quantiles of the times that are shown.
 pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
+/// Part of a run from which on a log of the machine covers all of it, as far as clocks of whole seconds tell.
+const NEARLY_ALL: f64 = 0.95;
+
 /// What a run is and came to.
 pub fn about(audited: &AuditedRun) -> Vec<String> {
-    let AuditedRun { run, levels, .. } = audited;
+    let AuditedRun { run, levels, hosts, .. } = audited;
     let mut lines = vec![format!("{}, which keeps {}", run.tool, run.fidelity.text())];
     let users = run.users.map(|users| text::plural(users.into(), "user"));
     let asked: Vec<String> = run.url.clone().into_iter().chain(users).collect();
@@ -31,6 +38,7 @@ pub fn about(audited: &AuditedRun) -> Vec<String> {
                 .extend(levels.iter().map(|level| format!("{}: settled at {}", span(level), number::rate(level.rate))));
         }
     }
+    lines.extend(hosts.iter().map(during));
     if run.lines.bad > 0 {
         lines.push(format!("{} of {} lines cannot be read", text::count(run.lines.bad), text::count(run.lines.read)));
         lines.extend(run.lines.first_bad.iter().map(|bad| format!("  line {}: {}", bad.number, bad.reason)));
@@ -97,10 +105,35 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
     lines
 }
 
-/// The rules that files keep too little for.
-pub fn too_little(silent: &[FindingId]) -> Option<String> {
-    let rules: Vec<&str> = silent.iter().map(FindingId::name).collect();
-    (!rules.is_empty()).then(|| format!("Too little is kept for: {}", rules.join(", ")))
+/// The rules that cannot tell, a line for each thing that they lack.
+pub fn silences(silent: &[Silence]) -> Vec<String> {
+    let mut rules_of: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for Silence { id, lacks } in silent {
+        rules_of.entry(lacks).or_default().push(id.name());
+    }
+    let line = |(lacks, rules): (&str, Vec<&str>)| {
+        let verb = if rules.len() == 1 { "is" } else { "are" };
+        format!("{} {verb} silent: {lacks}", rules.join(", "))
+    };
+    rules_of.into_iter().map(line).collect()
+}
+
+/// What a log says of a machine during a run.
+fn during(host: &HostOfRun) -> String {
+    let of = host.processors.map_or_else(String::new, |n| format!(" of {}", text::plural(n.into(), "processor")));
+    let HostShares { steal, iowait, .. } = host.mean;
+    let [busy, steal, iowait] = [host.mean.busy(), steal, iowait].map(number::share);
+    let part = match host.covers {
+        Some(covers) if covers < NEARLY_ALL => format!(", in {} of the run", number::share(covers)),
+        _ => String::new(),
+    };
+    let placed = match host.placed {
+        Placed::ByTime => "",
+        Placed::FromTheBeginning => "; taken to begin with the run",
+        Placed::Evenly => "; it has no times, and is taken for the whole run",
+    };
+    let HostOfRun { file, tool, .. } = host;
+    format!("machine{of}, by {file} ({tool}): busy {busy}, steal {steal}, waiting for disks {iowait}{part}{placed}")
 }
 
 /// What the files do not say and a conclusion would need, as questions to whoever ran it.

@@ -14,6 +14,7 @@ use model::imported::Fidelity;
 use model::report::{Aspect, EnvironmentDifference};
 use model::{BASELINE, Fact, Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex, text};
 
+use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule};
 use crate::assess::Assessment;
@@ -25,7 +26,7 @@ pub const RULE: Rule = Rule {
     id: FindingId::new("confounded"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../../docs/findings/confounded.md"),
-    checks: &[Check::Lasting(rule), Check::Pair { least: Fidelity::Summary, look: of_pair }],
+    checks: &[Check::Lasting(rule), Check::Pair { needs: Evidence::Kept(Fidelity::Summary), look: of_pair }],
 };
 
 /// Launches of each variant that teach which values vary by themselves (ports of services, temporary names).

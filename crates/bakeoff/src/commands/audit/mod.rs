@@ -9,9 +9,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use import::ImportError;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::IntoDiagnostic as _;
-use model::imported::{Answer, Audit, AuditedRun, Support};
+use model::imported::{Answer, Audit, HostLog, ImportedRun, Support};
 
 use crate::exit::UsageError;
 use crate::{cli, exit, output};
@@ -66,14 +67,18 @@ fn read(typed: &cli::Audit) -> Audit {
     };
     let files = typed.files.iter().flat_map(|path| files_in(path));
     let is_result = |file: &Result<PathBuf, String>| file.as_ref().map_or(true, |path| columns_in(path).is_none());
-    let mut audit = Audit::default();
+    let (mut runs, mut logs, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for file in files.filter(is_result) {
-        match file.and_then(|path| audited(&path, options_of(&path))) {
-            Ok(audited) => audit.runs.push(audited),
-            Err(refused) => audit.refused.push(refused),
+        match file.and_then(|path| content(&path, options_of(&path))) {
+            Ok(Content::Run(run)) => runs.push(*run),
+            Ok(Content::Host(log)) => logs.push(log),
+            Err(reason) => refused.push(reason),
         }
     }
-    if audit.runs.is_empty() && audit.refused.is_empty() {
+    let (hosts, unused) = analysis::hosts_of(&runs, logs);
+    let runs = runs.into_iter().zip(hosts).map(|(run, hosts)| analysis::audit_imported(run, hosts)).collect();
+    let mut audit = Audit { runs, unused, refused, ..Audit::default() };
+    if audit.runs.is_empty() && audit.unused.is_empty() && audit.refused.is_empty() {
         audit.refused.push("these are settings of JMeter: name a file of results, too".to_owned());
     }
     audit
@@ -104,19 +109,33 @@ fn code(audit: &Audit) -> u8 {
     }
 }
 
-fn audited(path: &Path, options: import::Options) -> Result<AuditedRun, String> {
+/// What a file has.
+enum Content {
+    Run(Box<ImportedRun>),
+    Host(HostLog),
+}
+
+fn content(path: &Path, options: import::Options) -> Result<Content, String> {
     let name = path.display().to_string();
+    let open = || File::open(path).map_err(|error| format!("{name}: {error}"));
     let run = if is_stdin(path) {
         import::read("standard input", io::stdin().lock(), options)
     } else {
-        let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
+        let file = open()?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let bar = progress(&name, length).map_err(|error| error.to_string())?;
         let run = import::read(&name, bar.wrap_read(file), options);
         bar.finish_and_clear();
         run
     };
-    Ok(analysis::audit_imported(run.map_err(|error| error.to_string())?))
+    let unknown = match run {
+        Ok(run) => return Ok(Content::Run(Box::new(run))),
+        // Standard input cannot be read again.
+        Err(unknown @ ImportError::Unknown { .. }) if path != Path::new(STDIN) => unknown,
+        Err(error) => return Err(error.to_string()),
+    };
+    let log = import::read_host(&name, open()?, options).map_err(|error| error.to_string())?;
+    log.map(Content::Host).ok_or_else(|| unknown.to_string())
 }
 
 /// How far a long file is read, on a terminal.

@@ -12,7 +12,7 @@ use crate::exit::UsageError;
 /// What the runs of the audit say together, by series, and why files are in none.
 pub fn series(audit: Audit, pattern: Option<&Regex>) -> (Vec<AuditedSeries>, Vec<String>) {
     let mut runs_of: BTreeMap<Option<String>, Vec<AuditedRun>> = BTreeMap::new();
-    let mut left_out = audit.refused;
+    let mut left_out: Vec<String> = audit.unused.into_iter().chain(audit.refused).collect();
     for run in audit.runs {
         match series_of(&run, pattern) {
             Ok(name) => runs_of.entry(name).or_default().push(run),
