@@ -188,7 +188,7 @@ pub fn audit_series_json(all: &[AuditedSeries], left_out: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::imported::{Fall, Level, Support};
+    use model::imported::{Fall, Level, Silence, Support};
 
     use super::*;
 
