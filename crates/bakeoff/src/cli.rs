@@ -357,7 +357,7 @@ pub struct Audit {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Look at all runs together.
-    #[arg(long, conflicts_with_all = ["pair", "claim", "html", "md"])]
+    #[arg(long, conflicts_with_all = ["pair", "claim"])]
     pub series: bool,
     /// A series for each text that the group in this regular expression finds in the files' names: 'run-(\d+)_'.
     #[arg(long, value_name = "PATTERN", requires = "series")]

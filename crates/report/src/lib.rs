@@ -29,7 +29,10 @@ mod terminal;
 mod words;
 mod xlsx;
 
-pub use crate::audit::{audit, audit_html, audit_json, audit_markdown, audit_series, audit_series_json};
+pub use crate::audit::{
+    audit, audit_html, audit_json, audit_markdown, audit_series, audit_series_html, audit_series_json,
+    audit_series_markdown,
+};
 pub use crate::csv::csv;
 pub use crate::doctor::{doctor, doctor_json};
 pub use crate::html::html;

@@ -120,6 +120,14 @@ fn why(text: &mut String, report: &Report) {
     }
 }
 
+/// A list, a point for each line.
+pub fn list(text: &mut String, lines: &[impl AsRef<str>]) {
+    for line in lines {
+        let _ = writeln!(text, "- {}", escaped(line.as_ref().trim_start()));
+    }
+    text.push('\n');
+}
+
 /// A list of findings, in this order.
 pub fn findings<'f>(text: &mut String, findings: impl IntoIterator<Item = &'f Finding>, names: &Names) {
     for finding in findings {
@@ -155,7 +163,8 @@ fn table(text: &mut String, table: &Table) {
     headed_table(text, "##", table);
 }
 
-fn subtable(text: &mut String, table: &Table) {
+/// A table under a heading of its own within a part.
+pub fn subtable(text: &mut String, table: &Table) {
     headed_table(text, "###", table);
 }
 

@@ -278,6 +278,12 @@ fn a_pattern_makes_a_series_of_each_group() {
     assert!(audited["left_out"][0].as_str().unwrap().contains("other.txt"), "{audited}");
     let one = place.json(&["audit", "--json", "--series", "old"]);
     assert_eq!(one["series"][0]["runs"].as_array().unwrap().len(), 4);
+    let written = place.run(&["audit", "--series", "--by", r"run-(\d+)_", "--md", "old"]);
+    assert!(written.code == Some(0) && written.stdout.contains("\n## 7: 2 runs\n"), "{}", written.stdout);
+    let written = place.run(&["audit", "--series", "--html", "series.html", "old"]);
+    assert_eq!((written.code, written.stdout.as_str()), (Some(0), "wrote series.html\n"), "{}", written.stderr);
+    let page = std::fs::read_to_string(place.path("series.html")).unwrap();
+    assert!(page.contains("<h1>4 runs</h1>") && page.matches("<svg").count() == 1, "{page}");
     for args in [
         &["audit", "--series"][..],
         &["audit", "--series", "--by", "a", "old"],

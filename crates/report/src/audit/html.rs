@@ -4,7 +4,7 @@ use model::imported::{Answer, Audit, Silence, Support};
 use model::{Finding, Names};
 
 use super::words;
-use crate::charts;
+use crate::charts::{self, Line};
 use crate::html::{document, sections};
 use crate::markup::Markup;
 use crate::words::Tone;
@@ -73,10 +73,11 @@ fn files(main: &mut Markup, audit: &Audit) {
 fn pair(main: &mut Markup, audit: &Audit) {
     let Some(pair) = &audit.pair else { return };
     sections::section(main, "pair", &words::title(pair), |section| {
-        list(section, &words::compared(pair));
-        let caption =
-            "Requests that ended in a second, well or not, since each run began. The time that is compared is shaded.";
-        if let Some(chart) = charts::over_time(&audit.runs, pair.matched.as_ref()) {
+        sections::list(section, &words::compared(pair));
+        let caption = "Requests that ended in a second, well or not, since each run began. The time that is compared is shaded, and \
+             below every second level of a run's speed its colour.";
+        let lines: Vec<Line> = audit.runs.iter().map(Line::of).collect();
+        for chart in charts::over_time(&lines, pair.matched.as_ref().map(|matched| [matched.from_s, matched.to_s])) {
             sections::wide(section, chart, caption);
         }
         judged(section, &pair.findings, &pair.silent);
@@ -87,10 +88,10 @@ fn runs(main: &mut Markup, audit: &Audit) {
     for (index, audited) in audit.runs.iter().enumerate() {
         let title = format!("{}: {}", audited.run.file, audited.support.text());
         sections::section(main, &format!("run-{}", index + 1), &title, |section| {
-            list(section, &words::about(audited));
+            sections::list(section, &words::about(audited));
             let caption = "Requests that ended in a second, well or not, since the run began, and the levels of its speed; every second \
                            level is shaded.";
-            if let Some(chart) = charts::over_time(std::slice::from_ref(audited), None) {
+            for chart in charts::over_time(&[Line::of(audited)], None) {
                 sections::wide(section, chart, caption);
             }
             judged(section, &audited.findings, &audited.silent);
@@ -109,14 +110,6 @@ fn judged(section: &mut Markup, findings: &[Finding], silent: &[Silence]) {
 
 fn listed(main: &mut Markup, id: &str, title: &str, lines: &[impl AsRef<str>]) {
     if !lines.is_empty() {
-        sections::section(main, id, title, |section| list(section, lines));
+        sections::section(main, id, title, |section| sections::list(section, lines));
     }
-}
-
-fn list(section: &mut Markup, lines: &[impl AsRef<str>]) {
-    section.element("ul", &[], |list| {
-        for line in lines {
-            list.leaf("li", &[], line.as_ref());
-        }
-    });
 }

@@ -6,7 +6,7 @@ use model::imported::{Audit, Silence};
 use model::{Finding, Names};
 
 use super::words;
-use crate::markdown::{self, escaped};
+use crate::markdown::{self, escaped, list};
 
 /// The audit as Markdown, in the order of the terminal's.
 pub fn audit_markdown(audit: &Audit) -> String {
@@ -52,13 +52,6 @@ pub fn audit_markdown(audit: &Audit) -> String {
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
-}
-
-fn list(text: &mut String, lines: &[impl AsRef<str>]) {
-    for line in lines {
-        let _ = writeln!(text, "- {}", escaped(line.as_ref().trim_start()));
-    }
-    text.push('\n');
 }
 
 fn judged(text: &mut String, findings: &[Finding], silent: &[Silence]) {

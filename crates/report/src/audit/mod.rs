@@ -10,5 +10,5 @@ mod words;
 pub use html::audit_html;
 pub use json::audit_json;
 pub use markdown::audit_markdown;
-pub use series::{audit_series, audit_series_json};
+pub use series::{audit_series, audit_series_html, audit_series_json, audit_series_markdown};
 pub use terminal::audit;

@@ -21,7 +21,7 @@ pub use cumulative_responses::cumulative_responses;
 pub use curve::curve;
 pub use forest::forest;
 pub use latency::latency;
-pub use over_time::over_time;
+pub use over_time::{Line, over_time};
 pub use per_core::per_core;
 pub use plot::Chart;
 pub use warm_up::{warm_up, warm_up_lanes};

@@ -23,10 +23,12 @@ const CHARACTER: f64 = 6.7;
 const LINE: f64 = 18.0;
 const MARK: f64 = 4.0;
 
+/// How many variants a chart can tell apart.
+pub const DISTINCT: usize = 6;
 /// How a variant is distinguished from others: by colour, by dash and by marker, so that colour is never alone.
 /// Okabe and Ito's colours, which people with any colour vision can distinguish.
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#b5588f", "#a87400", "#4d4d4d"];
-const DASHES: [&str; 6] = ["", "6 3", "2 3", "9 3 2 3", "4 2", "12 2 2 2 2 2"];
+const COLOURS: [&str; DISTINCT] = ["#0072b2", "#d55e00", "#009e73", "#b5588f", "#a87400", "#4d4d4d"];
+const DASHES: [&str; DISTINCT] = ["", "6 3", "2 3", "9 3 2 3", "4 2", "12 2 2 2 2 2"];
 
 /// Room around the plotted area, px.
 #[derive(Debug, Clone, Copy)]

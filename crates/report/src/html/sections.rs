@@ -40,6 +40,15 @@ fn head(page: &mut Markup, report: &Report) {
     });
 }
 
+/// A list, a point for each line.
+pub fn list(section: &mut Markup, lines: &[impl AsRef<str>]) {
+    section.element("ul", &[], |list| {
+        for line in lines {
+            list.leaf("li", &[], line.as_ref());
+        }
+    });
+}
+
 /// A verdict: its word, what it says, and what belongs to it.
 pub fn verdict(page: &mut Markup, word: &str, tone: Tone, sentence: &str, facts: &[String]) {
     let class = format!("verdict {}", tone_class(tone));
@@ -486,7 +495,8 @@ fn pairs(section: &mut Markup, charts: Vec<Chart>) {
     });
 }
 
-fn draw_table(section: &mut Markup, table: &Table, class: &str) {
+/// A table as a figure that scrolls by itself; `class` is that of what scrolls.
+pub fn draw_table(section: &mut Markup, table: &Table, class: &str) {
     let label = if table.note.is_empty() { &table.caption } else { &table.note };
     scrolling(section, format!("scroll {class}").trim_end(), label, |inside| {
         inside.element("table", &[], |drawn| {

@@ -18,7 +18,7 @@ use crate::exit::UsageError;
 use crate::{cli, exit, output};
 use columns::{beside, columns_in, merged};
 use files::{STDIN, files_in};
-use series::{groups, series};
+use series::{Grouped, groups, series};
 
 /// Files that are read for so long that one wants to see how far, bytes.
 const LONG: u64 = 64 << 20;
@@ -28,32 +28,59 @@ pub fn run(typed: &cli::Audit) -> miette::Result<ExitCode> {
         return Err(UsageError::NoFile { path: path.clone() }.into());
     }
     if typed.series {
-        let pattern = typed.by.as_deref().map(groups).transpose()?;
-        let (all, left_out) = series(read(typed), pattern.as_ref());
-        let text = if typed.format_of_output.json {
-            report::audit_series_json(&all, &left_out)
-        } else {
-            report::audit_series(&all, &left_out, output::style())
-        };
-        output::print(&text)?;
-        return Ok(if all.is_empty() { exit::USAGE } else { exit::FINE }.into());
+        return together(typed);
     }
     let mut audit = read(typed);
     if typed.pair || typed.claim.is_some() {
         compare(&mut audit, typed.claim.as_deref())?;
     }
-    let format = &typed.format_of_output;
-    if let Some(path) = &format.html {
-        output::write(path, report::audit_html(&audit))?;
-        output::print(&format!("wrote {}\n", path.display()))?;
-    } else if format.md {
-        output::print(&report::audit_markdown(&audit))?;
-    } else if format.json {
-        output::print(&report::audit_json(&audit))?;
-    } else {
-        output::print(&report::audit(&audit, output::style()))?;
-    }
+    write(
+        &typed.format_of_output,
+        &Written {
+            html: &|| report::audit_html(&audit),
+            markdown: &|| report::audit_markdown(&audit),
+            json: &|| report::audit_json(&audit),
+            terminal: &|| report::audit(&audit, output::style()),
+        },
+    )?;
     Ok(code(&audit).into())
+}
+
+/// Looks at all runs together.
+fn together(typed: &cli::Audit) -> miette::Result<ExitCode> {
+    let pattern = typed.by.as_deref().map(groups).transpose()?;
+    let Grouped { all, runs, left_out } = series(read(typed), pattern.as_ref());
+    write(
+        &typed.format_of_output,
+        &Written {
+            html: &|| report::audit_series_html(&all, &runs, &left_out),
+            markdown: &|| report::audit_series_markdown(&all, &left_out),
+            json: &|| report::audit_series_json(&all, &left_out),
+            terminal: &|| report::audit_series(&all, &left_out, output::style()),
+        },
+    )?;
+    Ok(if all.is_empty() { exit::USAGE } else { exit::FINE }.into())
+}
+
+/// What was found, in each form that may be asked for.
+struct Written<'a> {
+    html: &'a dyn Fn() -> String,
+    markdown: &'a dyn Fn() -> String,
+    json: &'a dyn Fn() -> String,
+    terminal: &'a dyn Fn() -> String,
+}
+
+/// Writes or prints the form that is asked for.
+fn write(format: &cli::AuditFormat, written: &Written) -> miette::Result<()> {
+    match &format.html {
+        Some(path) => {
+            output::write(path, (written.html)())?;
+            output::print(&format!("wrote {}\n", path.display()))
+        }
+        None if format.md => output::print(&(written.markdown)()),
+        None if format.json => output::print(&(written.json)()),
+        None => output::print(&(written.terminal)()),
+    }
 }
 
 /// What is in all files, and what was found about it.

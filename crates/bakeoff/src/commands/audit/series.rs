@@ -9,8 +9,18 @@ use regex::Regex;
 
 use crate::exit::UsageError;
 
-/// What the runs of the audit say together, by series, and why files are in none.
-pub fn series(audit: Audit, pattern: Option<&Regex>) -> (Vec<AuditedSeries>, Vec<String>) {
+/// Runs by series.
+pub struct Grouped {
+    /// What the runs of each series say together.
+    pub all: Vec<AuditedSeries>,
+    /// The runs of all series.
+    pub runs: Vec<AuditedRun>,
+    /// Why files are in none.
+    pub left_out: Vec<String>,
+}
+
+/// The runs of the audit by series, and what they say together.
+pub fn series(audit: Audit, pattern: Option<&Regex>) -> Grouped {
     let mut runs_of: BTreeMap<Option<String>, Vec<AuditedRun>> = BTreeMap::new();
     let mut left_out: Vec<String> = audit.unused.into_iter().chain(audit.refused).collect();
     for run in audit.runs {
@@ -19,8 +29,8 @@ pub fn series(audit: Audit, pattern: Option<&Regex>) -> (Vec<AuditedSeries>, Vec
             Err(reason) => left_out.push(reason),
         }
     }
-    let all = runs_of.into_iter().map(|(name, runs)| analysis::audit_series(name, &runs)).collect();
-    (all, left_out)
+    let all = runs_of.iter().map(|(name, runs)| analysis::audit_series(name.clone(), runs)).collect();
+    Grouped { all, runs: runs_of.into_values().flatten().collect(), left_out }
 }
 
 /// A pattern with a group.

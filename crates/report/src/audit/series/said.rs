@@ -1,15 +1,11 @@
-//! What `bakeoff audit --series` prints: for people, and as JSON.
+//! What is said of series, table by table and line by line, for every kind of output.
 
 use jiff::Timestamp;
 use model::imported::{AuditedSeries, Ranked, Ranking, RunOfSeries};
-use model::{Names, text};
-use serde_json::json;
+use model::text;
 
-use super::words;
-use crate::json::pretty;
 use crate::number;
 use crate::tables::{Cell, Group, Table};
-use crate::terminal::{Page, Style};
 
 /// Runs with most requests that are held against the one with fewest in words; the table has the others.
 const TOLD: usize = 3;
@@ -19,29 +15,19 @@ const NONE: f64 = 0.02;
 const ALIKE: f64 = 0.8;
 const UNLIKE: f64 = 0.4;
 
-/// What was found about each series, and why files are in none.
-pub fn audit_series(all: &[AuditedSeries], left_out: &[String], style: Style) -> String {
-    let mut page = Page::new(style);
-    for series in all {
-        one(&mut page, series);
-    }
-    for reason in left_out {
-        page.wrapped("left out: ", 10, reason);
-    }
-    page.text
+/// The heading over [`conclusions`], and that over files that are in no series.
+pub const CONCLUSIONS: &str = "What they say";
+pub const LEFT_OUT: &str = "Left out";
+
+/// What a series is called.
+pub fn title(series: &AuditedSeries) -> String {
+    let runs = text::plural(series.runs.len() as u64, "run");
+    series.name.as_ref().map_or_else(|| runs.clone(), |name| format!("{name}: {runs}"))
 }
 
-fn one(page: &mut Page, series: &AuditedSeries) {
-    let runs = text::plural(series.runs.len() as u64, "run");
-    page.heading(&series.name.as_ref().map_or_else(|| runs.clone(), |name| format!("{name}: {runs}")));
-    page.table(&run_table(series));
-    page.table(&speed_table(series));
-    conclusions(page, series);
-    page.findings(&series.findings.iter().collect::<Vec<_>>(), &Names::default());
-    for line in words::silences(&series.silent) {
-        page.wrapped("", 2, &line);
-    }
-    page.line("");
+/// Its tables, a row for each run.
+pub fn tables(series: &AuditedSeries) -> [Table; 2] {
+    [run_table(series), speed_table(series)]
 }
 
 fn run_table(series: &AuditedSeries) -> Table {
@@ -110,18 +96,12 @@ fn began(ms: i64) -> String {
 }
 
 /// What totals would have ranked, and what the same time of each run ranks.
-fn conclusions(page: &mut Page, series: &AuditedSeries) {
-    page.heading("What they say");
-    let Some(ranking) = &series.ranking else {
-        page.wrapped(
-            "  ",
-            2,
-            "No three of these runs have a time in common, before any fell, that is long enough to rank them by.",
-        );
-        return;
-    };
-    for sentence in sentences(ranking, &series.runs) {
-        page.wrapped("  ", 2, &sentence);
+pub fn conclusions(series: &AuditedSeries) -> Vec<String> {
+    const NONE_IN_COMMON: &str =
+        "No three of these runs have a time in common, before any fell, that is long enough to rank them by.";
+    match &series.ranking {
+        Some(ranking) => sentences(ranking, &series.runs),
+        None => vec![NONE_IN_COMMON.to_owned()],
     }
 }
 
@@ -181,14 +161,11 @@ fn size(log_ratio: f64) -> String {
     text::with_percent(text::percent_digits(log_ratio))
 }
 
-/// The same as JSON.
-pub fn audit_series_json(all: &[AuditedSeries], left_out: &[String]) -> String {
-    pretty(&json!({ "series": all, "left_out": left_out }))
-}
-
 #[cfg(test)]
-mod tests {
-    use model::imported::{Fall, Level, Silence, Support};
+pub(super) mod testing {
+    use model::imported::{
+        AuditedRun, Fall, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Silence, Stated, Support,
+    };
 
     use super::*;
 
@@ -208,7 +185,41 @@ mod tests {
         }
     }
 
-    fn series() -> AuditedSeries {
+    /// What a run of 4,000 s was made of whose speed fell in its middle.
+    pub fn audited(name: &str) -> AuditedRun {
+        let interval =
+            |second: usize| Interval { good: if second < 2_000 { 8 } else { 2 }, users: 50, ..Interval::default() };
+        let run = ImportedRun {
+            file: format!("{name}.jtl"),
+            format: "jtl".to_owned(),
+            tool: "JMeter".to_owned(),
+            fidelity: Fidelity::Samples,
+            url: None,
+            users: Some(50),
+            began_ms: Some(0),
+            seconds: 4_000.0,
+            all: Requests { good: 20_000, ..Requests::default() },
+            labels: [].into(),
+            interval_s: 1.0,
+            intervals: (0..4_000).map(interval).collect(),
+            stated_quantiles: Vec::new(),
+            stated: Stated::default(),
+            warnings: Vec::new(),
+            lines: Lines::default(),
+        };
+        let level = |from_s: f64, rate| Level { from_s, to_s: from_s + 2_000.0, rate };
+        AuditedRun {
+            run,
+            support: Support::NotSupported,
+            levels: vec![level(0.0, 7.5), level(2_000.0, 1.5)],
+            hosts: Vec::new(),
+            findings: Vec::new(),
+            silent: Vec::new(),
+        }
+    }
+
+    /// Three runs of which two fell.
+    pub fn series() -> AuditedSeries {
         let ranked = |name: &str, requests, rate| Ranked { name: name.to_owned(), requests, rate };
         AuditedSeries {
             name: Some("7".to_owned()),
@@ -227,6 +238,12 @@ mod tests {
             silent: vec![Silence { id: model::FindingId::new("burst-credit"), lacks: "it takes 4".to_owned() }],
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::series;
+    use super::*;
 
     #[test]
     fn totals_are_held_against_the_same_time() {
@@ -242,24 +259,5 @@ mod tests {
                 "The same time is 50 s to 1,900 s after each run's first request.",
             ]
         );
-    }
-
-    #[test]
-    fn a_page_has_every_run_and_why_rules_are_silent() {
-        let text = audit_series(&[series()], &["x.md: no".to_owned()], Style { colour: false, width: 100 });
-        for part in [
-            "7: 3 runs",
-            "2015-01-09 22:00",
-            "31 min 40 s, not for good",
-            "burst-credit is silent: it takes 4",
-            "left out: x.md: no",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        let unranked = AuditedSeries { ranking: None, ..series() };
-        let text = audit_series(&[unranked], &[], Style::default());
-        assert!(text.contains("No three of these runs have a time in common"), "{text}");
-        let json: serde_json::Value = serde_json::from_str(&audit_series_json(&[series()], &[])).unwrap();
-        assert_eq!(json["series"][0]["runs"][1]["fall"]["after_s"], 3_200.0);
     }
 }
