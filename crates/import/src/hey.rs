@@ -1,6 +1,6 @@
 //! What hey prints (`requester/print.go`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::outcome::{add_code, add_error, add_status, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
@@ -11,6 +11,9 @@ pub const FORMAT: Format = Format { id: "hey", tool: "hey", fidelity: Fidelity::
 
 /// Most answers whose status and time hey keeps (`maxRes`).
 pub const MOST_KEPT: u64 = 1_000_000;
+
+/// Seconds from which on the four digits behind the point of `Total` are a rate within 1 %.
+const LEAST_S: f64 = 0.005;
 
 fn recognises(head: &[u8], _: Options) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -49,7 +52,8 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         ));
     }
     let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
-    Ok(ImportedRun { stated_quantiles: said.quantiles, warnings, ..run })
+    let stated = Stated { rate: Some(rate).filter(|_| seconds >= LEAST_S), mean_ms: said.mean_ms };
+    Ok(ImportedRun { stated_quantiles: said.quantiles, stated, warnings, ..run })
 }
 
 /// Where in an output a line stands.
@@ -68,6 +72,8 @@ struct Said {
     seconds: Option<f64>,
     /// Requests a second, those without an answer among them.
     rate: Option<f64>,
+    /// Of all answers, whatever their status.
+    mean_ms: Option<f64>,
     /// Outputs that have come so far.
     results: u32,
     has_statuses: bool,
@@ -100,6 +106,9 @@ impl Said {
             self.results += 1;
         } else if let Some(rate) = value(line, "Requests/sec") {
             self.rate = Some(number(rate)?);
+        } else if let Some(mean) = value(line, "Average") {
+            // Of no answer, there is none.
+            self.mean_ms = (mean.trim() != "NaN secs").then(|| number(mean)).transpose()?.map(|seconds| seconds * 1e3);
         } else if let Some((percent, rest)) = line.split_once('%') {
             // Some versions print two of them.
             let Some(time) = rest.trim_start_matches('%').strip_prefix(" in ") else { return Ok(()) };
@@ -120,6 +129,8 @@ pub fn numbered(line: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use model::imported::Stated;
+
     use crate::{ImportError, Options, read};
 
     const PAGE: &[u8] = include_bytes!("../fixtures/hey-0.1.5/page.txt");
@@ -131,6 +142,7 @@ mod tests {
         assert!(run.all.codes["200"] == 500 && run.seconds > 0.2 && run.seconds < 2.0, "{run:?}");
         let fractions: Vec<f64> = run.stated_quantiles.iter().map(|(fraction, _)| *fraction).collect();
         assert_eq!(fractions, [1.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]);
+        assert_eq!((run.stated.rate, run.stated.mean_ms.map(f64::round)), (Some(2_112.113), Some(2.0)));
         let median_us = run.quantile_us(0.5).unwrap();
         assert!(median_us > 2_000.0 && median_us < 4_000.0, "{median_us}");
     }
@@ -145,6 +157,7 @@ mod tests {
         let run = read("a.txt", &refused[..], Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.all.codes["connection refused"]), (0, 20, 20));
         assert_eq!((run.stated_quantiles.len(), run.lines.bad), (0, 0));
+        assert_eq!(run.stated, Stated::default(), "the time is too short");
     }
 
     #[test]

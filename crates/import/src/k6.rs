@@ -1,6 +1,6 @@
 //! The summary that k6 prints at the end of a test: that of version 1, and that of those before it (`--summary-mode=legacy`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::k6_points::{dropped, failed_checks};
 use crate::outcome::mixed_times;
@@ -42,6 +42,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         // Who is at work, k6 looks up once a second: it may see nobody.
         users: said.users.filter(|users| *users > 0).or(said.most_users),
         stated_quantiles: said.quantiles,
+        stated: said.stated,
         warnings: warnings.into_iter().flatten().collect(),
         ..run
     })
@@ -62,6 +63,7 @@ struct Said {
     users: Option<u32>,
     most_users: Option<u32>,
     quantiles: Vec<(f64, f64)>,
+    stated: Stated,
 }
 
 impl Said {
@@ -73,6 +75,7 @@ impl Said {
                 let requests = count(value)?;
                 let rate = value.split_whitespace().nth(1).and_then(|rate| rate.strip_suffix("/s"));
                 let rate = number(rate.ok_or("no rate stands where one must")?)?;
+                self.stated.rate = Some(rate);
                 self.requests = Some((requests, if rate > 0.0 { requests as f64 / rate } else { 0.0 }));
                 self.results += 1;
             }
@@ -96,6 +99,9 @@ impl Said {
     fn quantiles(&mut self, value: &str) -> Result<(), &'static str> {
         for (name, time) in value.split_whitespace().filter_map(|pair| pair.split_once('=')) {
             let percent = name.strip_prefix("p(").and_then(|name| name.strip_suffix(')'));
+            if name == "avg" {
+                self.stated.mean_ms = Some(duration_ms(time)?);
+            }
             let fraction = match (name, percent) {
                 ("med", _) => 0.5,
                 ("max", _) => 1.0,
@@ -128,6 +134,8 @@ fn most(value: &str) -> Result<u32, &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use model::imported::Stated;
+
     use crate::{ImportError, Options, read};
 
     const SHOP: &[u8] = include_bytes!("../fixtures/k6-1.8.1/shop.txt");
@@ -139,6 +147,7 @@ mod tests {
         let fractions: Vec<f64> = run.stated_quantiles.iter().map(|(fraction, _)| *fraction).collect();
         assert_eq!((fractions.as_slice(), run.users), (&[0.5, 1.0, 0.9, 0.95][..], Some(1)));
         assert!(run.seconds > 1.0 && run.seconds < 3.0, "{}", run.seconds);
+        assert_eq!(run.stated, Stated { rate: Some(4.912_545), mean_ms: Some(2.62) });
         assert_eq!(run.warnings[0], "its times are those of all requests: 6 that failed are among them");
         assert_eq!(
             run.warnings[1..],

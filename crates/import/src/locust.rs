@@ -1,7 +1,7 @@
 //! Locust's numbers of the whole run, `*_stats.csv`: `StatsCSV` of Locust. A row for each request by name, and one for all.
 
 use indexmap::IndexMap;
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::csv::{self, Fields, first_line};
 use crate::reading::{Broken, Format, Options, Reading};
@@ -20,6 +20,7 @@ struct Columns {
     requests: usize,
     failures: usize,
     rate: usize,
+    mean: Option<usize>,
     /// The fraction of the requests that a column has a time for, and its place.
     quantiles: Vec<(f64, usize)>,
 }
@@ -37,6 +38,7 @@ impl Columns {
             requests: at("Request Count")?,
             failures: at("Failure Count")?,
             rate: at("Requests/s")?,
+            mean: at("Average Response Time"),
             quantiles: names.iter().enumerate().filter_map(quantile).collect(),
         })
     }
@@ -79,7 +81,8 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     // Locust divides by the time from the beginning to the last request.
     let seconds = if said.rate > 0.0 { all.ended() as f64 / said.rate } else { 0.0 };
     let run = reading.run(&FORMAT, Recorded { labels: said.labels, ..Recorded::summary(all, seconds) });
-    Ok(ImportedRun { stated_quantiles: said.quantiles, ..run })
+    let stated = Stated { rate: Some(said.rate), mean_ms: said.mean_ms };
+    Ok(ImportedRun { stated_quantiles: said.quantiles, stated, ..run })
 }
 
 /// What a file says.
@@ -90,6 +93,7 @@ struct Said {
     /// Rows of all requests that have come so far.
     results: u32,
     rate: f64,
+    mean_ms: Option<f64>,
     quantiles: Vec<(f64, f64)>,
 }
 
@@ -108,6 +112,7 @@ impl Said {
             return Ok(());
         }
         self.rate = number(text(row, columns.rate)?)?;
+        self.mean_ms = columns.mean.map(|place| number(text(row, place)?)).transpose()?;
         let quantile = |(fraction, place): &(f64, usize)| Some((*fraction, number(text(row, *place).ok()?).ok()?));
         self.quantiles = columns.quantiles.iter().filter_map(quantile).collect();
         self.all = Some(requests);
@@ -130,6 +135,7 @@ mod tests {
         assert!((run.seconds - 11.02).abs() < 0.01, "{}", run.seconds);
         assert_eq!((run.quantile_us(0.5), run.quantile_us(0.99)), (Some(3_000.0), Some(36_000.0)));
         assert_eq!((run.lines.read, run.lines.bad), (4, 0));
+        assert_eq!(run.stated.mean_ms.map(f64::round), Some(4.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What oha prints (`printer.rs`: `print_summary`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::hey::{has_number, numbered, value};
 use crate::outcome::{add_error, add_status, is_success, mixed_times};
@@ -67,6 +67,12 @@ impl Ended {
         }
     }
 
+    /// What oha states, without the requests under way that its rate counts.
+    pub fn stated(&self, rate: Option<f64>, mean_ms: Option<f64>) -> Stated {
+        let ended = self.all.ended() as f64;
+        Stated { rate: rate.map(|rate| rate * ended / (ended + self.given_up as f64).max(1.0)), mean_ms }
+    }
+
     /// How oha counts otherwise than here.
     pub fn warnings(&self) -> Vec<String> {
         let given_up = (self.given_up > 0).then(|| {
@@ -94,9 +100,9 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let (Some(seconds), true) = (said.seconds, said.has_statuses) else {
         return Err(Broken::Lacks("`Total` or the statuses: it did not end, or some is cut off"));
     };
-    let warnings = said.ended.warnings();
+    let (warnings, stated) = (said.ended.warnings(), said.ended.stated(said.rate, said.mean_ms));
     let run = reading.run(&FORMAT, Recorded::summary(said.ended.all, seconds));
-    Ok(ImportedRun { stated_quantiles: said.quantiles, warnings, ..run })
+    Ok(ImportedRun { stated_quantiles: said.quantiles, stated, warnings, ..run })
 }
 
 /// Where in an output a line stands.
@@ -114,6 +120,8 @@ enum Part {
 struct Said {
     part: Part,
     seconds: Option<f64>,
+    rate: Option<f64>,
+    mean_ms: Option<f64>,
     /// Outputs that have come so far.
     results: u32,
     has_statuses: bool,
@@ -147,6 +155,10 @@ impl Said {
                 if let Some(total) = value(line, "Total") {
                     self.seconds = time_ms(total)?.map(|ms| ms / 1e3);
                     self.results += 1;
+                } else if let Some(rate) = value(line, "Requests/sec") {
+                    self.rate = Some(number(rate)?);
+                } else if let Some(mean) = value(line, "Average") {
+                    self.mean_ms = time_ms(mean)?;
                 } else if let Some(slowest) = value(line, "Slowest") {
                     self.quantiles.extend(time_ms(slowest)?.map(|ms| (1.0, ms)));
                 }
@@ -158,6 +170,8 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use model::imported::Stated;
+
     use super::time_ms;
     use crate::{ImportError, Options, read};
 
@@ -169,6 +183,7 @@ mod tests {
         assert_eq!((run.format.as_str(), run.all.good, run.all.failed, run.lines.bad), ("oha", 500, 0, 0));
         assert!(run.all.codes["200"] == 500 && run.seconds > 0.2 && run.seconds < 2.0, "{run:?}");
         assert_eq!((run.stated_quantiles.len(), run.warnings.len()), (10, 0));
+        assert_eq!(run.stated, Stated { rate: Some(1_892.203_5), mean_ms: Some(2.576_4) });
         let median_us = run.quantile_us(0.5).unwrap();
         assert!(median_us > 2_000.0 && median_us < 4_000.0 && run.quantile_us(0.999).is_some(), "{median_us}");
     }
@@ -185,6 +200,8 @@ mod tests {
         );
         assert!(run.warnings[1].contains(" answers have a status other than 2xx and 3xx: "), "{:?}", run.warnings);
         assert_eq!((run.warnings.len(), run.lines.bad), (3, 0));
+        let counted = run.all.ended() as f64 / run.seconds;
+        assert!((run.stated.rate.unwrap() / counted - 1.0).abs() < 1e-6, "{:?}", run.stated);
     }
 
     #[test]
@@ -192,7 +209,7 @@ mod tests {
         let text = include_bytes!("../fixtures/oha-1.16.0/refused.txt");
         let run = read("a.txt", &text[..], Options::default()).unwrap();
         assert_eq!((run.all.failed, run.all.codes["Connection refused (os error 111)"]), (20, 20));
-        assert_eq!((run.stated_quantiles.len(), run.lines.bad), (0, 0));
+        assert_eq!((run.stated_quantiles.len(), run.stated.mean_ms, run.lines.bad), (0, None, 0));
         assert!(run.seconds > 0.0 && run.seconds < 0.1, "{}", run.seconds);
     }
 

@@ -23,10 +23,13 @@ struct Document {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Summary {
     /// Seconds.
     total: f64,
     slowest: Option<f64>,
+    average: Option<f64>,
+    requests_per_sec: Option<f64>,
 }
 
 fn recognises(head: &[u8], _: Options) -> bool {
@@ -49,9 +52,10 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let slowest = summary.slowest.map(|seconds| (1.0, seconds * 1e3));
     let mut stated_quantiles: Vec<_> = latency_percentiles.iter().filter_map(quantile).chain(slowest).collect();
     stated_quantiles.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let stated = ended.stated(summary.requests_per_sec, summary.average.map(|seconds| seconds * 1e3));
     let warnings = ended.warnings();
     let run = reading.run(&FORMAT, Recorded::summary(ended.all, summary.total.max(0.0)));
-    Ok(ImportedRun { stated_quantiles, warnings, ..run })
+    Ok(ImportedRun { stated_quantiles, stated, warnings, ..run })
 }
 
 #[cfg(test)]
@@ -67,6 +71,9 @@ mod tests {
         assert!(run.seconds > 0.2 && run.seconds < 2.0 && run.warnings.is_empty(), "{run:?}");
         let fractions: Vec<f64> = run.stated_quantiles.iter().map(|(fraction, _)| *fraction).collect();
         assert_eq!(fractions.len(), 10);
+        let counted = run.all.ended() as f64 / run.seconds;
+        assert!((run.stated.rate.unwrap() / counted - 1.0).abs() < 1e-6, "{:?}", run.stated);
+        assert!((run.stated.mean_ms.unwrap() - 2.508_577_358).abs() < 1e-9, "{:?}", run.stated);
         assert!(fractions.is_sorted() && run.quantile_us(0.5).unwrap() > 2_000.0, "{:?}", run.stated_quantiles);
     }
 

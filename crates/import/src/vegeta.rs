@@ -1,6 +1,6 @@
 //! What `vegeta report` prints (`lib/reporters.go`: `NewTextReporter`).
 
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::outcome::{add_error, add_status, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
@@ -9,6 +9,9 @@ use crate::recorder::Recorded;
 use crate::text::{count, duration_ms, is_page, number};
 
 pub const FORMAT: Format = Format { id: "vegeta", tool: "vegeta", fidelity: Fidelity::Summary, recognises, read };
+
+/// The least rate whose two digits behind the point are within 5 %.
+const LEAST_RATE: f64 = 0.1;
 
 fn recognises(head: &[u8], _: Options) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -52,7 +55,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     };
     let run = reading.run(&FORMAT, Recorded::summary(said.all, seconds));
     let warnings = mixed_times(run.all.failed).into_iter().collect();
-    Ok(ImportedRun { stated_quantiles: said.quantiles, warnings, ..run })
+    Ok(ImportedRun { stated_quantiles: said.quantiles, stated: said.stated, warnings, ..run })
 }
 
 /// What a report says.
@@ -64,6 +67,7 @@ struct Said {
     has_codes: bool,
     all: Requests,
     quantiles: Vec<(f64, f64)>,
+    stated: Stated,
 }
 
 impl Said {
@@ -71,10 +75,19 @@ impl Said {
     fn hear(&mut self, line: &str) -> Result<(), &'static str> {
         let Some(Row { name, values_of, values }) = row(line) else { return Ok(()) };
         match name {
-            "Requests" => self.results += 1,
+            "Requests" => {
+                self.results += 1;
+                // The rate is that at which it asked. What was answered well, in all the time, is the throughput.
+                let throughput = values_of.split(", ").zip(values.split(", ")).find(|(name, _)| *name == "throughput");
+                let throughput = throughput.map(|(_, value)| number(value)).transpose()?;
+                self.stated.rate = throughput.filter(|rate| *rate >= LEAST_RATE);
+            }
             "Duration" => self.seconds = Some(duration_ms(values.split(',').next().unwrap_or_default())? / 1e3),
             "Latencies" => {
                 for (name, value) in values_of.split(", ").zip(values.split(", ")) {
+                    if name == "mean" {
+                        self.stated.mean_ms = Some(duration_ms(value)?);
+                    }
                     let fraction =
                         if name == "max" { Some(1.0) } else { number(name).ok().map(|percent| percent / 100.0) };
                     let Some(fraction) = fraction else { continue };
@@ -96,6 +109,8 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use model::imported::Stated;
+
     use crate::{ImportError, Options, read};
 
     #[test]
@@ -106,6 +121,7 @@ mod tests {
         assert_eq!((run.all.codes["200"], run.all.codes["404"], run.all.codes["no answer"]), (20, 20, 20));
         let fractions: Vec<f64> = run.stated_quantiles.iter().map(|(fraction, _)| *fraction).collect();
         assert_eq!(fractions, [0.5, 0.9, 0.95, 0.99, 1.0]);
+        assert_eq!(run.stated, Stated { rate: Some(20.33), mean_ms: Some(0.996_405) });
         assert!(run.seconds > 0.9 && run.seconds < 1.2, "{}", run.seconds);
     }
 
@@ -119,6 +135,7 @@ mod tests {
         let run = read("a.txt", text.as_bytes(), Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed), (665, 535));
         assert!((run.seconds - 70.094_965_987).abs() < 1e-9 && run.stated_quantiles[1] == (0.95, 140.18235), "{run:?}");
+        assert_eq!(run.stated.rate, None, "it asked at 120 a second, and was not answered so fast");
         let refused = read("a.txt", text.repeat(2).as_bytes(), Options::default());
         assert!(matches!(refused, Err(ImportError::Several { .. })));
         let page = format!("```console\n{text}```\n");

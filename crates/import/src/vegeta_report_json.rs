@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use model::imported::{Fidelity, ImportedRun, Requests};
+use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 use serde::Deserialize;
 
 use crate::outcome::mixed_times;
@@ -25,6 +25,8 @@ struct Report {
     duration: f64,
     /// From there on to the last one's end.
     wait: f64,
+    /// Good answers in a second of both.
+    throughput: Option<f64>,
     status_codes: IndexMap<String, u64>,
 }
 
@@ -50,6 +52,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     Ok(ImportedRun {
         began_ms: Some(report.earliest.as_millisecond()),
         warnings: mixed_times(run.all.failed).into_iter().collect(),
+        stated: Stated { rate: report.throughput, mean_ms: report.latencies.get("mean").map(|ns| ns / 1e6) },
         stated_quantiles: report.latencies.iter().filter_map(quantile).collect(),
         ..run
     })
@@ -74,6 +77,8 @@ mod tests {
                 "{fraction}: {ms}, {other_ms}"
             );
         }
+        let [one, other_rate] = [run.stated, other.stated].map(|stated| stated.rate.unwrap());
+        assert!((one - other_rate).abs() < 0.01 && run.stated.mean_ms == other.stated.mean_ms, "{:?}", run.stated);
         assert!((run.seconds - other.seconds).abs() < 0.001 && run.began_ms.is_some(), "{}", run.seconds);
     }
 

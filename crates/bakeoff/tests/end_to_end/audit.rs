@@ -372,3 +372,17 @@ fn a_log_that_belongs_to_no_run_says_why() {
     let two = place.run(&["audit", "ab.tsv", "ab.txt", "vmstat.txt"]).stdout;
     assert!(two.contains("not used: vmstat.txt: it has no times, and there are several runs"), "{two}");
 }
+#[test]
+fn real_outputs_of_tools_do_not_contradict_themselves() {
+    let place = Place::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/fixtures");
+    let audited = place.json(&["audit", "--json", fixtures]);
+    let runs = audited["runs"].as_array().unwrap();
+    assert!(runs.len() > 30, "{}", runs.len());
+    for run in runs {
+        assert!(!rules(run).contains(&"table-units"), "{run}");
+        // Its users waited before they asked again.
+        let waited = ["locust", "locust-history", "gatling"].contains(&run["format"].as_str().unwrap());
+        assert!(!waited || !rules(run).contains(&"one-number-twice"), "{run}");
+    }
+}

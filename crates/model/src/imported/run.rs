@@ -109,7 +109,7 @@ impl ImportedRun {
 /// Numbers that a tool states beside its counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stated {
-    /// Requests in a second.
+    /// Requests in a second, of those that are counted here, or of the good ones among them.
     pub rate: Option<f64>,
     /// Mean time that a request took, milliseconds.
     pub mean_ms: Option<f64>,
