@@ -1,7 +1,7 @@
 //! JMeter's result file (`.jtl`) with a line for each request: `CSVSaveService` of JMeter.
 //!
 //! Which columns it has, and between which characters, is a setting of the one who made it (`jmeter.save.saveservice.*`). Where the
-//! first line names them, they are those; else the columns of JMeter's documentation are tried, in their order.
+//! first line names them, they are those; else those of the settings, and those that versions of JMeter have by default, are tried.
 
 use model::imported::{Fidelity, ImportedRun};
 
@@ -27,14 +27,9 @@ struct Columns {
     users: Option<usize>,
 }
 
-/// Orders of columns without a line of names, as files of different versions have them, the longest first.
-const USUAL: [&str; 5] = [
-    "timeStamp elapsed label responseCode responseMessage threadName dataType success failureMessage bytes sentBytes grpThreads \
-     allThreads URL Latency IdleTime Connect",
-    "timeStamp elapsed label responseCode responseMessage threadName dataType success failureMessage bytes grpThreads allThreads \
-     Latency IdleTime",
+/// Orders of columns without a line of names that no version of JMeter has by default, but files do, the longest first.
+const OTHERS: [&str; 2] = [
     "timeStamp elapsed label responseCode responseMessage threadName dataType success bytes grpThreads allThreads Latency",
-    "timeStamp elapsed label responseCode responseMessage threadName dataType success bytes Latency",
     "timeStamp elapsed label responseCode threadName success bytes grpThreads allThreads Latency",
 ];
 
@@ -54,11 +49,15 @@ impl Columns {
         .filter(|columns| columns.success.is_some() || columns.code.is_some())
     }
 
-    /// Those of the settings that fit a line of values, else the usual ones that do.
+    /// Those of the settings that fit a line of values, else those that a version has by default, or other files have. Orders that leave
+    /// no value over come first: what a version added stands between older columns.
     fn fitting(values: &Fields, set: Option<JtlColumns>) -> Option<Self> {
-        let of_settings =
-            set.and_then(|set| set.orders(values.iter().count()).find_map(|names| Self::of(&names, values)));
-        of_settings.or_else(|| USUAL.iter().find_map(|names| Self::of(&names.split(' ').collect::<Vec<_>>(), values)))
+        let count = values.iter().count();
+        let others = || OTHERS.iter().map(|names| names.split(' ').collect::<Vec<_>>());
+        let whole = JtlColumns::default().orders(count).chain(others()).filter(|names| names.len() == count);
+        let shorter = JtlColumns::default().orders(count).chain(others()).filter(|names| names.len() < count);
+        let of_settings = set.into_iter().flat_map(|set| set.orders(count));
+        of_settings.chain(whole).chain(shorter).find_map(|names| Self::of(&names, values))
     }
 
     /// Those of this order, if they fit a line of values.
@@ -67,7 +66,13 @@ impl Columns {
         // Of another order, a number may stand where these are.
         let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
         let is_text = |text: &[u8]| names.iter().position(|name| *name == text).is_none_or(|index| !is_number(index));
-        let fits = |columns: &Self| columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage");
+        // A thread's group is a part of all threads.
+        let at =
+            |name: &[u8]| names.iter().position(|column| *column == name).and_then(|place| number(values.get(place)?));
+        let has_threads = at(b"grpThreads").zip(at(b"allThreads")).is_none_or(|(of_group, all)| of_group <= all);
+        let fits = |columns: &Self| {
+            columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage") && has_threads
+        };
         Self::named(&names).filter(fits)
     }
 
@@ -164,6 +169,23 @@ mod tests {
             read("-", text.as_bytes(), Options { format: Some("jtl"), ..options }),
             Err(ImportError::Unknown { .. })
         ));
+    }
+
+    #[test]
+    fn each_version_has_its_columns_by_default() {
+        let of = |values: &str| {
+            let run = read("a.jtl", format!("{values}\n").repeat(3).as_bytes(), Options::default()).unwrap();
+            (run.users, run.all.body_length.map(|length| length.max))
+        };
+        let before = "1420840843879,233,page,200,OK,users 1-1,text,true";
+        // 2.12, 3.0, 3.1 to 4.0, and 5.
+        assert_eq!(of(&format!("{before},43189,225")), (None, Some(43_189)));
+        assert_eq!(of(&format!("{before},,43189,3,7,225,0")), (Some(7), Some(43_189)));
+        assert_eq!(of(&format!("{before},,43189,120,3,7,225,0,1")), (Some(7), Some(43_189)));
+        assert_eq!(of(&format!("{before},,43189,120,3,7,http://localhost/,225,0,1")), (Some(7), Some(43_189)));
+        // Of 2.12 with the numbers of threads, and of 3.1 with a variable behind.
+        assert_eq!(of(&format!("{before},43189,3,7,225")), (Some(7), Some(43_189)));
+        assert_eq!(of(&format!("{before},,43189,120,3,7,225,0,1,x")), (Some(7), Some(43_189)));
     }
 
     #[test]
