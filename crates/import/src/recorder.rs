@@ -44,13 +44,20 @@ pub struct Request<'l> {
 /// By names of the file, which are few: what guards a map against chosen names would take longer than the rest.
 type ByName<V> = IndexMap<Box<[u8]>, V, RandomState>;
 
+/// Requests of a label with one code.
+#[derive(Debug, Clone, Copy, Default)]
+struct OfCode {
+    all: u64,
+    good: u64,
+}
+
 /// What a label's requests came to so far.
 #[derive(Debug, Default)]
 struct OfLabel {
     good: u64,
     failed: u64,
     never_sent: u64,
-    codes: ByName<u64>,
+    codes: ByName<OfCode>,
     /// The place of the last request's code: mostly the next one has the same.
     last_code: usize,
     latency: Histogram,
@@ -59,14 +66,19 @@ struct OfLabel {
 
 impl OfLabel {
     /// Counts a code; under one name for all, where there are too many.
-    fn count(&mut self, code: &[u8]) {
+    fn count(&mut self, code: &[u8], good: u64) {
         let code = &code[..code.len().min(LONGEST_NAME)];
         if self.codes.get_index(self.last_code).is_none_or(|(last, _)| &**last != code) {
             let is_one_of_few = self.codes.len() < MOST_CODES || self.codes.contains_key(code);
             let code = if is_one_of_few { code } else { OTHER_CODES.as_bytes() };
-            self.last_code = self.codes.get_index_of(code).unwrap_or_else(|| self.codes.insert_full(code.into(), 0).0);
+            self.last_code = self
+                .codes
+                .get_index_of(code)
+                .unwrap_or_else(|| self.codes.insert_full(code.into(), OfCode::default()).0);
         }
-        self.codes[self.last_code] += 1;
+        let counted = &mut self.codes[self.last_code];
+        counted.all += 1;
+        counted.good += good;
     }
 }
 
@@ -138,7 +150,7 @@ impl Recorder {
             let length = BodyLength { min: bytes, max: bytes };
             label.bytes = Some(label.bytes.map_or(length, |before| before.covering(length)));
         }
-        label.count(request.code);
+        label.count(request.code, 1 - failed);
         Ok(())
     }
 
@@ -163,16 +175,20 @@ impl Recorder {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut labels: IndexMap<String, Requests> = IndexMap::new();
         for (name, of) in self.labels {
-            let mut codes = BTreeMap::new();
-            for (code, count) in &of.codes {
+            let (mut codes, mut good_codes) = (BTreeMap::new(), BTreeMap::new());
+            for (code, OfCode { all, good }) in &of.codes {
                 // What is no text may read the same.
-                *codes.entry(text(code)).or_default() += count;
+                *codes.entry(text(code)).or_default() += all;
+                if *good > 0 {
+                    *good_codes.entry(text(code)).or_default() += good;
+                }
             }
             let requests = Requests {
                 good: of.good,
                 failed: of.failed,
                 never_sent: of.never_sent,
                 codes,
+                good_codes,
                 latency: of.latency,
                 body_length: of.bytes,
             };
@@ -284,6 +300,14 @@ mod tests {
             Request { took_us: 5_000, ..failed },
         ]);
         assert_eq!((found.all.failed, found.all.never_sent, found.all.latency.count()), (4, 1, 0));
+    }
+
+    #[test]
+    fn codes_of_what_failed_are_kept_apart() {
+        let rejected = Request { is_good: false, code: b"201", ..request(1_000, 5) };
+        let all = recorded(&[request(1_000, 5), rejected, Request { is_good: true, ..rejected }, rejected]).all;
+        assert_eq!((all.codes["200"], all.codes["201"]), (1, 3));
+        assert_eq!((all.good_codes["200"], all.good_codes["201"]), (1, 1));
     }
 
     #[test]

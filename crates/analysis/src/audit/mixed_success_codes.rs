@@ -16,7 +16,8 @@ pub const RULE: Rule = Rule {
 /// Share of the answers of a label that a second status of success has, at least.
 const LEAST: f64 = 0.01;
 
-/// A warning where one label has a second status from 200 to 299 for 1 % of its requests or more.
+/// A warning where one label has a second status from 200 to 299 for 1 % of its requests or more. What failed in spite of such a status,
+/// since an assertion rejected it, is no success.
 fn rule(imported: &Imported) -> Option<Finding> {
     let labels = imported.run.by_label().into_iter().map(|(label, requests)| (label, successes(requests)));
     let mixed: Vec<_> = labels.filter(|(_, codes)| codes.len() > 1).collect();
@@ -34,11 +35,11 @@ fn rule(imported: &Imported) -> Option<Finding> {
     (!mixed.is_empty()).then_some(all)
 }
 
-/// The statuses of success that have a share of a label's requests.
+/// The statuses of success that have a share of a label's requests, and how many of each ended well.
 fn successes(requests: &Requests) -> Vec<(&String, &u64)> {
     let is_success = |code: &str| code.len() == 3 && code.starts_with('2');
     let has_share = |count: u64| count as f64 >= LEAST * requests.ended() as f64;
-    requests.codes.iter().filter(|(code, count)| is_success(code) && has_share(**count)).collect()
+    requests.good_codes.iter().filter(|(code, count)| is_success(code) && has_share(**count)).collect()
 }
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ mod tests {
             let mut run = imported(600, 10);
             let pay = Requests {
                 good: 1_000,
-                codes: [("201".into(), 1_000 - accepted), ("202".into(), accepted)].into(),
+                good_codes: [("201".into(), 1_000 - accepted), ("202".into(), accepted)].into(),
                 ..Requests::default()
             };
             run.labels.insert("pay".to_owned(), pay);
@@ -60,5 +61,19 @@ mod tests {
         };
         assert_eq!(with(9), None);
         assert_eq!(with(10).as_deref(), Some("990 × 201, 10 × 202"));
+    }
+
+    #[test]
+    fn what_an_assertion_rejected_is_no_success() {
+        let mut run = imported(600, 10);
+        let codes = [("200".to_owned(), 5_000), ("202".to_owned(), 1_000)];
+        run.all = Requests {
+            good: 5_000,
+            failed: 1_000,
+            good_codes: codes[..1].iter().cloned().collect(),
+            codes: codes.into(),
+            ..Requests::default()
+        };
+        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None);
     }
 }

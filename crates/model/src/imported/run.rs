@@ -126,6 +126,9 @@ pub struct Requests {
     pub never_sent: u64,
     /// All by status, or by what stands in its place.
     pub codes: BTreeMap<String, u64>,
+    /// Of these, those that ended well, where the file has each request.
+    #[serde(default)]
+    pub good_codes: BTreeMap<String, u64>,
     /// How long the good ones took, where the file has each.
     pub latency: Histogram,
     /// Length of bodies, bytes, where the file says it.
@@ -150,8 +153,10 @@ impl<'a> Sum<&'a Self> for Requests {
             whole.good += part.good;
             whole.failed += part.failed;
             whole.never_sent += part.never_sent;
-            for (code, count) in &part.codes {
-                *whole.codes.entry(code.clone()).or_default() += count;
+            for (codes, of_part) in [(&mut whole.codes, &part.codes), (&mut whole.good_codes, &part.good_codes)] {
+                for (code, count) in of_part {
+                    *codes.entry(code.clone()).or_default() += count;
+                }
             }
             whole.latency.merge(&part.latency);
             whole.body_length = match (whole.body_length, part.body_length) {
