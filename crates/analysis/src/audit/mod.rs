@@ -374,6 +374,17 @@ mod tests {
     }
 
     #[test]
+    fn every_rule_that_looks_at_results_of_other_tools_is_named_where_they_are_described() {
+        let described = include_str!("../../../../docs/audit.md");
+        let is_of_imported =
+            |check: &Check| matches!(check, Check::Imported { .. } | Check::Pair { .. } | Check::Series(_));
+        for rule in RULES.iter().filter(|rule| rule.checks.iter().any(is_of_imported)) {
+            let link = format!("[{0}](findings/{0}.md)", rule.id.name());
+            assert!(described.contains(&link), "docs/audit.md lacks {link}");
+        }
+    }
+
+    #[test]
     fn a_clean_study_has_no_findings() {
         for record in [fixture::record(6, 0.0), fixture::record(9, 0.05), fixture::open(9, 0.05)] {
             assert_eq!(audited(&record), []);
