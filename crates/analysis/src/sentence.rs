@@ -1,7 +1,5 @@
 //! A sentence that says which of two runs is faster, and by how much.
 
-use std::sync::LazyLock;
-
 use regex::{Captures, Regex};
 
 /// What is understood, for whoever wrote something else.
@@ -26,37 +24,39 @@ pub struct Sentence<'s> {
     pub other: &'s str,
 }
 
-const AMOUNT: &str = r"(?:about |some )?(?<number>\d+(?:[.,]\d+)?) ?(?<unit>%|per ?cent|times|x|×|-?fold)";
+/// `20 %`, `3 times`, in groups whose names begin so.
+fn amount(prefix: &str) -> String {
+    format!(r"(?:about |some )?(?<{prefix}number>\d+(?:[.,]\d+)?) ?(?<{prefix}unit>%|per ?cent|times|x|×|-?fold)")
+}
 
 /// `is 20 % faster than`, `is faster than … by 20 %`, `answers 20 % more requests than`.
-static MORE: LazyLock<Regex> = LazyLock::new(|| {
-    let by = AMOUNT.replace("number", "by_number").replace("unit", "by_unit");
-    let pattern = format!(
-        r"(?i)^\s*(?<subject>.+?) (?:is|was|handles|answers|serves) (?:{AMOUNT} )?(?<more>faster|slower|quicker|more|fewer|less)(?: requests)? than (?<other>.+?)(?: by {by})?[.\s]*$"
-    );
-    Regex::new(&pattern).expect("the pattern is one")
-});
+fn more_pattern() -> String {
+    const VERBS: &str = "is|was|handles|answers|serves";
+    const WORDS: &str = "faster|slower|quicker|more|fewer|less";
+    let (before, after) = (amount(""), amount("by_"));
+    format!(
+        "(?<subject>.+?) (?:{VERBS}) (?:{before} )?(?<more>{WORDS})(?: requests)? than (?<other>.+?)(?: by {after})?"
+    )
+}
 
 /// `is twice as fast as`, `is as fast as`.
-static AS_FAST: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r"(?i)^\s*(?<subject>.+?) is (?:(?<number>\d+(?:[.,]\d+)?) ?(?:times|x|×) |(?<word>twice|half) )?as fast as (?<other>.+?)[.\s]*$";
-    Regex::new(pattern).expect("the pattern is one")
-});
+const AS_FAST: &str =
+    r"(?<subject>.+?) is (?:(?<number>\d+(?:[.,]\d+)?) ?(?:times|x|×) |(?<word>twice|half) )?as fast as (?<other>.+?)";
 
 /// `a and b are equally fast`.
-static EQUALLY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s*(?<subject>.+?) and (?<other>.+?) are equally fast[.\s]*$").expect("the pattern is one")
-});
+const EQUALLY: &str = "(?<subject>.+?) and (?<other>.+?) are equally fast";
 
 impl<'s> Sentence<'s> {
     /// `None` for a sentence that is none of [`SENTENCES`], or claims what cannot be, such as 120 % slower.
     pub fn parse(sentence: &'s str) -> Option<Self> {
-        let read = [
-            (&MORE, more as fn(&Captures) -> Option<Relation>),
-            (&AS_FAST, as_fast),
-            (&EQUALLY, |_| Some(Relation::AsFast)),
+        let more_pattern = more_pattern();
+        let forms = [
+            (more_pattern.as_str(), more as fn(&Captures) -> Option<Relation>),
+            (AS_FAST, as_fast),
+            (EQUALLY, |_| Some(Relation::AsFast)),
         ];
-        read.into_iter().find_map(|(pattern, relation)| {
+        forms.into_iter().find_map(|(pattern, relation)| {
+            let pattern = Regex::new(&format!(r"(?i)^\s*{pattern}[.\s]*$")).expect("a pattern is one");
             let captures = pattern.captures(sentence)?;
             let name = |name| Some(captures.name(name)?.as_str().trim());
             Some(Self { subject: name("subject")?, relation: relation(&captures)?, other: name("other")? })

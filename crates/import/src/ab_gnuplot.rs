@@ -37,11 +37,12 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let has_names = csv::first_line(reading.lines.head()?) == NAMES;
     let run = reading.record(&FORMAT, b'\t', has_names, request)?;
     let mut warnings = vec!["it does not say which requests failed".to_owned()];
-    let is_short = run.seconds < SHORT_S;
-    if is_short {
-        warnings.push("it has times of whole seconds, so it does not say how long so short a run took".to_owned());
+    if run.seconds < SHORT_S {
+        warnings.push(
+            "requests begin at whole seconds, so the run may be a second shorter, and its rate higher".to_owned(),
+        );
     }
-    Ok(ImportedRun { warnings, seconds: if is_short { 0.0 } else { run.seconds }, ..run })
+    Ok(ImportedRun { warnings, ..run })
 }
 
 #[cfg(test)]

@@ -74,6 +74,6 @@ mod tests {
             codes: codes.into(),
             ..Requests::default()
         };
-        assert_eq!(rule(&Imported { run: &run, levels: &[] }), None);
+        assert_eq!(rule(&Imported { run: &run, levels: &[], hosts: &[] }), None);
     }
 }

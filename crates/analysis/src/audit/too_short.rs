@@ -57,7 +57,7 @@ mod tests {
         assert!(of(29, 1_000).is_some() && of(40, 20).is_some());
         let mut of_unknown_length = imported(29, 1_000);
         of_unknown_length.seconds = 0.0;
-        assert_eq!(of_import(&Imported { run: &of_unknown_length, levels: &[] }), None);
+        assert_eq!(of_import(&Imported { run: &of_unknown_length, levels: &[], hosts: &[] }), None);
     }
 
     #[test]
