@@ -282,7 +282,7 @@ fn a_pattern_makes_a_series_of_each_group() {
     assert!(written.code == Some(0) && written.stdout.contains("\n## 7: 2 runs\n"), "{}", written.stdout);
     let written = place.run(&["audit", "--series", "--html", "series.html", "old"]);
     assert_eq!((written.code, written.stdout.as_str()), (Some(0), "wrote series.html\n"), "{}", written.stderr);
-    let page = std::fs::read_to_string(place.path("series.html")).unwrap();
+    let page = fs::read_to_string(place.path("series.html")).unwrap();
     assert!(page.contains("<h1>4 runs</h1>") && page.matches("<svg").count() == 1, "{page}");
     for args in [
         &["audit", "--series"][..],
