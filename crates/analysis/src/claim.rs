@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use model::imported::{Answer, AnsweredClaim, AuditedPair, Matched, Support};
+use model::imported::{Answer, AnsweredClaim, AuditedPair, Matched, Pace, Support};
 use model::{Effect, Severity, text};
 
-use crate::matched::ONE_RUN;
+use crate::matched::{ONE_RUN, is_seen_in_one_run};
 use crate::sentence::{Relation, SENTENCES, Sentence};
 
 /// How far launches of one server may differ, a log ratio: those of `JRuby`, one after another, differ by 12 to 17 % (`docs/method.md`).
@@ -96,7 +96,12 @@ fn judged(relation: Relation, is_of_first: bool, pair: &AuditedPair) -> (Answer,
             "There is no time in which both are known to have run at one speed, with enough requests to compare.";
         return (Answer::CannotTell, reason.to_owned());
     };
-    let speed = if is_of_first { matched.speed().reversed() } else { matched.speed() };
+    let Some(speed) = matched.speed() else {
+        let reason = "One side had more requests in flight, and the files do not say how many users there were: it may have been loaded \
+                      more, or be slower at the same rate.";
+        return (Answer::CannotTell, reason.to_owned());
+    };
+    let speed = if is_of_first { speed.reversed() } else { speed };
     let (answer, why) = of_effect(relation, &speed);
     (answer, format!("{} {why}", found(&matched, is_of_first, &speed)))
 }
@@ -109,7 +114,7 @@ fn found(matched: &Matched, is_of_first: bool, speed: &Effect) -> String {
     };
     let when = format!("From {} to {}", text::seconds(matched.from_s), text::seconds(matched.to_s));
     match &matched.times {
-        Some(times) if times.is_paced => {
+        Some(times) if matched.pace == Pace::Load => {
             let (subject, other) = numbers(times.means_ms, |ms| text::micros(ms * 1e3));
             format!(
                 "{when} a request took {subject} in the mean, with the other {other}: {} in speed. The rate does not count, since the \
@@ -124,45 +129,53 @@ fn found(matched: &Matched, is_of_first: bool, speed: &Effect) -> String {
     }
 }
 
-/// What a difference says of a relation, the subject against the other.
+/// What a difference says of a relation, the subject against the other. It contradicts what would not hold either if launches of one
+/// server differed by as much as they may.
 fn of_effect(relation: Relation, effect: &Effect) -> (Answer, String) {
-    let is_faster = effect.low > ONE_RUN;
-    let is_slower = effect.high < -ONE_RUN;
-    let small = || {
-        let least = text::percent(ONE_RUN.exp_m1());
-        (Answer::CannotTell, format!("One run a side does not show a difference that may be less than {least}."))
+    let [low, high] = [effect.low - LAUNCHES, effect.high + LAUNCHES];
+    let between_launches = text::percent(LAUNCHES.exp_m1());
+    let does_not_fit = match relation {
+        Relation::Faster => high < 0.0,
+        Relation::Slower => low > 0.0,
+        Relation::AsFast => low > 0.0 || high < 0.0,
+        Relation::By(claimed) => claimed < low || claimed > high,
     };
-    let size = || {
-        let reason = "How far launches of either differ is not known, so neither is how large the difference is.";
-        (Answer::DirectionOnly, reason.to_owned())
-    };
-    let contradicted = |why: &str| (Answer::Contradicted, why.to_owned());
-    match relation {
-        Relation::Faster if is_slower => contradicted("It is the other way round."),
-        Relation::Slower if is_faster => contradicted("It is the other way round."),
-        Relation::Faster if is_faster => size(),
-        Relation::Slower if is_slower => size(),
-        Relation::AsFast if effect.low > LAUNCHES || effect.high < -LAUNCHES => {
-            contradicted("That is more than launches of one server differ by.")
-        }
-        Relation::AsFast => {
-            (Answer::CannotTell, "One run a side does not show that two servers are equally fast.".to_owned())
-        }
-        Relation::By(claimed) if claimed > effect.high + LAUNCHES || claimed < effect.low - LAUNCHES => {
-            let why = format!(
-                "The claim is {}. Launches of one server may differ by {}, and that does not bridge it.",
-                text::change(claimed),
-                text::percent(LAUNCHES.exp_m1())
-            );
-            (Answer::Contradicted, why)
-        }
-        Relation::By(claimed) if (claimed > 0.0 && is_faster) || (claimed < 0.0 && is_slower) => size(),
-        Relation::Faster | Relation::Slower | Relation::By(_) => small(),
+    if does_not_fit {
+        let claimed = match relation {
+            Relation::By(claimed) => format!("The claim is {}. ", text::change(claimed)),
+            _ => String::new(),
+        };
+        let why = format!(
+            "{claimed}Launches of one server may differ by {between_launches}. Even so, the claim does not fit."
+        );
+        return (Answer::Contradicted, why);
     }
+    let is_towards = match relation {
+        Relation::Faster => effect.low > ONE_RUN,
+        Relation::Slower => effect.high < -ONE_RUN,
+        Relation::By(claimed) if claimed > 0.0 => effect.low > ONE_RUN,
+        Relation::By(_) => effect.high < -ONE_RUN,
+        Relation::AsFast => false,
+    };
+    if is_towards {
+        let why = "How far launches of either differ is not known, so neither is how large the difference is.";
+        return (Answer::DirectionOnly, why.to_owned());
+    }
+    let why = if relation == Relation::AsFast {
+        "One run a side does not show that two servers are equally fast.".to_owned()
+    } else if is_seen_in_one_run(effect) {
+        format!("It points the other way, by less than launches of one server may differ by, {between_launches}.")
+    } else {
+        let least = text::percent(ONE_RUN.exp_m1());
+        format!("One run a side does not show a difference that may be less than {least}.")
+    };
+    (Answer::CannotTell, why)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::imported::ImportedRun;
+
     use super::*;
     use crate::audit::testing::imported;
     use crate::{audit_imported, audit_pair};
@@ -192,6 +205,7 @@ mod tests {
             assert_eq!(answered(claim, [100, 130]), Answer::DirectionOnly, "{claim}");
             assert_eq!(answered(claim, [130, 100]), Answer::Contradicted, "{claim}");
             assert_eq!(answered(claim, [100, 101]), Answer::CannotTell, "{claim}");
+            assert_eq!(answered(claim, [110, 100]), Answer::CannotTell, "launches may differ by that: {claim}");
         }
     }
 
@@ -208,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn who_contradicts_faster_contradicts_faster_by_some() {
+        for rates in [[100, 60], [100, 79], [100, 90], [100, 100], [100, 120]] {
+            for by in ["2 %", "10 %", "40 %"] {
+                let is_contradicted = |claim: &str| answered(claim, rates) == Answer::Contradicted;
+                assert!(
+                    !is_contradicted("b is faster than a") || is_contradicted(&format!("b is {by} faster than a")),
+                    "{rates:?}, {by}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_reason_has_the_numbers_in_the_order_of_the_claim() {
         let reason = answer_claim("slow is faster than fast", &pair([100, 200])).unwrap().reason;
         assert!(reason.contains("the one answered 100 requests a second, the other 200: −50.0 % [−50."), "{reason}");
@@ -218,8 +245,13 @@ mod tests {
         let [first, second] = [100_000, 10_000].map(|each_us| {
             let mut run = imported(1_000, 100);
             run.intervals.iter_mut().for_each(|interval| interval.good_us = interval.good * each_us);
-            audit_imported(run, Vec::new())
+            run
         });
+        let audited = |run: &ImportedRun| audit_imported(run.clone(), Vec::new());
+        let of_unknown = |run: &ImportedRun| audited(&ImportedRun { users: None, ..run.clone() });
+        let unknown = audit_pair([&of_unknown(&first), &of_unknown(&second)]);
+        assert_eq!(answer_claim("b is faster than a", &unknown).unwrap().answer, Answer::CannotTell);
+        let [first, second] = [audited(&first), audited(&second)];
         let answer = |claim: &str| answer_claim(claim, &audit_pair([&first, &second])).unwrap();
         assert_eq!(answer("b is 10 times faster than a").answer, Answer::DirectionOnly);
         assert_eq!(answer("a is faster than b").answer, Answer::Contradicted);

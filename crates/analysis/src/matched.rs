@@ -1,6 +1,6 @@
 //! Two imported runs over the same time: the part in which both ran at a settled speed.
 
-use model::imported::{AuditedRun, ImportedRun, Interval, Level, Matched, Times};
+use model::imported::{AuditedRun, ImportedRun, Interval, Level, Matched, Pace, Times};
 
 use model::Effect;
 
@@ -17,8 +17,7 @@ const MOST_PARTS: usize = 20;
 const LEAST_REQUESTS: f64 = 50.0;
 /// Intervals of either file in a part, at least: what ended in a part of an interval is guessed.
 const LEAST_INTERVALS: f64 = 2.0;
-/// How much more of one side's requests are in flight than of the other's where the servers do not set the rate, a log ratio. In a closed
-/// loop both have as many as there are users (Little's law, Little 1961: in flight = rate × mean time).
+/// By how much the numbers of requests in flight may differ where the servers set the rate, a log ratio.
 const IN_FLIGHT: f64 = 0.1;
 /// How often the interval of the difference is wrong where speeds do not drift.
 const ALPHA: f64 = 0.05;
@@ -61,8 +60,8 @@ pub fn matched(runs: [&AuditedRun; 2]) -> Option<Matched> {
         })
         .collect();
     let effect = student::interval(&differences, ALPHA)?;
-    let times = times(&in_all, &parts);
-    Some(Matched { from_s, to_s, rates: in_all.map(|ended| ended.good / length_s), effect, times })
+    let (times, pace) = (times(&in_all, &parts), pace(runs.map(|audited| &audited.run), &in_all));
+    Some(Matched { from_s, to_s, rates: in_all.map(|ended| ended.good / length_s), effect, times, pace })
 }
 
 /// What a good request took in the mean; `None` where a file does not say, or not of every part.
@@ -74,9 +73,20 @@ fn times(in_all: &[Ended; 2], parts: &[[Ended; 2]]) -> Option<Times> {
         Some(Quantity { value: (second? / first?).ln(), resolution: 0.0 })
     };
     let differences: Option<Vec<Quantity>> = parts.iter().map(difference).collect();
-    let effect = student::interval(&differences?, ALPHA)?;
-    let is_paced = (in_all[1].good_us / in_all[0].good_us).ln().abs() > IN_FLIGHT;
-    Some(Times { means_ms, effect, is_paced })
+    Some(Times { means_ms, effect: student::interval(&differences?, ALPHA)? })
+}
+
+/// Who set the rate, by how many requests each side had in flight.
+fn pace(runs: [&ImportedRun; 2], in_all: &[Ended; 2]) -> Pace {
+    let [first, second] = in_all.each_ref().map(|ended| ended.took_us);
+    let is_alike = first <= 0.0 || second <= 0.0 || (second / first).ln().abs() <= IN_FLIGHT;
+    // vegeta sends at a rate, whoever answers.
+    let are_users_known = runs.iter().all(|run| run.users.is_some() || run.tool.starts_with("vegeta"));
+    match (is_alike, are_users_known) {
+        (true, _) => Pace::Servers,
+        (false, true) => Pace::Load,
+        (false, false) => Pace::Unknown,
+    }
 }
 
 /// What ended in a time: requests, and parts of those of an interval that is partly in it.
@@ -86,6 +96,8 @@ pub struct Ended {
     pub failed: f64,
     /// What the good ones took, together; 0 where the file does not say.
     good_us: f64,
+    /// What all took, together.
+    took_us: f64,
 }
 
 impl Ended {
@@ -106,6 +118,7 @@ impl Ended {
             good: self.good + part * interval.good as f64,
             failed: self.failed + part * interval.failed as f64,
             good_us: self.good_us + part * interval.good_us as f64,
+            took_us: self.took_us + part * (interval.good_us.saturating_add(interval.failed_us)) as f64,
         }
     }
 

@@ -159,8 +159,12 @@ impl Said {
         let good = count(ended)?.checked_sub(failed).ok_or("more requests failed than ended")?;
         let active = rest.split_once("Active:").map(|(_, active)| count(active)).transpose()?;
         let users = active.map_or(0, |active| u32::try_from(active).unwrap_or(u32::MAX));
-        let good_us = good.saturating_mul(count(rest).map_or(0, |mean_ms| mean_ms.saturating_mul(1_000)));
-        Ok((name.trim(), Self { kind, ended: Interval { good, failed, good_us, users }, seconds: seconds(took)? }))
+        let mean_us = count(rest).map_or(0, |mean_ms| mean_ms.saturating_mul(1_000));
+        let [good_us, failed_us] = [good, failed].map(|ended| ended.saturating_mul(mean_us));
+        Ok((
+            name.trim(),
+            Self { kind, ended: Interval { good, failed, good_us, failed_us, users }, seconds: seconds(took)? },
+        ))
     }
 }
 

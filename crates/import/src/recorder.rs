@@ -137,8 +137,8 @@ impl Recorder {
             // The series begins where the run does.
             self.series.add(request.began_ms, Interval::default());
         }
-        let good_us = if request.is_good { request.took_us } else { 0 };
-        self.series.add(ended_ms, Interval { good: 1 - failed, failed, good_us, users: request.users });
+        let (good_us, failed_us) = if request.is_good { (request.took_us, 0) } else { (0, request.took_us) };
+        self.series.add(ended_ms, Interval { good: 1 - failed, failed, good_us, failed_us, users: request.users });
         let label = self.label(request.label);
         label.good += 1 - failed;
         label.failed += failed;

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
 
 /// A warning where the difference over the same time may be none, or is smaller than one run a side can show.
 fn rule(pair: &Pair) -> Option<Finding> {
-    let effect = pair.matched?.speed();
+    let effect = pair.matched?.speed()?;
     (!is_seen_in_one_run(&effect)).then(|| {
         RULE.found(
             Severity::Warning,

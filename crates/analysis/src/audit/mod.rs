@@ -164,7 +164,8 @@ pub fn audit_pair(runs: [&AuditedRun; 2]) -> AuditedPair {
         _ => None,
     });
     // Between none and one that is too small to be seen there is no direction.
-    let has_direction = pair.matched.is_some_and(|matched| is_seen_in_one_run(&matched.speed()));
+    let has_direction =
+        pair.matched.and_then(|matched| matched.speed()).is_some_and(|speed| is_seen_in_one_run(&speed));
     let support = support(&findings, has_direction);
     AuditedPair { files: pair.files(), totals: pair.totals, matched: pair.matched, support, findings, silent }
 }

@@ -61,14 +61,32 @@ pub struct Matched {
     pub effect: Effect,
     /// What a good request took; `None` where a file does not say.
     pub times: Option<Times>,
+    /// Who set the rate.
+    pub pace: Pace,
+}
+
+/// Who set the rate at which requests came. In a closed loop without pauses both runs have as many requests in flight as there are
+/// users (Little's law, Little 1961: in flight = rate × mean time), and the rate is the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// The servers: as many requests were in flight on both sides, or the files do not say what requests took.
+    Servers,
+    /// The load, by a rate or by pauses: one side had more requests in flight. Its rate says how fast requests were sent, not how
+    /// fast the server is.
+    Load,
+    /// One side had more requests in flight, and how many users there were is not known: there may have been more of them.
+    Unknown,
 }
 
 impl Matched {
-    /// The second's speed against the first's, a log ratio: by what a request took where the load was paced, else by the rate.
-    pub fn speed(&self) -> Effect {
-        match &self.times {
-            Some(times) if times.is_paced => times.effect.reversed(),
-            _ => self.effect,
+    /// The second's speed against the first's, a log ratio: by what a request took where the load was paced, else by the rate; `None`
+    /// where nobody knows which.
+    pub fn speed(&self) -> Option<Effect> {
+        match self.pace {
+            Pace::Servers => Some(self.effect),
+            Pace::Load => self.times.map(|times| times.effect.reversed()),
+            Pace::Unknown => None,
         }
     }
 }
@@ -80,9 +98,6 @@ pub struct Times {
     pub means_ms: [f64; 2],
     /// The second's mean against the first's, a log ratio, over the same parts of the time as the rates.
     pub effect: Effect,
-    /// Whether requests came at a rate, or after pauses, that the servers did not set: one had more of them in flight than the
-    /// other. Then the rate says how fast requests were sent, not how fast the server is.
-    pub is_paced: bool,
 }
 
 /// What a claim about two runs comes to.

@@ -178,6 +178,8 @@ pub struct Interval {
     /// What those that ended well took, together, µs; 0 where the file does not say. Where it has only the mean of all that ended, that
     /// is taken for theirs.
     pub good_us: u64,
+    /// What those that failed took, together, µs; 0 where the file does not say.
+    pub failed_us: u64,
     /// Users at work, at most; 0 where the file does not say.
     pub users: u32,
 }
@@ -198,6 +200,7 @@ impl Interval {
         self.good += other.good;
         self.failed += other.failed;
         self.good_us = self.good_us.saturating_add(other.good_us);
+        self.failed_us = self.failed_us.saturating_add(other.failed_us);
         self.users = self.users.max(other.users);
     }
 }

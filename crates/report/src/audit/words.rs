@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use model::imported::{
-    Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, ImportedRun, Level, Matched, Placed, Silence,
-    Support, Times,
+    Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, ImportedRun, Level, Matched, Pace, Placed,
+    Silence, Support, Times,
 };
 use model::{BodyLength, text};
 
@@ -82,7 +82,7 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
         let change = totals.of_rates().map_or_else(String::new, |log_ratio| format!(", {}", text::change(log_ratio)));
         lines.push(format!("in a second, over the whole of each: {second} against {first}{change}"));
     }
-    let Some(Matched { from_s, to_s, rates, effect, times }) = &pair.matched else {
+    let Some(Matched { from_s, to_s, rates, effect, times, pace }) = &pair.matched else {
         lines.push("there is no time in which both are known to have run at one speed".to_owned());
         return lines;
     };
@@ -92,15 +92,20 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
     lines.push(format!(
         "the same time of both, {from} to {to}: {second} against {first}, {effect} in {parts} parts of it"
     ));
-    if let Some(Times { means_ms, effect, is_paced }) = times {
+    if let Some(Times { means_ms, effect }) = times {
         let [first, second] = means_ms.map(|ms| text::micros(ms * 1e3));
         lines.push(format!(
             "a request took in that time, in the mean: {second} against {first}, {}",
             text::effect(effect)
         ));
-        if *is_paced {
-            lines.push("the load was paced: what a request took shows the speed, the rate does not".to_owned());
-        }
+    }
+    match pace {
+        Pace::Servers => {}
+        Pace::Load => lines.push("the load was paced: what a request took shows the speed, the rate does not".to_owned()),
+        Pace::Unknown => lines.push(
+            "one had more requests in flight, of unknown users: it may have been loaded more, or be slower at the same rate"
+                .to_owned(),
+        ),
     }
     lines
 }
