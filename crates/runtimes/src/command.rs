@@ -108,7 +108,7 @@ pub fn looks_like_option(word: &str) -> bool {
 }
 
 /// An option of which it is not known what reads it: no option of JRuby's or about YJIT looks like one of the JVM's.
-pub(crate) fn option_of_any(word: &str) -> Given {
+pub fn option_of_any(word: &str) -> Given {
     match jruby::given(word) {
         own if !matches!(own.key, Key::Argument(_)) => own,
         about_yjit if word.starts_with("--yjit") => about_yjit,

@@ -14,6 +14,8 @@ pub mod jruby;
 pub mod jvm;
 mod key;
 pub mod mri;
+pub mod names;
+pub mod removed;
 pub mod said;
 pub mod variables;
 

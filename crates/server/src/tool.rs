@@ -135,18 +135,6 @@ pub(crate) fn all_on_path(name: &str) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(&name)).filter(|file| file.is_file())
 }
 
-/// Letters by which a name may be away from the one that was meant where it is sure that it was.
-pub(crate) const MISSPELT: usize = 2;
-
-/// The nearest of `names`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let (distance, nearest) = names
-        .into_iter()
-        .map(|known| (strsim::osa_distance(name, known), known))
-        .min_by_key(|(distance, _)| *distance)?;
-    (distance <= (name.len() / 3).max(2)).then(|| nearest.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,12 +157,5 @@ mod tests {
         let interrupted = AtomicBool::new(true);
         let error = run_until(Command::new("sleep").arg("600"), Duration::from_secs(600), &interrupted).unwrap_err();
         assert!(matches!(error, ToolError::Interrupted { .. }), "{error}");
-    }
-
-    #[test]
-    fn only_near_names_are_suggested() {
-        let names = ["jit.threshold", "jit.max", "compile.invokedynamic"];
-        assert_eq!(nearest("jit.treshold", names).as_deref(), Some("jit.threshold"));
-        assert_eq!(nearest("something.else.entirely", names), None);
     }
 }

@@ -7,6 +7,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use runtimes::names;
+
 use crate::attach;
 use crate::runtime::base_env;
 use crate::serving::{NO_JVM, Serving};
@@ -98,12 +100,12 @@ fn instead_of_bean(bean: &str, known: &[&str]) -> String {
     let of_domain = || known.iter().copied().filter(|name| parts(name).0 == domain);
     if of_domain().next().is_some() {
         // A long domain is no likeness.
-        return match tool::nearest(keys, of_domain().map(|name| parts(name).1)) {
+        return match names::nearest(keys, of_domain().map(|name| parts(name).1)) {
             Some(nearest) => format!("the nearest is `{domain}:{nearest}`"),
             None => format!("there are {}", some(of_domain())),
         };
     }
-    if let Some(nearest) = tool::nearest(bean, known.iter().copied()) {
+    if let Some(nearest) = names::nearest(bean, known.iter().copied()) {
         return format!("the nearest is `{nearest}`");
     }
     let domains: BTreeSet<&str> = known.iter().map(|name| parts(name).0).collect();
@@ -112,7 +114,7 @@ fn instead_of_bean(bean: &str, known: &[&str]) -> String {
 
 /// The nearest name that there is, or some of them.
 fn instead<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match tool::nearest(name, known.clone()) {
+    match names::nearest(name, known.clone()) {
         Some(nearest) => format!("the nearest is `{nearest}`"),
         None => format!("there are {}", some(known)),
     }

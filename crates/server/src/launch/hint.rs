@@ -1,12 +1,12 @@
 //! What a log's last lines say about why a program ended.
 
 use model::text;
+use runtimes::names;
 use runtimes::said::{self, JvmFailure};
 
 use crate::runtime::Jvm;
 use crate::settings::known_flags;
 use crate::supervise::Exit;
-use crate::tool;
 
 /// What mends a command that goes to the background.
 pub(super) const FOREGROUND: &str = "it has to stay in the foreground";
@@ -38,7 +38,7 @@ fn from_log(tail: &str, jvm: Option<&Jvm>) -> Option<String> {
     Some(match JvmFailure::by(tail)? {
         JvmFailure::UnknownFlag(name) => {
             let known = known_flags(jdk);
-            let nearest = tool::nearest(name, known.iter().map(String::as_str));
+            let nearest = names::nearest(name, known.iter().map(String::as_str));
             let nearest = nearest.map(|nearest| format!("; the nearest it knows is {nearest}")).unwrap_or_default();
             format!("Java {} knows no option {name}{nearest}", jdk.version)
         }

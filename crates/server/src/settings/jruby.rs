@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use model::SettingSource;
 use runtimes::inert::{self, OtherSetting};
 use runtimes::jruby::{self, same_value};
-use runtimes::jvm;
+use runtimes::{jvm, names};
 
 use super::found::Found;
 use super::jvm::ASK_WITHIN;
@@ -21,7 +21,7 @@ pub(super) fn from_inside(inside: &Inside, name: &str, requested: &str) -> Found
     let source = SettingSource::InProcess;
     let Some(option) = inside.options.iter().find(|option| option.name == name) else {
         let names = inside.options.iter().map(|option| option.name.as_str());
-        return Found::unknown(tool::nearest(name, names), source);
+        return Found::unknown(names::nearest(name, names), source);
     };
     let found = Found::value(requested, option.value.clone(), option.default.clone(), source, same_value);
     let live = |name: &str| {
@@ -44,7 +44,7 @@ pub(super) fn from_outside(
 ) -> Found {
     let source = SettingSource::Jcmd;
     let Some(default) = defaults.get(name) else {
-        return Found::unknown(tool::nearest(name, defaults.keys().map(String::as_str)), source);
+        return Found::unknown(names::nearest(name, defaults.keys().map(String::as_str)), source);
     };
     let value = |name: &str| properties.get(&format!("jruby.{name}")).or_else(|| defaults.get(name));
     let live = value(name).unwrap_or(default).clone();

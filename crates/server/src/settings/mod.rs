@@ -28,7 +28,7 @@ use model::study::{Limits, RequestedSetting};
 use model::{Setting, SettingResult, SettingSource};
 use runtimes::inert::{self, Inert, OtherSetting};
 use runtimes::jvm::{CLASS_PATH, UNLOCK, is_plain, same_flag, takes_memory};
-use runtimes::{Given, Key, Limit, OptionVariable, RuntimePart, jruby::is_of_rack, said, variables};
+use runtimes::{Given, Key, Limit, OptionVariable, RuntimePart, jruby::is_of_rack, names, said, variables};
 use rustix::param::page_size;
 
 use crate::isolation;
@@ -36,7 +36,6 @@ use crate::probe;
 use crate::proc;
 use crate::runtime;
 use crate::serving::RuntimeKind;
-use crate::tool;
 use context::SettingContext;
 use found::exactly;
 use jvm::{Place, Preflight};
@@ -212,7 +211,7 @@ impl Reader<'_> {
             ));
         }
         let known = known_flags(jdk);
-        Ok(Found::unknown(tool::nearest(name, known.iter().map(String::as_str)), SettingSource::Jcmd))
+        Ok(Found::unknown(names::nearest(name, known.iter().map(String::as_str)), SettingSource::Jcmd))
     }
 
     /// Processors and memory as the server has them: a JVM chooses by what it sees.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use indexmap::IndexMap;
 use model::{SettingResult, SettingSource};
-use runtimes::mri;
+use runtimes::{mri, names};
 
 use super::found::{Found, exactly};
 use super::jvm::ASK_WITHIN;
@@ -64,8 +64,8 @@ fn misspelt(pid: u32, name: &str) -> Result<Found, String> {
         return Err("Ruby does not say what it makes of it".to_owned());
     }
     let own = names.iter().map(String::as_str).filter(|known| mri::is_own(known));
-    let nearest = tool::nearest(name, own);
-    let is_near = nearest.as_ref().is_some_and(|nearest| strsim::osa_distance(nearest, name) <= tool::MISSPELT);
+    let nearest = names::nearest(name, own);
+    let is_near = nearest.as_ref().is_some_and(|nearest| strsim::osa_distance(nearest, name) <= names::MISSPELT);
     if is_near || mri::is_of_others(name) {
         return Ok(Found::unknown(nearest, SettingSource::Proc));
     }

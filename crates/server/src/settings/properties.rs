@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex::bytes::Regex;
+use runtimes::names;
 
 use crate::runtime::jdk::Jdk;
-use crate::tool;
 
 /// Letters behind the first dot for each that may be wrong: short names are near each other, and the program may have its own.
 const LETTERS_A_SLIP: usize = 7;
@@ -27,13 +27,13 @@ pub(super) fn meant(jdk: &Jdk, name: &str) -> Option<String> {
         return None;
     }
     let known = known(jdk);
-    let nearest = tool::nearest(name, known.iter().map(String::as_str))?;
+    let nearest = names::nearest(name, known.iter().map(String::as_str))?;
     is_slip(name, &nearest).then_some(nearest)
 }
 
 fn is_slip(name: &str, meant: &str) -> bool {
     let behind = name.split_once('.').map_or(0, |(_, behind)| behind.len());
-    (1..=tool::MISSPELT.min(behind / LETTERS_A_SLIP)).contains(&strsim::osa_distance(meant, name))
+    (1..=names::MISSPELT.min(behind / LETTERS_A_SLIP)).contains(&strsim::osa_distance(meant, name))
 }
 
 fn of_own() -> &'static Regex {

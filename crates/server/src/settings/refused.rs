@@ -6,7 +6,7 @@ use std::process::Command;
 use indexmap::IndexMap;
 use model::study::RequestedSetting;
 use model::{Setting, SettingResult, SettingSource};
-use runtimes::{Given, Key, OptionVariable, RuntimePart, said};
+use runtimes::{Given, Key, OptionVariable, RuntimePart, names, said};
 
 use super::found::Found;
 use super::jruby;
@@ -90,7 +90,7 @@ fn nearest_flag(jvm: &Jvm, option: &Given) -> Option<String> {
     if known.contains(name) {
         return None;
     }
-    let nearest = tool::nearest(name, known.iter().map(String::as_str))?;
+    let nearest = names::nearest(name, known.iter().map(String::as_str))?;
     Some(format!("the nearest that Java {} knows is {nearest}", jvm.jdk.version))
 }
 
