@@ -37,6 +37,8 @@ mod outcome;
 mod reading;
 mod recorder;
 mod series;
+mod settings;
+mod shell;
 mod sysstat;
 mod tags;
 mod text;
@@ -59,6 +61,7 @@ use reading::{Broken, Reading};
 
 pub use jtl_columns::{JtlColumns, jtl_columns};
 pub use reading::{Format, Options};
+pub use settings::settings;
 
 /// All formats, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[

@@ -2,7 +2,7 @@
 
 mod change;
 
-use import::{FORMATS, ImportError, Options, read};
+use import::{FORMATS, ImportError, Options, read, settings};
 use model::imported::Fidelity;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -141,5 +141,25 @@ fn what_is_packed_is_read_as_it_was() {
             let run = read("a file", packed.as_slice(), Options::default()).unwrap();
             assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{format}");
         }
+    }
+}
+
+/// Settings in each form that they have.
+const SETTINGS: [&str; 3] = [
+    "# --- block\nJAVA_OPTS=\"-Djava.awt.headless=true -XX:+UseG1GC\"\n# JAVA_OPTS=\"\"\nJAVA_OPTS=\"${JAVA_OPTS} -Xmx1792m \\\n\
+     -Da=$(b c)\"\nif [ -z \"$A\" ]; then A='-Db=\"c\"'; fi\n# --- block\nexport JAVA_OPTS+=\" -Dkey=d\"; java $JAVA_OPTS -Xss1m -jar a.jar\n",
+    "# Notes\n\nWe set `JAVA_OPTS=\"-Xmx1g\"`.\n\n```sh\nJAVA_OPTS=\"-Xmx2g\"\njruby -Xjit.threshold=30 a.rb\n```\n- JAVA_OPTS=-Xmx3g\n",
+    "{\n \"JAVA_OPTS\": \"-Xmx1g -Da=\\\"b\\\"\",\n \"env\": [\"JAVA_OPTS=-Xmx2g\", \"A=b\"],\n \"command\": [\"java\", \"-Xss1m\"]\n}\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5_000))]
+    #[test]
+    fn settings_have_lines_of_their_file(which in 0..SETTINGS.len(), changes in vec(change(), 0..6)) {
+        let text = changed(SETTINGS[which].as_bytes(), &changes);
+        let lines = text.split(|byte| *byte == b'\n').count() as u64;
+        let all = settings("changed", &text).map_or_else(Vec::new, |settings| settings.assignments);
+        prop_assert!(all.iter().all(|one| (1..=lines).contains(&one.line)));
+        prop_assert!(all.is_sorted_by_key(|one| (one.block, one.line)));
     }
 }

@@ -6,6 +6,7 @@ mod host;
 mod pair;
 mod run;
 mod series;
+mod settings;
 mod silence;
 
 pub use audit::Audit;
@@ -14,4 +15,5 @@ pub use host::{HostLog, HostOfRun, HostSample, HostShares, HostTimes, Placed};
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, Pace, Times, Totals};
 pub use run::{BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
 pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter};
+pub use settings::{Assignment, AuditedSettings, EffectiveOption, OptionDifference, Overwrite, Settings};
 pub use silence::Silence;
