@@ -1,6 +1,7 @@
 //! Study records for tests: two variants, `off` and `on`, that differ in one JRuby option.
 
 use indexmap::IndexMap;
+use model::imported::{Assignment, Settings};
 use model::profiling::{CpuUse, Observation, Recording, Sum, Sums};
 use model::sample::OpenLoop;
 use model::study::{RequestedSetting, Variant};
@@ -19,6 +20,19 @@ use crate::design;
 
 /// Seconds of each measured cell.
 const MEASURED_S: u32 = 4;
+
+/// A file of settings with a line for each of these: variable, block, whether it is added, options.
+pub fn settings(lines: &[(&str, usize, bool, &str)]) -> Settings {
+    let assignment = |(line, (variable, block, is_added, options)): (u64, &(&str, usize, bool, &str))| Assignment {
+        variable: (*variable).to_owned(),
+        line,
+        block: *block,
+        options: options.split_whitespace().map(str::to_owned).collect(),
+        is_added: *is_added,
+        is_read: false,
+    };
+    Settings { file: "a.sh".to_owned(), assignments: (1..).zip(lines).map(assignment).collect() }
+}
 
 /// One workload at two concurrencies, factor `invokedynamic` off and on.
 pub fn study() -> Study {

@@ -26,6 +26,7 @@ mod correlation;
 mod cumulative_responses;
 mod curve;
 mod design;
+mod effective;
 mod factorial;
 mod forecast;
 pub mod holm;
@@ -61,7 +62,7 @@ mod why;
 mod fixture;
 
 pub use assess::{Assessment, assess, excluded};
-pub use audit::{RULES, Rule, audit_imported, audit_load, audit_pair, audit_series};
+pub use audit::{RULES, Rule, audit_imported, audit_load, audit_pair, audit_series, audit_settings};
 pub use boundaries::Boundaries;
 pub use budget::{NoRoom, more_for_profiling};
 pub use changepoint::{Shift, shifts};

@@ -24,9 +24,9 @@ const LONGEST_VALUE: usize = 50;
 /// What begins an excerpt of another place of the original.
 const BLOCK: &str = "--- block";
 /// What may stand before an assignment or a command, as words: a prompt, a list's mark, a keyword.
-const BEFORE: [&str; 20] = [
+const BEFORE: [&str; 21] = [
     "$", ">", "-", "*", "{", "!", "then", "else", "do", "export", "declare", "-x", "typeset", "local", "readonly",
-    "set", "ENV", "exec", "nohup", "time",
+    "set", "ENV", "exec", "nohup", "time", "env",
 ];
 /// Of these the assignments last.
 const LASTING: [&str; 8] = ["export", "declare", "typeset", "local", "readonly", "set", "ENV", "-"];
@@ -216,6 +216,10 @@ fn statement(lines: &[&str]) -> Option<(Vec<Token>, String, usize)> {
         if let Some(tokens) = tokens(&written) {
             return Some((tokens, written, count));
         }
+        // An apostrophe of prose opens no quote.
+        if !written.contains("=\"") && !written.contains("='") {
+            return None;
+        }
         written.push('\n');
     }
     None
@@ -327,6 +331,12 @@ mod tests {
                 of("JAVA_OPTS", 16, 1, "", false),
             ]
         );
+    }
+
+    #[test]
+    fn prose_with_apostrophes_hides_no_line() {
+        let text = "We don't\nJAVA_OPTS=-Xmx1g\nwant it, and can't\n";
+        assert_eq!(read(text), [of("JAVA_OPTS", 2, 0, "-Xmx1g", false)]);
     }
 
     #[test]

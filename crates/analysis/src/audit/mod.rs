@@ -52,16 +52,20 @@ mod warmup_included;
 
 use std::cmp::Reverse;
 
-use model::imported::{AuditedPair, AuditedRun, AuditedSeries, HostOfRun, ImportedRun, RunOfSeries, Silence, Support};
+use model::imported::{
+    AuditedPair, AuditedRun, AuditedSeries, AuditedSettings, HostOfRun, ImportedRun, RunOfSeries, Settings, Silence,
+    Support,
+};
 use model::{Finding, LoadRecord, Severity};
 
 use crate::assess::Assessment;
+use crate::effective::{in_effect, overwritten};
 use crate::levels::levels;
 use crate::matched::is_seen_in_one_run;
 use crate::series;
 use crate::step::Stop;
 use pair::Pair;
-use rule::{Check, Context, Imported, SeriesOfRuns};
+use rule::{Check, Context, Imported, InEffect, SeriesOfRuns};
 
 pub use rule::{Rule, veto_all, vetoes, vetoing};
 
@@ -152,7 +156,7 @@ pub fn audit_imported(run: ImportedRun, hosts: Vec<HostOfRun>) -> AuditedRun {
     });
     // Without levels nobody knows whether its speed changed.
     let support = support(&findings, !levels.is_empty());
-    AuditedRun { support, levels, hosts, findings, silent, run }
+    AuditedRun { support, levels, hosts, findings, silent, run, settings: Vec::new() }
 }
 
 /// Everything that all rules find in the second of two imported runs against the first, gravest first, and what the comparison
@@ -167,7 +171,8 @@ pub fn audit_pair(runs: [&AuditedRun; 2]) -> AuditedPair {
     let has_direction =
         pair.matched.and_then(|matched| matched.speed()).is_some_and(|speed| is_seen_in_one_run(&speed));
     let support = support(&findings, has_direction);
-    AuditedPair { files: pair.files(), totals: pair.totals, matched: pair.matched, support, findings, silent }
+    let Pair { totals, matched, ref options, .. } = pair;
+    AuditedPair { files: pair.files(), totals, matched, support, findings, silent, options: options.clone() }
 }
 
 /// What the checks of all rules find, gravest first, and those that lack something. `hear` gives neither for a check of something else.
@@ -182,6 +187,15 @@ fn heard(hear: impl Fn(&Check) -> Option<Result<Option<Finding>, String>>) -> (V
         }
     }
     (gravest_first(findings), silent)
+}
+
+/// What is in effect at the end of a file of settings, and everything that all rules find in it.
+pub fn audit_settings(settings: Settings) -> AuditedSettings {
+    let (options, overwritten) = (in_effect(&settings), overwritten(&settings));
+    let in_effect = InEffect { options: &options, overwritten: &overwritten };
+    let look = |check: &Check| if let Check::Settings(look) = check { look(&in_effect) } else { None };
+    let findings = gravest_first(checks().filter_map(look).collect());
+    AuditedSettings { settings, in_effect: options, findings }
 }
 
 /// What results support with these findings, and with a speed or direction that they show or without one.
@@ -217,7 +231,7 @@ pub(crate) mod testing {
     use indexmap::IndexMap;
     use model::imported::{
         Fall, Fidelity, HostLog, HostOfRun, HostSample, HostShares, HostTimes, ImportedRun, Interval, Level, Lines,
-        Placed, Requests, RunOfSeries, Stated, Support,
+        Placed, Requests, RunOfSeries, Settings, Stated, Support,
     };
     use model::load::Transport;
     use model::{Finding, LoadRecord, Severity, StudyRecord};
@@ -313,6 +327,11 @@ pub(crate) mod testing {
         let HostLog { file, tool, processors, samples, .. } = host_log(HostTimes::Since(0), seconds, steal);
         let mean = HostShares::mean(samples.iter().map(|sample| (sample.shares, sample.length_s))).unwrap();
         HostOfRun { file, tool, processors, placed: Placed::ByTime, covers: Some(1.0), mean, samples }
+    }
+
+    /// What a rule finds in a file of settings.
+    pub fn in_settings(rule: &Rule, settings: Settings) -> Option<Finding> {
+        super::audit_settings(settings).findings.into_iter().find(|finding| finding.id == rule.id)
     }
 
     /// What a rule finds in the second of two imported runs against the first.

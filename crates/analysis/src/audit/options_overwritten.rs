@@ -1,17 +1,39 @@
 //! A start script assigned an option variable again without its old value.
 
-use model::{ChangedOptions, Finding, FindingId, LaunchFacts, Severity, StudyRecord, Subject, VariantIndex};
+use model::imported::Overwrite;
+use model::{ChangedOptions, Fact, Finding, FindingId, LaunchFacts, Severity, StudyRecord, Subject, VariantIndex};
 use runtimes::Key;
 
-use super::rule::{Check, Rule, launches};
+use super::rule::{Check, InEffect, Rule, launches};
 use crate::assess::Assessment;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("options-overwritten"),
     gravest: Severity::Warning,
     page: include_str!("../../../../docs/findings/options-overwritten.md"),
-    checks: &[Check::Run(rule)],
+    checks: &[Check::Run(rule), Check::Settings(in_file)],
 };
+
+/// A warning where a line of a file assigns a variable again without its old value.
+fn in_file(in_effect: &InEffect) -> Option<Finding> {
+    let of = |overwrite: &Overwrite| {
+        let lines: Vec<String> = overwrite.lines.iter().map(u64::to_string).collect();
+        let of_lines = if lines.len() == 1 { "line" } else { "lines" };
+        let (variable, line) = (&overwrite.variable, overwrite.line);
+        Fact::new(
+            format!("{variable} assigned again in line {line}, lost of {of_lines} {}", lines.join(", ")),
+            overwrite.lost.join(" "),
+        )
+    };
+    let facts: Vec<Fact> = in_effect.overwritten.iter().map(of).collect();
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Server,
+        "A line assigned this variable again without its old value: the server ran without the options that are named as lost.",
+        "Have the line add to it (JAVA_OPTS=\"$JAVA_OPTS ...\"), or assign there all that the server needs.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
 
 /// A warning for each variant and option variable of which a process that serves lacks a word, in any launch.
 fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
@@ -60,7 +82,7 @@ mod tests {
     use runtimes::Given;
 
     use super::*;
-    use crate::audit::testing::found;
+    use crate::audit::testing::{found, in_settings};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -98,6 +120,18 @@ mod tests {
         record.study.variants[1].treatment.push(RequestedSetting::new("options", variable));
         let [found] = &rule(&record, &crate::assess(&record, &boundaries))[..] else { panic!("one finding") };
         assert_eq!(found.facts.last().unwrap().value, "factor options".into());
+    }
+
+    #[test]
+    fn a_line_of_a_file_that_drops_what_others_gave() {
+        let of = |is_added| {
+            let lines = [("JAVA_OPTS", 0, false, "-Da=b -Xmx1g"), ("JAVA_OPTS", 0, is_added, "-Xmx2g")];
+            in_settings(&RULE, fixture::settings(&lines))
+        };
+        assert_eq!(of(true), None);
+        let found = of(false).unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        assert_eq!(found.facts, [Fact::new("JAVA_OPTS assigned again in line 2, lost of line 1", "-Da=b -Xmx1g")]);
     }
 
     #[test]

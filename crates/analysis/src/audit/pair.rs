@@ -1,8 +1,9 @@
 //! What a rule looks at that holds the second of two imported runs against the first.
 
-use model::imported::{AuditedRun, Matched, Totals};
+use model::imported::{AuditedRun, Matched, OptionDifference, Totals};
 
 use super::evidence::Evidence;
+use crate::effective::differences;
 use crate::matched::{Ended, matched};
 
 pub struct Pair<'a> {
@@ -11,6 +12,8 @@ pub struct Pair<'a> {
     pub totals: Option<Totals>,
     /// What both did in the same time, if there is such a time.
     pub matched: Option<Matched>,
+    /// The options in effect that differ; `None` where a side has no settings.
+    pub options: Option<Vec<OptionDifference>>,
 }
 
 impl<'a> Pair<'a> {
@@ -19,7 +22,11 @@ impl<'a> Pair<'a> {
         let good = runs.map(|audited| audited.run.all.good);
         let rates = [0, 1].map(|side| good[side] as f64 / seconds[side]);
         let totals = seconds.iter().all(|seconds| *seconds > 0.0).then_some(Totals { good, rates });
-        Self { runs, totals, matched: matched(runs) }
+        let settings = runs.map(|audited| &audited.settings);
+        let in_effect = settings.map(|files| files.iter().flat_map(|file| file.in_effect.clone()).collect::<Vec<_>>());
+        let are_known = settings.iter().all(|files| !files.is_empty());
+        let options = are_known.then(|| differences([&in_effect[0], &in_effect[1]]));
+        Self { runs, totals, matched: matched(runs), options }
     }
 
     /// What either run lacks of it, a clause with the file's name; `None` where all is there.

@@ -1,6 +1,6 @@
 //! A rule, and what rules have in common.
 
-use model::imported::{HostOfRun, ImportedRun, Level, RunOfSeries, Scatter};
+use model::imported::{EffectiveOption, HostOfRun, ImportedRun, Level, Overwrite, RunOfSeries, Scatter};
 use model::{
     BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
@@ -45,6 +45,8 @@ pub(super) enum Check {
     Pair { needs: Evidence, look: fn(&Pair) -> Option<Finding> },
     /// Imported runs of one kind together.
     Series(OfSeries),
+    /// A file of settings beside results.
+    Settings(fn(&InEffect) -> Option<Finding>),
 }
 
 impl Check {
@@ -58,7 +60,8 @@ impl Check {
             | Self::Imported { .. }
             | Self::NoImport(_)
             | Self::Pair { .. }
-            | Self::Series(_) => None,
+            | Self::Series(_)
+            | Self::Settings(_) => None,
         }
     }
 }
@@ -78,6 +81,14 @@ pub(super) struct SeriesOfRuns<'a> {
     pub runs: &'a [RunOfSeries],
     /// How far they lie apart.
     pub scatter: &'a [Scatter],
+}
+
+/// What a rule looks at that judges a file of settings.
+pub(super) struct InEffect<'a> {
+    /// In effect at the end of its blocks.
+    pub options: &'a [EffectiveOption],
+    /// What lines lost that assigned a variable again.
+    pub overwritten: &'a [Overwrite],
 }
 
 /// What a rule finds in a series, or what it lacks to look.

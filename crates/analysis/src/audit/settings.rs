@@ -1,7 +1,8 @@
 //! What the rules about settings share.
 
+use model::imported::EffectiveOption;
 use model::study::RequestedSetting;
-use model::{LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantIndex};
+use model::{Fact, LaunchFacts, LiveOptions, Setting, Severity, StudyRecord, VariantIndex};
 
 use super::rule::launches;
 
@@ -13,6 +14,14 @@ pub struct ShownSetting<'a> {
     pub setting: &'a Setting,
     /// Launches that show it, of those that read the setting.
     pub launches: [usize; 2],
+}
+
+/// What is to be said of options of a file, each with its line.
+pub fn by_line(options: &[EffectiveOption], say: impl Fn(&EffectiveOption) -> Option<String>) -> Vec<Fact> {
+    let of = |option: &EffectiveOption| {
+        Some(Fact::new(format!("line {}", option.line), format!("{}: {}", option.option, say(option)?)))
+    };
+    options.iter().filter_map(of).collect()
 }
 
 /// The settings for which `is_so` holds in any launch, one entry for a variant and name.

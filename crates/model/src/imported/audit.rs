@@ -1,6 +1,6 @@
 //! All that an audit of files found.
 
-use super::{AnsweredClaim, AuditedPair, AuditedRun};
+use super::{AnsweredClaim, AuditedPair, AuditedRun, AuditedSettings};
 
 /// What was found in files, in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Audit {
     pub refused: Vec<String>,
     /// Why logs of a machine belong to none of the runs, each with its file's name.
     pub unused: Vec<String>,
+    /// Files of settings that belong to none of the runs.
+    pub settings: Vec<AuditedSettings>,
     /// The second run held against the first, where that was asked for.
     pub pair: Option<AuditedPair>,
     /// What becomes of a claim about the two, where one was made.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostOfRun, ImportedRun, Level, Silence, Support};
+use super::{AuditedSettings, HostOfRun, ImportedRun, Level, Silence, Support};
 use crate::Finding;
 
 /// What was found about an imported run.
@@ -20,4 +20,6 @@ pub struct AuditedRun {
     pub findings: Vec<Finding>,
     /// The rules that its file keeps too little for.
     pub silent: Vec<Silence>,
+    /// The files of settings that belong to it.
+    pub settings: Vec<AuditedSettings>,
 }

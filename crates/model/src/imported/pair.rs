@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Silence, Support};
+use super::{OptionDifference, Silence, Support};
 use crate::{Effect, Finding};
 
 /// What the second of two runs says against the first.
@@ -20,6 +20,8 @@ pub struct AuditedPair {
     pub findings: Vec<Finding>,
     /// The rules that the files keep too little for.
     pub silent: Vec<Silence>,
+    /// The options that are in effect and differ; `None` where a side has no settings.
+    pub options: Option<Vec<OptionDifference>>,
 }
 
 /// What would be said by whole runs.

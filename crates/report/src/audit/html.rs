@@ -1,6 +1,6 @@
 //! An audit as one HTML file, with its runs over time.
 
-use model::imported::{Answer, Audit, Silence, Support};
+use model::imported::{Answer, Audit, AuditedRun, Silence, Support};
 use model::{Finding, Names};
 
 use super::words;
@@ -26,6 +26,7 @@ pub fn audit_html(audit: &Audit) -> String {
         files(main, audit);
         pair(main, audit);
         runs(main, audit);
+        settings(main, audit);
         listed(main, "ask", "Ask whoever ran it", &words::questions(audit));
         listed(main, "not-used", "Not used", &audit.unused);
         listed(main, "not-read", "Not read", &audit.refused);
@@ -95,6 +96,17 @@ fn runs(main: &mut Markup, audit: &Audit) {
                 sections::wide(section, chart, caption);
             }
             judged(section, &audited.findings, &audited.silent);
+        });
+    }
+}
+
+fn settings(main: &mut Markup, audit: &Audit) {
+    let of_runs = audit.runs.iter().flat_map(|audited| audited.settings.iter().map(move |file| (file, Some(audited))));
+    let all = of_runs.chain(audit.settings.iter().map(|file| (file, None::<&AuditedRun>)));
+    for (index, (file, run)) in all.enumerate() {
+        sections::section(main, &format!("settings-{}", index + 1), &words::settings_title(file, run), |section| {
+            list(section, &words::in_effect(file));
+            judged(section, &file.findings, &[]);
         });
     }
 }

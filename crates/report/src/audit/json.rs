@@ -1,8 +1,8 @@
 //! An audit for other programs.
 
 use model::imported::{
-    AnsweredClaim, Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, Level, Lines, Placed, Silence,
-    Support,
+    AnsweredClaim, Audit, AuditedPair, AuditedRun, AuditedSettings, Fidelity, HostOfRun, HostShares, Level, Lines,
+    Placed, Silence, Support,
 };
 use model::{BodyLength, Finding};
 use serde::Serialize;
@@ -12,19 +12,15 @@ use crate::json::pretty;
 
 /// The audit as JSON, without the series.
 pub fn audit_json(audit: &Audit) -> String {
-    let Audit { runs, unused, refused, pair, claim } = audit;
-    pretty(&Written {
-        runs: runs.iter().map(Run::of).collect(),
-        unused,
-        refused,
-        pair: pair.as_ref(),
-        claim: claim.as_ref(),
-    })
+    let Audit { runs, settings, unused, refused, pair, claim } = audit;
+    let runs = runs.iter().map(Run::of).collect();
+    pretty(&Written { runs, settings, unused, refused, pair: pair.as_ref(), claim: claim.as_ref() })
 }
 
 #[derive(Serialize)]
 struct Written<'a> {
     runs: Vec<Run<'a>>,
+    settings: &'a [AuditedSettings],
     unused: &'a [String],
     refused: &'a [String],
     pair: Option<&'a AuditedPair>,
@@ -53,11 +49,12 @@ struct Run<'a> {
     hosts: Vec<Host<'a>>,
     findings: &'a [Finding],
     silent: &'a [Silence],
+    settings: &'a [AuditedSettings],
 }
 
 impl<'a> Run<'a> {
     fn of(audited: &'a AuditedRun) -> Self {
-        let AuditedRun { run, support, levels, hosts, findings, silent } = audited;
+        let AuditedRun { run, support, levels, hosts, findings, silent, settings } = audited;
         let [p50_us, p90_us, p99_us] = QUANTILES.map(|q| run.quantile_us(q));
         Self {
             file: &run.file,
@@ -80,6 +77,7 @@ impl<'a> Run<'a> {
             hosts: hosts.iter().map(Host::of).collect(),
             findings,
             silent,
+            settings,
         }
     }
 }

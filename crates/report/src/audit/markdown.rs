@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::imported::{Audit, Silence};
+use model::imported::{Audit, AuditedRun, AuditedSettings, Silence};
 use model::{Finding, Names};
 
 use super::words;
@@ -37,6 +37,12 @@ pub fn audit_markdown(audit: &Audit) -> String {
         let _ = writeln!(text, "## {}: {}\n", escaped(&audited.run.file), audited.support.text());
         list(&mut text, &words::about(audited));
         judged(&mut text, &audited.findings, &audited.silent);
+        for settings in &audited.settings {
+            settings_file(&mut text, settings, Some(audited));
+        }
+    }
+    for settings in &audit.settings {
+        settings_file(&mut text, settings, None);
     }
     let questions = words::questions(audit);
     if !questions.is_empty() {
@@ -52,6 +58,12 @@ pub fn audit_markdown(audit: &Audit) -> String {
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+fn settings_file(text: &mut String, settings: &AuditedSettings, run: Option<&AuditedRun>) {
+    let _ = writeln!(text, "## {}\n", escaped(&words::settings_title(settings, run)));
+    list(text, &words::in_effect(settings));
+    judged(text, &settings.findings, &[]);
 }
 
 fn judged(text: &mut String, findings: &[Finding], silent: &[Silence]) {

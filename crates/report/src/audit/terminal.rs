@@ -1,6 +1,6 @@
 //! An audit for a terminal.
 
-use model::imported::{Answer, AnsweredClaim, Audit, AuditedPair, AuditedRun, Silence, Support};
+use model::imported::{Answer, AnsweredClaim, Audit, AuditedPair, AuditedRun, AuditedSettings, Silence, Support};
 use model::{Finding, Names};
 
 use super::words;
@@ -25,6 +25,9 @@ pub fn audit(audit: &Audit, style: Style) -> String {
     }
     for audited in &audit.runs {
         one(&mut page, audited);
+    }
+    for settings in &audit.settings {
+        settings_file(&mut page, settings, None);
     }
     let questions = words::questions(audit);
     if !questions.is_empty() {
@@ -55,20 +58,31 @@ fn answered(page: &mut Page, claim: &AnsweredClaim) {
 
 fn compared(page: &mut Page, pair: &AuditedPair) {
     page.heading(&format!("{}: {}", clean(&words::title(pair)), pair.support.text()));
-    for line in words::compared(pair) {
-        page.wrapped("", 2, &line);
-    }
+    indented(page, &words::compared(pair), 2);
     judged(page, &pair.findings, &pair.silent);
 }
 
 fn one(page: &mut Page, audited: &AuditedRun) {
     page.heading(&format!("{}: {}", clean(&audited.run.file), audited.support.text()));
-    for line in words::about(audited) {
-        // What stands at the beginning of a line belongs to the line before.
-        let indent = line.chars().take_while(|character| *character == ' ').count();
-        page.wrapped(&" ".repeat(indent), indent, &line);
-    }
+    indented(page, &words::about(audited), 0);
     judged(page, &audited.findings, &audited.silent);
+    for settings in &audited.settings {
+        settings_file(page, settings, Some(audited));
+    }
+}
+
+fn settings_file(page: &mut Page, settings: &AuditedSettings, run: Option<&AuditedRun>) {
+    page.heading(&clean(&words::settings_title(settings, run)));
+    indented(page, &words::in_effect(settings), 2);
+    judged(page, &settings.findings, &[]);
+}
+
+/// Lines, each with what does not fit so much further in. What stands at the beginning of a line belongs to the line before.
+fn indented(page: &mut Page, lines: &[String], further: usize) {
+    for line in lines {
+        let indent = line.chars().take_while(|character| *character == ' ').count();
+        page.wrapped(&" ".repeat(indent), indent + further, line);
+    }
 }
 
 fn judged(page: &mut Page, findings: &[Finding], silent: &[Silence]) {

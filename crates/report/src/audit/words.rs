@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use model::imported::{
-    Audit, AuditedPair, AuditedRun, Fidelity, HostOfRun, HostShares, ImportedRun, Level, Matched, Pace, Placed,
-    Silence, Support, Times,
+    Audit, AuditedPair, AuditedRun, AuditedSettings, EffectiveOption, Fidelity, HostOfRun, HostShares, ImportedRun,
+    Level, Matched, OptionDifference, Pace, Placed, Silence, Support, Times,
 };
 use model::{BodyLength, text};
 
@@ -46,6 +46,29 @@ pub fn about(audited: &AuditedRun) -> Vec<String> {
     lines
 }
 
+/// What a file of settings is called.
+pub fn settings_title(settings: &AuditedSettings, run: Option<&AuditedRun>) -> String {
+    let of = run.map_or_else(|| "of no result here".to_owned(), |audited| format!("of {}", audited.run.file));
+    format!("{}: settings {of}", settings.settings.file)
+}
+
+/// What is in effect at the end of a file of settings, a line for each of its blocks.
+pub fn in_effect(settings: &AuditedSettings) -> Vec<String> {
+    let blocks = settings.in_effect.chunk_by(|one, next| one.block == next.block);
+    let is_one = settings.settings.assignments.iter().all(|one| one.block == 0);
+    let lines: Vec<String> = blocks
+        .map(|options| {
+            let words: Vec<&str> = options.iter().map(|option| option.option.as_str()).collect();
+            let place = match options {
+                [EffectiveOption { line, .. }, ..] if !is_one => format!(" of the part with line {line}"),
+                _ => String::new(),
+            };
+            format!("in effect at the end{place}: {}", words.join(" "))
+        })
+        .collect();
+    if lines.is_empty() { vec!["no option is in effect at the end".to_owned()] } else { lines }
+}
+
 /// How many requests ended, in what time.
 pub fn counted(run: &ImportedRun) -> String {
     let failed = match run.all.failed {
@@ -73,6 +96,31 @@ pub fn title(pair: &AuditedPair) -> String {
 /// What whole runs would say, and what the same time of both says.
 pub fn compared(pair: &AuditedPair) -> Vec<String> {
     let mut lines = Vec::new();
+    speeds(&mut lines, pair);
+    options(&mut lines, pair);
+    lines
+}
+
+/// The options that differ, each in a line.
+fn options(lines: &mut Vec<String>, pair: &AuditedPair) {
+    let written = |side: &Option<String>| side.clone().unwrap_or_else(|| "not given".to_owned());
+    match pair.options.as_deref() {
+        None => {}
+        Some([]) => lines.push("both have the same options in effect, by their files of settings".to_owned()),
+        Some(all) => {
+            lines.push(format!(
+                "{} in effect differ by the files of settings:",
+                text::plural(all.len() as u64, "option")
+            ));
+            let line = |OptionDifference { sides: [first, second] }: &OptionDifference| {
+                format!("  {} against {}", written(second), written(first))
+            };
+            lines.extend(all.iter().map(line));
+        }
+    }
+}
+
+fn speeds(lines: &mut Vec<String>, pair: &AuditedPair) {
     if let Some(totals) = &pair.totals {
         let [first, second] = totals.good.map(text::count);
         let change =
@@ -84,7 +132,7 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
     }
     let Some(Matched { from_s, to_s, rates, effect, times, pace }) = &pair.matched else {
         lines.push("there is no time in which both are known to have run at one speed".to_owned());
-        return lines;
+        return;
     };
     let [first, second] = rates.map(number::rate);
     let (from, to) = (text::seconds(*from_s), text::seconds(*to_s));
@@ -107,7 +155,6 @@ pub fn compared(pair: &AuditedPair) -> Vec<String> {
                 .to_owned(),
         ),
     }
-    lines
 }
 
 /// The rules that cannot tell, a line for each thing that they lack.

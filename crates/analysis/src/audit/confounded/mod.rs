@@ -10,7 +10,7 @@ mod sides;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::imported::Fidelity;
+use model::imported::{Fidelity, OptionDifference};
 use model::report::{Aspect, EnvironmentDifference};
 use model::{BASELINE, Fact, Finding, FindingId, Severity, StudyRecord, Subject, VariantIndex, text};
 
@@ -18,6 +18,7 @@ use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule};
 use crate::assess::Assessment;
+use crate::effective::key;
 use explained::explaining_factor;
 use follows::may_follow;
 use sides::{Side, facts, inspected, may_vary};
@@ -42,7 +43,8 @@ const CHANGED: &str = "What runs changed while the run went on, for both variant
                        but the result is of all that ran together.";
 const KEPT: &str = "Keep what runs as it is during a run: build it before, as by `[hooks] setup`.";
 
-/// Invalid where two imported runs had other users or asked for something else, as far as their files say.
+/// Invalid where two imported runs had other users or asked for something else, as far as their files say; a warning where their
+/// settings differ in more than one option.
 fn of_pair(pair: &Pair) -> Option<Finding> {
     let runs = pair.runs.map(|audited| &audited.run);
     let users = match runs.map(|run| run.users) {
@@ -58,13 +60,34 @@ fn of_pair(pair: &Pair) -> Option<Finding> {
         _ => None,
     };
     let facts: Vec<Fact> = users.into_iter().chain(asked).collect();
+    if facts.is_empty() {
+        return of_options(pair.options.as_deref().unwrap_or_default());
+    }
     let found = RULE.found(
         Severity::Invalid,
         Subject::Load,
         "The two were not loaded alike, so a difference cannot be credited to the server.",
         "Load both with the same users and the same requests.",
     );
-    (!facts.is_empty()).then_some(Finding { facts, ..found })
+    Some(Finding { facts, ..found })
+}
+
+/// A warning where more than one option differs.
+fn of_options(differences: &[OptionDifference]) -> Option<Finding> {
+    let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "not given".to_owned());
+    let facts = differences.iter().map(|OptionDifference { sides: [first, second] }| {
+        let name =
+            first.as_deref().or(second.as_deref()).map_or_else(String::new, |option| key(option).name().to_owned());
+        Fact::new(name, [side(first), side(second)])
+    });
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Server,
+        "Several options differ between the two. A difference of results stands, and is that of all of them together: no single \
+         option can be credited with it.",
+        "Change one option at a time.",
+    );
+    (differences.len() > 1).then(|| Finding { facts: facts.collect(), ..found })
 }
 
 /// The path of a URL with what follows it: two servers have two addresses.
@@ -190,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::audit::testing::{gravest, imported, in_pair, values};
-    use crate::fixture;
+    use crate::{audit_imported, audit_pair, audit_settings, fixture};
 
     fn change(record: &mut StudyRecord, variant: usize, change: impl Fn(&mut LaunchFacts)) {
         let trials = record.trials.iter_mut().filter(|trial| trial.variant == variant);
@@ -554,6 +577,24 @@ mod tests {
         record.trials.truncate(2);
         change(&mut record, 1, |launch| drop(launch.env.insert("X".to_owned(), "1".to_owned())));
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn settings_of_imported_runs_that_differ_in_several_options() {
+        let of = |options: [&str; 2]| {
+            let [first, second] = options.map(|options| {
+                let mut audited = audit_imported(imported(100, 10));
+                audited.settings = vec![audit_settings(fixture::settings(&[("JAVA_OPTS", 0, false, options)]))];
+                audited
+            });
+            let pair = audit_pair([&first, &second]);
+            let found = pair.findings.iter().find(|finding| finding.id == RULE.id);
+            (pair.options.map(|all| all.len()), found.map(|found| (found.severity, values(found))))
+        };
+        assert_eq!(of(["-Xmx1g -Da=b", "-Da=b -Xmx1024m"]), (Some(0), None));
+        assert_eq!(of(["-Xmx1g", "-Xmx2g"]), (Some(1), None));
+        let facts = ["-Xmx1g | -Xmx2g", "not given | -Da=b"].map(str::to_owned).to_vec();
+        assert_eq!(of(["-Xmx1g", "-Xmx2g -Da=b"]), (Some(2), Some((Severity::Warning, facts))));
     }
 
     #[test]

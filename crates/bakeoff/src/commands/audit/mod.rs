@@ -3,6 +3,7 @@
 mod columns;
 mod files;
 mod series;
+mod settings;
 
 use std::fs::File;
 use std::io;
@@ -12,13 +13,14 @@ use std::process::ExitCode;
 use import::ImportError;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::IntoDiagnostic as _;
-use model::imported::{Answer, Audit, HostLog, ImportedRun, Support};
+use model::imported::{Answer, Audit, AuditedSettings, HostLog, ImportedRun, Support};
 
 use crate::exit::UsageError;
 use crate::{cli, exit, output};
 use columns::{beside, columns_in, merged};
 use files::{STDIN, files_in};
 use series::{Grouped, groups, series};
+use settings::{give_to_runs, settings_in};
 
 /// Files that are read for so long that one wants to see how far, bytes.
 const LONG: u64 = 64 << 20;
@@ -94,18 +96,20 @@ fn read(typed: &cli::Audit) -> Audit {
     };
     let files = typed.files.iter().flat_map(|path| files_in(path));
     let is_result = |file: &Result<PathBuf, String>| file.as_ref().map_or(true, |path| columns_in(path).is_none());
-    let (mut runs, mut logs, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut runs, mut logs, mut settings, mut refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for file in files.filter(is_result) {
         match file.and_then(|path| content(&path, options_of(&path))) {
             Ok(Content::Run(run)) => runs.push(*run),
             Ok(Content::Host(log)) => logs.push(log),
+            Ok(Content::Settings(file)) => settings.push(*file),
             Err(reason) => refused.push(reason),
         }
     }
     let (hosts, unused) = analysis::hosts_of(&runs, logs);
     let runs = runs.into_iter().zip(hosts).map(|(run, hosts)| analysis::audit_imported(run, hosts)).collect();
-    let mut audit = Audit { runs, unused, refused, ..Audit::default() };
-    if audit.runs.is_empty() && audit.unused.is_empty() && audit.refused.is_empty() {
+    let mut audit = Audit { runs, settings, unused, refused, ..Audit::default() };
+    give_to_runs(&mut audit);
+    if audit.runs.is_empty() && audit.settings.is_empty() && audit.unused.is_empty() && audit.refused.is_empty() {
         audit.refused.push("these are settings of JMeter: name a file of results, too".to_owned());
     }
     audit
@@ -129,7 +133,7 @@ fn is_stdin(path: &Path) -> bool {
 fn code(audit: &Audit) -> u8 {
     let is_invalid = audit.pair.as_ref().is_some_and(|pair| pair.support == Support::NotSupported)
         || audit.claim.as_ref().is_some_and(|claim| claim.answer == Answer::NotSupported);
-    match audit.runs.is_empty() {
+    match audit.runs.is_empty() && audit.settings.is_empty() {
         true => exit::USAGE,
         false if is_invalid => exit::INVALID,
         false => exit::FINE,
@@ -140,6 +144,7 @@ fn code(audit: &Audit) -> u8 {
 enum Content {
     Run(Box<ImportedRun>),
     Host(HostLog),
+    Settings(Box<AuditedSettings>),
 }
 
 fn content(path: &Path, options: import::Options) -> Result<Content, String> {
@@ -158,11 +163,13 @@ fn content(path: &Path, options: import::Options) -> Result<Content, String> {
     let unknown = match run {
         Ok(run) => return Ok(Content::Run(Box::new(run))),
         // Standard input cannot be read again.
-        Err(unknown @ ImportError::Unknown { .. }) if path != Path::new(STDIN) => unknown,
+        Err(unknown @ ImportError::Unknown { .. }) if !is_stdin(path) => unknown,
         Err(error) => return Err(error.to_string()),
     };
-    let log = import::read_host(&name, open()?, options).map_err(|error| error.to_string())?;
-    log.map(Content::Host).ok_or_else(|| unknown.to_string())
+    if let Some(log) = import::read_host(&name, open()?, options).map_err(|error| error.to_string())? {
+        return Ok(Content::Host(log));
+    }
+    settings_in(path).map(|settings| Content::Settings(Box::new(settings))).ok_or_else(|| unknown.to_string())
 }
 
 /// How far a long file is read, on a terminal.

@@ -23,6 +23,9 @@ pub struct Grouped {
 pub fn series(audit: Audit, pattern: Option<&Regex>) -> Grouped {
     let mut runs_of: BTreeMap<Option<String>, Vec<AuditedRun>> = BTreeMap::new();
     let mut left_out: Vec<String> = audit.unused.into_iter().chain(audit.refused).collect();
+    let of_runs = audit.runs.iter().flat_map(|audited| &audited.settings);
+    let settings = of_runs.chain(&audit.settings).map(|settings| &settings.settings.file);
+    left_out.extend(settings.map(|file| format!("{file}: a series is not judged by settings")));
     for run in audit.runs {
         match series_of(&run, pattern) {
             Ok(name) => runs_of.entry(name).or_default().push(run),
