@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 mod audit;
+mod audit_settings;
 mod commands;
 mod common;
 mod disturbed;
