@@ -2,8 +2,8 @@
 
 use model::imported::EffectiveOption;
 use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
-use runtimes::Key;
 use runtimes::inert::{self, Inert, OtherSetting};
+use runtimes::{Key, removed};
 
 use super::rule::{Check, InEffect, Rule};
 use super::settings;
@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
 /// What is on since Java 8 where nobody says otherwise.
 const TIERED: &str = "TieredCompilation";
 
-/// A warning where options of a file need others.
+/// A warning where options of a file are removed from the JVM, or need others.
 fn in_file(in_effect: &InEffect) -> Option<Finding> {
     let facts = settings::by_line(in_effect.options, |option| why(option, in_effect.options));
     let found = RULE.found(
@@ -35,6 +35,11 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
 /// Why an option does nothing beside the others, with the source.
 fn why(option: &EffectiveOption, others: &[EffectiveOption]) -> Option<String> {
     let own = key(&option.option);
+    if let Key::JvmFlag(name) = &own
+        && let Some(removed) = removed::find(name)
+    {
+        return Some(format!("without effect since Java {}: {} ({})", removed.since, removed.reason, removed.source));
+    }
     let given: Vec<(Key, String)> = others.iter().map(|other| (key(&other.option), value(&other.option))).collect();
     let inert = |by_default: &[(Key, String)]| {
         let known = || given.iter().chain(by_default);
@@ -109,5 +114,7 @@ mod tests {
         assert!(said.contains("tiered compilation is on") && said.contains("by default since Java 8"), "{said}");
         let (_, said) = of("-XX:+TieredCompilation -XX:CompileThreshold=6000").unwrap();
         assert!(!said.contains("by default"), "{said}");
+        let (_, said) = of("-XX:PermSize=128m").unwrap();
+        assert!(said.starts_with("-XX:PermSize=128m: without effect since Java 8: "), "{said}");
     }
 }

@@ -10,19 +10,47 @@ use model::study::{RequestedSetting, Runtime};
 use model::{
     BASELINE, Finding, FindingId, LaunchFacts, Setting, SettingResult, Severity, StudyRecord, Subject, VariantIndex,
 };
+use runtimes::names::Listing;
 use runtimes::variables::JAVA_HOME;
-use runtimes::{Key, OptionVariable, RuntimePart, jruby};
+use runtimes::{Key, OptionVariable, RuntimePart, jruby, jvm};
 
-use super::rule::{Check, Rule, launches, name};
+use super::rule::{Check, InEffect, Rule, launches, name};
 use super::{confounded, settings};
 use crate::assess::Assessment;
+use crate::effective::{key, value};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-is-default"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/setting-is-default.md"),
-    checks: &[Check::Lasting(rule)],
+    checks: &[Check::Lasting(rule), Check::Settings(in_file)],
 };
+
+/// A warning where options of a file ask for the value that the runtime has anyway.
+fn in_file(in_effect: &InEffect) -> Option<Finding> {
+    let facts = settings::by_line(in_effect.options, |option| {
+        let value = value(&option.option);
+        let (default, is_default) = match key(&option.option) {
+            Key::JvmFlag(name) => {
+                let default = Listing::Jvm.find(&name)?.default?;
+                (default, jvm::same_value(&value, default))
+            }
+            Key::Jruby(name) => {
+                let default = Listing::Jruby.find(&name)?.default?;
+                (default, jruby::same_value(&value, default))
+            }
+            _ => return None,
+        };
+        is_default.then(|| format!("the default is {default}"))
+    });
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Server,
+        "The server has these values anyway. A result with them is one without them, so no difference can be theirs.",
+        "Leave them out, or choose other values.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
 
 /// For each two variants that differ in one factor: their processes have the same of everything that the factor sets, and nothing
 /// else is seen that differs.
@@ -260,7 +288,7 @@ mod tests {
     use runtimes::{Given, jvm};
 
     use super::*;
-    use crate::audit::testing::{found, gravest};
+    use crate::audit::testing::{found, gravest, in_settings};
     use crate::boundaries::Boundaries;
     use crate::fixture;
 
@@ -549,5 +577,16 @@ mod tests {
         let found = rule(&record, &crate::assess(&record, &boundaries));
         let meaning = "off and on are the same treatment: whatever differs between them is chance.";
         assert_eq!(found[0].meaning, meaning);
+    }
+
+    #[test]
+    fn options_of_a_file() {
+        let of = |options| in_settings(&RULE, fixture::settings(&[("JAVA_OPTS", 0, false, options)]));
+        assert_eq!(of("-XX:-UseThreadPriorities -Da=b"), None);
+        let found = of("-XX:+UseThreadPriorities").unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        let facts: Vec<_> = found.facts.iter().map(|fact| (fact.name.as_str(), fact.value.to_string())).collect();
+        let (line, said) = ("line 1", "-XX:+UseThreadPriorities: the default is true");
+        assert_eq!(facts, [(line, said.to_owned())]);
     }
 }

@@ -1,17 +1,55 @@
 //! A factor's setting has a name that the runtime does not know.
 
+use model::imported::EffectiveOption;
 use model::{Finding, FindingId, SettingResult, Severity, StudyRecord, Subject};
+use runtimes::names::Listing;
+use runtimes::{Key, jruby, removed};
 
-use super::rule::{Check, Rule};
+use super::rule::{Check, InEffect, Rule};
 use super::settings;
 use crate::assess::Assessment;
+use crate::effective::key;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("setting-unknown"),
     gravest: Severity::Invalid,
     page: include_str!("../../../../docs/findings/setting-unknown.md"),
-    checks: &[Check::Lasting(rule)],
+    checks: &[Check::Lasting(rule), Check::Settings(in_file)],
 };
+
+/// Properties that JRuby's launcher sets, without `jruby.`; JRuby lists none of them (jruby.sh of 9.4 and 10.1).
+const OF_LAUNCHER: [&str; 4] = ["home", "lib", "script", "shell"];
+
+/// A warning where options of a file have names that no known version of the runtime has.
+fn in_file(in_effect: &InEffect) -> Option<Finding> {
+    let facts = settings::by_line(in_effect.options, unknown);
+    let found = RULE.found(
+        Severity::Warning,
+        Subject::Server,
+        "No version of the runtime that is known here has such a setting, so it changed nothing, or the server did not start.",
+        "Correct the name. Nothing that was measured may be credited to it.",
+    );
+    (!facts.is_empty()).then_some(Finding { facts, ..found })
+}
+
+/// What to say of an option with an unknown name.
+fn unknown(option: &EffectiveOption) -> Option<String> {
+    let (what, nearest) = match key(&option.option) {
+        Key::JvmFlag(name) if Listing::Jvm.find(&name).is_none() && removed::find(&name).is_none() => {
+            ("HotSpot", Listing::Jvm.nearest(&name))
+        }
+        Key::Jruby(name) if Listing::Jruby.find(&name).is_none() && !is_of_others(&name) => {
+            ("JRuby", Listing::Jruby.nearest(&name).map(|nearest| format!("jruby.{nearest}")))
+        }
+        _ => return None,
+    };
+    let nearest = nearest.map_or_else(String::new, |nearest| format!("; the nearest known name is {nearest}"));
+    Some(format!("unknown to {what}{nearest}"))
+}
+
+fn is_of_others(name: &str) -> bool {
+    OF_LAUNCHER.contains(&name) || jruby::is_of_rack(name)
+}
 
 /// Invalid for each unknown name, with the nearest known one; a warning where all variants share it.
 fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
@@ -44,7 +82,7 @@ mod tests {
     use model::Severity;
 
     use super::*;
-    use crate::audit::testing::found;
+    use crate::audit::testing::{found, in_settings};
     use crate::{Boundaries, fixture};
 
     #[test]
@@ -60,5 +98,17 @@ mod tests {
         let boundaries = Boundaries::standard();
         let found = rule(&record, &crate::assess(&record, &boundaries));
         assert!(found[0].facts.iter().any(|fact| fact.value == "jit.threshold".into()));
+    }
+
+    #[test]
+    fn options_of_a_file() {
+        let of = |options| in_settings(&RULE, fixture::settings(&[("JAVA_OPTS", 0, false, options)]));
+        assert_eq!(of("-Xmx1g -Djruby.jit.threshold=30 -Djruby.home=/a -Da=b"), None);
+        let found = of("-Xmx1g -Djruby.jit.treshold=30").unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        let facts: Vec<_> = found.facts.iter().map(|fact| (fact.name.as_str(), fact.value.to_string())).collect();
+        let (line, said) =
+            ("line 1", "-Djruby.jit.treshold=30: unknown to JRuby; the nearest known name is jruby.jit.threshold");
+        assert_eq!(facts, [(line, said.to_owned())]);
     }
 }

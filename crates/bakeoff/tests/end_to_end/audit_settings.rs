@@ -44,7 +44,11 @@ fn what_a_start_script_really_set() {
         };
         assert!(all.iter().any(is_said), "{rule}: {all:?}");
     };
+    says("setting-is-default", 3, &["-XX:+UseThreadPriorities", "true"]);
+    says("setting-inert", 4, &["-XX:PermSize=128m", "since Java 8"]);
     says("setting-inert", 5, &["-XX:CompileThreshold=6000", "tiered compilation is on"]);
+    says("setting-unknown", 7, &["-Djruby.jit.treshold=30", "jruby.jit.threshold"]);
+    assert_eq!(facts(settings, "setting-unknown").len(), 1);
     assert!(settings["findings"].as_array().unwrap().iter().all(|finding| finding["severity"] == "warning"));
 }
 

@@ -105,7 +105,7 @@ fn settings(main: &mut Markup, audit: &Audit) {
     let all = of_runs.chain(audit.settings.iter().map(|file| (file, None::<&AuditedRun>)));
     for (index, (file, run)) in all.enumerate() {
         sections::section(main, &format!("settings-{}", index + 1), &words::settings_title(file, run), |section| {
-            list(section, &words::in_effect(file));
+            sections::list(section, &words::in_effect(file));
             judged(section, &file.findings, &[]);
         });
     }

@@ -583,7 +583,7 @@ mod tests {
     fn settings_of_imported_runs_that_differ_in_several_options() {
         let of = |options: [&str; 2]| {
             let [first, second] = options.map(|options| {
-                let mut audited = audit_imported(imported(100, 10));
+                let mut audited = audit_imported(imported(100, 10), Vec::new());
                 audited.settings = vec![audit_settings(fixture::settings(&[("JAVA_OPTS", 0, false, options)]))];
                 audited
             });

@@ -213,6 +213,7 @@ pub(super) mod testing {
             support: Support::NotSupported,
             levels: vec![level(0.0, 7.5), level(2_000.0, 1.5)],
             hosts: Vec::new(),
+            settings: Vec::new(),
             findings: Vec::new(),
             silent: Vec::new(),
         }
