@@ -150,12 +150,16 @@ fn of_effect(relation: Relation, effect: &Effect) -> (Answer, String) {
         );
         return (Answer::Contradicted, why);
     }
-    let is_towards = match relation {
-        Relation::Faster => effect.low > ONE_RUN,
-        Relation::Slower => effect.high < -ONE_RUN,
-        Relation::By(claimed) if claimed > 0.0 => effect.low > ONE_RUN,
-        Relation::By(_) => effect.high < -ONE_RUN,
-        Relation::AsFast => false,
+    let claims_faster = match relation {
+        Relation::Faster => Some(true),
+        Relation::Slower => Some(false),
+        Relation::By(claimed) => Some(claimed > 0.0),
+        Relation::AsFast => None,
+    };
+    let is_towards = match claims_faster {
+        Some(true) => effect.low > ONE_RUN,
+        Some(false) => effect.high < -ONE_RUN,
+        None => false,
     };
     if is_towards {
         let why = "How far launches of either differ is not known, so neither is how large the difference is.";

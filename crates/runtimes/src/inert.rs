@@ -72,7 +72,7 @@ const JVM: &[Need] = &[
             Is("CompilationMode", "quick-only"),
             Is("CompilationMode", "high-only"),
         ],
-        reason: "tiered compilation is on (its default since Java 8) and has thresholds of its own; CompileThresholdScaling scales them",
+        reason: "tiered compilation is on and has thresholds of its own; CompileThresholdScaling scales them",
         source: "HotSpot, compilerDefinitions.cpp, set_legacy_emulation_flags: \"Normal tiered mode, ignore legacy flags\"",
     },
     Need {

@@ -87,13 +87,6 @@ const ALL: &[Removed] = &[
         begins: None,
     },
     Removed {
-        since: 8,
-        reason: "strings were not compressed by it any more; CompactStrings does so from Java 9 on (JEP 254)",
-        source: "HotSpot, arguments.cpp of JDK 8, obsolete_jvm_flags",
-        names: &["UseCompressedStrings"],
-        begins: None,
-    },
-    Removed {
         since: 18,
         reason: "locks are never biased",
         source: "JEP 374",

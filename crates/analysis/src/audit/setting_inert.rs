@@ -26,7 +26,8 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
     let found = RULE.found(
         Severity::Warning,
         Subject::Server,
-        "The server accepts these options and does nothing with them: whatever differs between results, they did not do it.",
+        "A server that starts with these options does nothing with them: whatever differs between results, they did not do it. A newer Java \
+         may refuse to start with those that were removed.",
         "Change what they need as well, or leave them out.",
     );
     (!facts.is_empty()).then_some(Finding { facts, ..found })

@@ -46,7 +46,8 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
     let found = RULE.found(
         Severity::Warning,
         Subject::Server,
-        "The server has these values anyway. A result with them is one without them, so no difference can be theirs.",
+        "In every version that is known here, Java 17 and 25 and JRuby 1.7 to 10.1, the server has these values anyway. So no difference can be \
+         theirs.",
         "Leave them out, or choose other values.",
     );
     (!facts.is_empty()).then_some(Finding { facts, ..found })

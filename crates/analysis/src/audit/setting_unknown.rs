@@ -26,7 +26,8 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
     let found = RULE.found(
         Severity::Warning,
         Subject::Server,
-        "No version of the runtime that is known here has such a setting, so it changed nothing, or the server did not start.",
+        "No version that is known here, Java 17 and 25 and JRuby 1.7 to 10.1, has such a setting. So it changed nothing, or the server did not \
+         start.",
         "Correct the name. Nothing that was measured may be credited to it.",
     );
     (!facts.is_empty()).then_some(Finding { facts, ..found })
@@ -35,8 +36,9 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
 /// What to say of an option with an unknown name.
 fn unknown(option: &EffectiveOption) -> Option<String> {
     let (what, nearest) = match key(&option.option) {
+        // One that resembles none may be of a Java that is not known here.
         Key::JvmFlag(name) if Listing::Jvm.find(&name).is_none() && removed::find(&name).is_none() => {
-            ("HotSpot", Listing::Jvm.nearest(&name))
+            ("HotSpot", Some(Listing::Jvm.nearest(&name)?))
         }
         Key::Jruby(name) if Listing::Jruby.find(&name).is_none() && !is_of_others(&name) => {
             ("JRuby", Listing::Jruby.nearest(&name).map(|nearest| format!("jruby.{nearest}")))
@@ -104,6 +106,8 @@ mod tests {
     fn options_of_a_file() {
         let of = |options| in_settings(&RULE, fixture::settings(&[("JAVA_OPTS", 0, false, options)]));
         assert_eq!(of("-Xmx1g -Djruby.jit.threshold=30 -Djruby.home=/a -Da=b"), None);
+        assert_eq!(of("-XX:MaxPermSize=1g -XX:+OfAJavaNobodyKnows"), None);
+        assert!(of("-XX:+UseParalelGC").is_some());
         let found = of("-Xmx1g -Djruby.jit.treshold=30").unwrap();
         assert_eq!(found.severity, Severity::Warning);
         let facts: Vec<_> = found.facts.iter().map(|fact| (fact.name.as_str(), fact.value.to_string())).collect();
