@@ -4,7 +4,7 @@ use model::BodyLength;
 use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::reading::{Broken, Format, Options, Reading};
-use crate::recorder::Recorded;
+use crate::recorder::{NO_ANSWER, Recorded};
 use crate::text::{count, number};
 
 pub const FORMAT: Format = Format { id: "ab", tool: "ApacheBench", fidelity: Fidelity::Summary, recognises, read };
@@ -30,17 +30,18 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     };
     // Answers of another length than the first are failures to ab, and mostly none: see its own words, which are kept.
     let not_2xx = said.not_2xx.unwrap_or(0).min(complete);
-    let failed = said.failed.saturating_sub(said.of_length).saturating_add(not_2xx).min(complete);
+    let no_answer = said.failed.saturating_sub(said.of_length).min(complete - not_2xx);
+    let good = complete - not_2xx - no_answer;
     if said.of_length > 0 {
         said.warnings.push(format!(
             "{} answers were of another length than the first, which ApacheBench counts as failed",
             said.of_length
         ));
     }
-    let codes = [("2xx", complete - not_2xx), ("not 2xx", not_2xx)];
+    let codes = [("2xx", good), ("not 2xx", not_2xx), (NO_ANSWER, no_answer)];
     let all = Requests {
-        good: complete - failed,
-        failed,
+        good,
+        failed: not_2xx + no_answer,
         codes: codes
             .into_iter()
             .filter(|(_, count)| *count > 0)
@@ -145,6 +146,7 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use super::NO_ANSWER;
     use crate::{ImportError, Options, read};
 
     const OUTPUT: &str = "This is ApacheBench, Version 2.3 <$Revision: 1 $>\n\n\
@@ -163,7 +165,8 @@ mod tests {
         assert_eq!((run.format.as_str(), run.tool.as_str()), ("ab", "ApacheBench 2.3"));
         assert_eq!((run.url.as_deref(), run.users), (Some("localhost:8153/a%20b?c=1"), Some(20)));
         assert_eq!((run.all.good, run.all.failed, run.all.ended()), (958, 42, 1_000));
-        assert_eq!((run.all.codes["2xx"], run.all.codes["not 2xx"]), (960, 40));
+        let of = |code: &str| run.all.codes.get(code).copied();
+        assert_eq!(["2xx", "not 2xx", NO_ANSWER].map(of), [Some(958), Some(40), Some(2)]);
         assert!((run.seconds - 3.775).abs() < 1e-9);
         assert_eq!(run.stated_quantiles, [(0.5, 45.0), (1.0, 1_359.0)]);
         assert_eq!(run.warnings.len(), 2);
@@ -180,6 +183,7 @@ mod tests {
         let text = include_bytes!("../fixtures/ab-2.3/missing.txt");
         let run = read("a.log", &text[..], Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.users), (0, 200, Some(5)));
+        assert_eq!(run.all.codes, [("not 2xx".to_owned(), 200)].into());
     }
 
     #[test]
