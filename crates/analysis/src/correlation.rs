@@ -55,6 +55,8 @@ pub fn of_ranks(pairs: &[[f64; 2]]) -> Option<f64> {
 pub struct Orders {
     /// Of each two pairs those in the same order less those in the other, as a part of all; −1..=1.
     pub tau: f64,
+    /// How many pairs were looked at.
+    pub pairs: usize,
     /// The share of all orders of the second numbers in which as many or more are in the same order, 0..=1: exact; where numbers are equal, too high.
     pub chance: f64,
 }
@@ -69,7 +71,7 @@ pub fn orders(pairs: &[[f64; 2]]) -> Option<Orders> {
     // As many inversions as there are twos in another order, or fewer.
     let chance = share_by_inversions(pairs.len()).iter().take(others + 1).sum::<f64>();
     let tau = f64::from(agreed.iter().sum::<i32>()) / agreed.len() as f64;
-    (!agreed.is_empty()).then(|| Orders { tau, chance: chance.min(1.0) })
+    (!agreed.is_empty()).then(|| Orders { tau, pairs: pairs.len(), chance: chance.min(1.0) })
 }
 
 /// The share of all orders of `n` that has so many inversions (Kendall 1938, *A new measure of rank correlation*, Biometrika 30:81).
@@ -119,11 +121,14 @@ mod tests {
         }
         // One inversion of four: 1 + 3 of 24 orders.
         let one = orders(&[[1.0, 1.0], [2.0, 2.0], [3.0, 4.0], [4.0, 3.0]]).unwrap();
+        assert_eq!(one.pairs, 4);
         assert!((one.tau - 4.0 / 6.0).abs() < 1e-12 && (one.chance - 4.0 / 24.0).abs() < 1e-12, "{one:?}");
         // What is equal is no evidence.
         let equal = orders(&[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 3.0]]).unwrap();
         assert!((equal.tau - 5.0 / 6.0).abs() < 1e-12 && (equal.chance - 4.0 / 24.0).abs() < 1e-12, "{equal:?}");
         let falling: Vec<[f64; 2]> = (0..200).map(|x| [f64::from(x), -f64::from(x)]).collect();
-        assert!(orders(&falling).is_some_and(|found| found.tau < -0.999 && found.chance > 0.999));
+        assert!(
+            orders(&falling).is_some_and(|found| found.tau < -0.999 && found.chance > 0.999 && found.pairs == MOST)
+        );
     }
 }

@@ -105,9 +105,10 @@ impl Said {
         let requests = Requests { good, failed, ..Requests::default() };
         if !is_of_all(row, columns.kind, columns.name) {
             let label = format!("{} {}", text(row, columns.kind)?, text(row, columns.name)?);
-            let is_one_of_few = self.labels.len() < MOST_LABELS || self.labels.contains_key(&label);
-            let label = if is_one_of_few { label.trim().to_owned() } else { OTHER_LABELS.to_owned() };
-            let before = self.labels.entry(label).or_default();
+            let label = label.trim();
+            let is_one_of_few = self.labels.len() < MOST_LABELS || self.labels.contains_key(label);
+            let label = if is_one_of_few { label } else { OTHER_LABELS };
+            let before = self.labels.entry(label.to_owned()).or_default();
             *before = [&*before, &requests].into_iter().sum();
             return Ok(());
         }
@@ -123,6 +124,7 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use super::{MOST_LABELS, OTHER_LABELS};
     use crate::{ImportError, Options, read};
 
     const PAGE: &[u8] = include_bytes!("../fixtures/locust-2.47.0/page_stats.csv");
@@ -143,6 +145,18 @@ mod tests {
         let text = String::from_utf8_lossy(PAGE).replace(",Aggregated", "GET,Aggregated");
         let refused = read("a.csv", text.as_bytes(), Options::default()).unwrap_err();
         assert!(matches!(refused, ImportError::Lacks { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_label_without_a_type_is_known_again_beyond_the_most_labels() {
+        let row = |name: &str| format!(",{name},10,0,1,1,1,1,1,1,0,1,1,1,1,1,1,1,1,1,1,1\n");
+        let (names, of_all) = (String::from_utf8_lossy(PAGE), |line: &&str| line.contains(",Aggregated"));
+        let (names, of_all) = (names.lines().next().unwrap(), names.lines().find(of_all).unwrap());
+        let rows: String = (0..MOST_LABELS).map(|index| row(&format!("page {index}"))).collect();
+        let text = format!("{names}\n{rows}{}{}{of_all}\n", row("page 7"), row("another"));
+        let run = read("a.csv", text.as_bytes(), Options::default()).unwrap();
+        assert_eq!((run.labels["page 7"].good, run.labels[OTHER_LABELS].good), (20, 10));
+        assert_eq!((run.labels["page 8"].good, run.labels.len()), (10, MOST_LABELS + 1));
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
                 format!(
                     "Kendall's τ = {:.2} over {} runs, by chance p {}",
                     orders.tau,
-                    idled.len(),
+                    looked_at(orders.pairs, idled.len()),
                     chance(orders.chance)
                 ),
             )
@@ -155,6 +155,11 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
 /// A probability, not to more than four decimals.
 fn chance(p: f64) -> String {
     if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", text::significant(p, 2)) }
+}
+
+/// So many of all: `4`, or `the first 100 of 140`.
+fn looked_at(some: usize, all: usize) -> String {
+    if some < all { format!("the first {some} of {all}") } else { all.to_string() }
 }
 
 /// Median steal of the first and of the last third of the launches, cores, where it rose.
@@ -254,6 +259,19 @@ mod tests {
         // Most runs fall for another reason.
         let other = (0..2).map(|_| falling(Some(60.0), 500.0, 0.6));
         assert_eq!(of(&series(&idled, &fell, 0.2).into_iter().chain(other).collect::<Vec<_>>()), Ok(None));
+    }
+
+    #[test]
+    fn of_very_many_runs_it_says_how_many_were_looked_at() {
+        let rising: Vec<f64> = (1..=140).map(|index| 60.0 * f64::from(index)).collect();
+        let found = of(&series(&rising, &rising, 0.2)).unwrap().unwrap();
+        let said = values(&found);
+        assert_eq!(
+            (said[0].as_str(), said[1].as_str()),
+            ("140 of 140", "Kendall's τ = 1.00 over the first 100 of 140 runs, by chance p < 0.0001")
+        );
+        let hundred = of(&series(&rising[..100], &rising[..100], 0.2)).unwrap().unwrap();
+        assert!(values(&hundred)[1].contains("over 100 runs"), "{:?}", values(&hundred));
     }
 
     #[test]
