@@ -101,8 +101,8 @@ fn of_pair(pair: &Pair) -> Option<Finding> {
 fn of_requests(label: &str, sides: [&Requests; 2]) -> Vec<Fact> {
     let codes = sides.map(usual_kind);
     let statuses = match &codes {
-        [Some(first), Some(second)] if first != second => {
-            Some(Fact::new(format!("{label}: most answers"), [first.clone(), second.clone()]))
+        [Some(first), Some(second)] if first.classes & second.classes == 0 => {
+            Some(Fact::new(format!("{label}: most answers"), [first, second].map(|kind| kind.name.clone())))
         }
         _ => None,
     };
@@ -117,17 +117,51 @@ fn of_requests(label: &str, sides: [&Requests; 2]) -> Vec<Fact> {
     statuses.into_iter().chain(lengths).collect()
 }
 
-/// The kind of status that most answers have: its first digit, or what the tool says of many at once; `None` where the file has no statuses.
-fn usual_kind(of: &Requests) -> Option<String> {
-    let kind = |code: &str| match code.as_bytes() {
-        [first @ b'1'..=b'5', b'0'..=b'9', b'0'..=b'9'] => format!("{}xx", char::from(*first)),
-        _ => code.to_owned(),
-    };
-    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+/// A kind of status: its first digit, or what a tool says of many at once.
+struct Kind {
+    name: String,
+    /// The classes that it may be of: the bits 1 to 5 for the first digits, and bit 0 for no answer.
+    classes: u8,
+}
+
+/// All classes, and those that tools take for good where they say no more.
+const ALL_CLASSES: u8 = 0b11_1111;
+const USUALLY_GOOD: u8 = 0b00_1100;
+
+/// The kind of status that most answers have; `None` where the file has no statuses.
+fn usual_kind(of: &Requests) -> Option<Kind> {
+    let mut kinds: BTreeMap<String, (u64, u8)> = BTreeMap::new();
     for (code, count) in of.codes.iter().filter(|(code, _)| !code.is_empty()) {
-        *kinds.entry(kind(code)).or_default() += count;
+        let name = match code.as_bytes() {
+            [first @ b'1'..=b'5', b'0'..=b'9', b'0'..=b'9'] => format!("{}xx", char::from(*first)),
+            _ => code.clone(),
+        };
+        let classes = classes(&name).unwrap_or(if of.good_codes.contains_key(code) {
+            ALL_CLASSES
+        } else {
+            // The words of an error: what it was answered, if it was, is not known.
+            ALL_CLASSES & !USUALLY_GOOD
+        });
+        let (all, of_kind) = kinds.entry(name).or_default();
+        *all += count;
+        *of_kind |= classes;
     }
-    kinds.into_iter().max_by_key(|(_, count)| *count).map(|(kind, _)| kind)
+    let usual = kinds.into_iter().max_by_key(|(_, (count, _))| *count);
+    usual.map(|(name, (_, classes))| Kind { name, classes })
+}
+
+/// The classes of `2xx`, of `2xx or 3xx`, of `not 2xx`, and of Gatling's `OK`; `None` of other words.
+fn classes(name: &str) -> Option<u8> {
+    let of_digit = |class: &str| match class.as_bytes() {
+        [digit @ b'1'..=b'5', b'x', b'x'] => Some(1_u8 << (digit - b'0')),
+        _ => None,
+    };
+    let of_any = |names: &str| names.split(" or ").try_fold(0, |classes, class| Some(classes | of_digit(class)?));
+    match name.strip_prefix("not ") {
+        Some(others) => of_any(others).map(|classes| ALL_CLASSES & !1 & !classes),
+        None if name == "OK" => Some(USUALLY_GOOD),
+        None => of_any(name),
+    }
 }
 
 fn lengths(BodyLength { min, max }: BodyLength) -> String {
@@ -459,6 +493,42 @@ mod tests {
         assert_eq!(gravest(rule, &record), Some(Severity::Warning));
         change_answers(&mut record, 1, |answer| answer.lines[..18].iter_mut().for_each(|line| line.insert(0, 'x')));
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn tools_that_name_statuses_differently_are_no_difference_of_the_answers() {
+        let differ = |codes: [&str; 2]| {
+            let run = |code: &str| {
+                let mut run = imported(100, 10);
+                run.all.codes.insert(code.to_owned(), 1_000);
+                run
+            };
+            let found = in_pair(&RULE, codes.map(run)).is_some();
+            assert_eq!(in_pair(&RULE, [codes[1], codes[0]].map(run)).is_some(), found, "{codes:?} reversed");
+            found
+        };
+        for alike in [
+            ["2xx or 3xx", "2xx"],
+            ["2xx or 3xx", "302"],
+            ["not 2xx or 3xx", "404"],
+            ["not 2xx", "503"],
+            ["not 2xx", "not 2xx or 3xx"],
+            ["OK", "200"],
+            ["OK", "2xx or 3xx"],
+            ["status.find.is(200), but actually found 404", "404"],
+        ] {
+            assert!(!differ(alike), "{alike:?}");
+        }
+        for other in [
+            ["2xx or 3xx", "404"],
+            ["2xx or 3xx", "not 2xx or 3xx"],
+            ["2xx", "302"],
+            ["OK", "KO"],
+            ["200", "connection refused"],
+            ["4xx", "5xx"],
+        ] {
+            assert!(differ(other), "{other:?}");
+        }
     }
 
     #[test]
