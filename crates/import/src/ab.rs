@@ -38,6 +38,11 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
             said.of_length
         ));
     }
+    // It is the first answer's. Where some failed and others did not, that is of those which most are, if most have its length.
+    let length = said.body_length.map(|length| BodyLength { min: length, max: length });
+    let is_usual = said.of_length < complete / 2;
+    let is_of_good = good > 0 && (not_2xx == 0 || is_usual && good > not_2xx);
+    let is_of_failed = not_2xx > 0 && (good == 0 || is_usual && not_2xx > good);
     let codes = [("2xx", good), ("not 2xx", not_2xx), (NO_ANSWER, no_answer)];
     let all = Requests {
         good,
@@ -47,7 +52,8 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
             .filter(|(_, count)| *count > 0)
             .map(|(code, count)| (code.to_owned(), count))
             .collect(),
-        body_length: said.body_length.map(|length| BodyLength { min: length, max: length }),
+        body_length: length.filter(|_| is_of_good),
+        failed_length: length.filter(|_| is_of_failed),
         ..Requests::default()
     };
     let recorded = Recorded::summary(all, seconds);
@@ -184,6 +190,28 @@ mod tests {
         let run = read("a.log", &text[..], Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.users), (0, 200, Some(5)));
         assert_eq!(run.all.codes, [("not 2xx".to_owned(), 200)].into());
+        assert_eq!((run.all.body_length, run.all.usual_length()), (None, run.all.failed_length));
+        assert!(run.all.failed_length.is_some());
+    }
+
+    #[test]
+    fn the_length_is_of_the_answers_that_most_are() {
+        let of = |of_length: u64, not_2xx: u64| {
+            let text = OUTPUT
+                .replace("Failed requests:        13", &format!("Failed requests:        {of_length}"))
+                .replace(
+                    "Connect: 1, Receive: 0, Length: 11, Exceptions: 1",
+                    &format!("Connect: 0, Length: {of_length}"),
+                )
+                .replace("responses:      40", &format!("responses:      {not_2xx}"));
+            let all = read("a.log", text.as_bytes(), Options::default()).unwrap().all;
+            [all.body_length, all.failed_length].map(|length| length.map(|length| length.max))
+        };
+        assert_eq!(of(40, 40), [Some(15_118), None]);
+        assert_eq!(of(960, 960), [None, None], "the first one may have been a good one");
+        assert_eq!(of(40, 960), [None, Some(15_118)]);
+        assert_eq!(of(900, 0), [Some(15_118), None], "a page with a date in it");
+        assert_eq!(of(0, 1_000), [None, Some(15_118)]);
     }
 
     #[test]

@@ -61,7 +61,9 @@ struct OfLabel {
     /// The place of the last request's code: mostly the next one has the same.
     last_code: usize,
     latency: Histogram,
-    bytes: Option<BodyLength>,
+    /// Lengths of good answers, and of failed ones.
+    good_bytes: Option<BodyLength>,
+    failed_bytes: Option<BodyLength>,
 }
 
 impl OfLabel {
@@ -148,7 +150,8 @@ impl Recorder {
         }
         if let Some(bytes) = request.bytes.filter(|_| !is_never_sent) {
             let length = BodyLength { min: bytes, max: bytes };
-            label.bytes = Some(label.bytes.map_or(length, |before| before.covering(length)));
+            let bytes = if request.is_good { &mut label.good_bytes } else { &mut label.failed_bytes };
+            *bytes = Some(bytes.map_or(length, |before| before.covering(length)));
         }
         label.count(request.code, 1 - failed);
         Ok(())
@@ -190,7 +193,8 @@ impl Recorder {
                 codes,
                 good_codes,
                 latency: of.latency,
-                body_length: of.bytes,
+                body_length: of.good_bytes,
+                failed_length: of.failed_bytes,
             };
             let before = labels.entry(text(&name)).or_default();
             *before = [&*before, &requests].into_iter().sum();
@@ -300,6 +304,18 @@ mod tests {
             Request { took_us: 5_000, ..failed },
         ]);
         assert_eq!((found.all.failed, found.all.never_sent, found.all.latency.count()), (4, 1, 0));
+    }
+
+    #[test]
+    fn lengths_of_what_failed_are_kept_apart() {
+        let length = |bytes: u64| Some(BodyLength { min: bytes, max: bytes });
+        let failed = Request { is_good: false, code: b"500", bytes: Some(1_266), ..request(1_000, 5) };
+        let all = recorded(&[request(1_000, 5), failed, request(1_000, 5)]).all;
+        assert_eq!((all.body_length, all.failed_length, all.usual_length()), (length(20), length(1_266), length(20)));
+        let all = recorded(&[failed]).all;
+        assert_eq!((all.body_length, all.failed_length, all.usual_length()), (None, length(1_266), length(1_266)));
+        let untold = recorded(&[Request { bytes: None, ..request(1_000, 5) }, failed]).all;
+        assert_eq!(untold.usual_length(), None);
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn of_requests(label: &str, sides: [&Requests; 2]) -> Vec<Fact> {
         }
         _ => None,
     };
-    let lengths = match sides.map(|side| side.body_length) {
+    let lengths = match sides.map(Requests::usual_length) {
         [Some(first), Some(second)] => {
             let gap = first.min.saturating_sub(second.max).max(second.min.saturating_sub(first.max));
             let is_other = gap > SMALL_CHANGE && gap as f64 > OTHER_ANSWER * first.max.max(second.max) as f64;
@@ -536,7 +536,12 @@ mod tests {
         let with = |code: &str, min: u64, max: u64| {
             let mut run = imported(100, 10);
             run.all.codes.insert(code.to_owned(), 1_000);
-            run.all.body_length = Some(BodyLength { min, max });
+            let length = Some(BodyLength { min, max });
+            if code.starts_with("not") {
+                (run.all.good, run.all.failed, run.all.failed_length) = (0, 1_000, length);
+            } else {
+                run.all.body_length = length;
+            }
             run
         };
         let facts = |runs| in_pair(&RULE, runs).iter().flat_map(values).collect::<Vec<_>>();
@@ -547,5 +552,12 @@ mod tests {
         assert_eq!(facts([with("200", 15_118, 15_118), with("201", 15_110, 15_118)]), [""; 0]);
         assert_eq!(facts([with("200", 800, 2_000), with("200", 900, 2_500)]), [""; 0], "lengths that overlap");
         assert_eq!(facts([with("200", 100, 100), with("200", 150, 150)]), [""; 0], "a token more or less");
+        // An error among the pages does not hide that the pages differ, and is none of them.
+        let failing = |mut run: model::imported::ImportedRun| {
+            (run.all.failed, run.all.failed_length) = (1, Some(BodyLength { min: 1_266, max: 1_266 }));
+            run
+        };
+        assert_eq!(facts([failing(with("200", 15_118, 15_118)), with("200", 1_266, 1_266)]), ["15,118 | 1,266"]);
+        assert_eq!(facts([failing(with("200", 15_118, 15_118)), with("200", 15_118, 15_118)]), [""; 0]);
     }
 }

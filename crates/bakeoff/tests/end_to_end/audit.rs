@@ -86,7 +86,11 @@ fn an_error_page_is_not_supported() {
     assert_eq!((&audited[0]["support"], &audited[1]["support"]), (&"not-supported".into(), &"cannot-tell".into()));
     assert_eq!((&audited[0]["requests"], &audited[0]["failed"]), (&1_000.into(), &1_000.into()));
     assert!(["errors", "too-short", "not-replicated"].iter().all(|rule| rules(&audited[0]).contains(rule)));
-    assert_eq!((&audited[0]["body_length"]["max"], &audited[1]["body_length"]["max"]), (&1_266.into(), &15_118.into()));
+    assert_eq!(
+        (&audited[0]["failed_length"]["max"], &audited[1]["body_length"]["max"]),
+        (&1_266.into(), &15_118.into())
+    );
+    assert_eq!(audited[0]["body_length"], Value::Null);
     assert_eq!((&audited[0]["p50_us"], &audited[1]["p99_us"]), (&18_000.0.into(), &1_350_000.0.into()));
     assert_eq!(lacks(&audited[1], "regime-change"), ["the file keeps a summary, not numbers of intervals"]);
 }

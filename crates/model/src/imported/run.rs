@@ -131,8 +131,11 @@ pub struct Requests {
     pub good_codes: BTreeMap<String, u64>,
     /// How long the good ones took, where the file has each.
     pub latency: Histogram,
-    /// Length of bodies, bytes, where the file says it.
+    /// Length of bodies of those that ended well, bytes, where the file says it.
     pub body_length: Option<BodyLength>,
+    /// Length of bodies of those that failed, bytes, where the file says it.
+    #[serde(default)]
+    pub failed_length: Option<BodyLength>,
 }
 
 impl Requests {
@@ -144,6 +147,11 @@ impl Requests {
     /// Failed share, 0..=1; 0 when none ended.
     pub fn failed_share(&self) -> f64 {
         if self.ended() == 0 { 0.0 } else { self.failed as f64 / self.ended() as f64 }
+    }
+
+    /// Length of the bodies that stand for these requests, bytes: of the good ones, or of the failed ones where all failed.
+    pub fn usual_length(&self) -> Option<BodyLength> {
+        if self.good > 0 { self.body_length } else { self.failed_length }
     }
 }
 
@@ -159,10 +167,11 @@ impl<'a> Sum<&'a Self> for Requests {
                 }
             }
             whole.latency.merge(&part.latency);
-            whole.body_length = match (whole.body_length, part.body_length) {
-                (Some(one), Some(other)) => Some(one.covering(other)),
-                (one, other) => one.or(other),
-            };
+            for (length, of_part) in
+                [(&mut whole.body_length, part.body_length), (&mut whole.failed_length, part.failed_length)]
+            {
+                *length = (*length).into_iter().chain(of_part).reduce(BodyLength::covering);
+            }
             whole
         })
     }

@@ -24,7 +24,7 @@ pub fn about(audited: &AuditedRun) -> Vec<String> {
     let times = QUANTILES
         .iter()
         .filter_map(|q| Some(format!("{} {}", number::percentile(q * 100.0), text::micros(run.quantile_us(*q)?))));
-    let lengths = run.all.body_length.map(|BodyLength { min, max }| match max - min {
+    let lengths = run.all.usual_length().map(|BodyLength { min, max }| match max.saturating_sub(min) {
         0 => format!("answers of {}", text::plural(min, "byte")),
         _ => format!("answers of {} to {}", text::count(min), text::plural(max, "byte")),
     });
