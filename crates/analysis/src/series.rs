@@ -108,13 +108,18 @@ fn settled(levels: &[Level]) -> Option<(Level, Option<Fall>)> {
     (longest.rate > 0.0).then(|| (*longest, step.map(fall)))
 }
 
+/// Whether two numbers of users count as the same.
+pub fn are_same_users(one: u32, other: u32) -> bool {
+    f64::from(one.max(other)) <= (1.0 + SAME_USERS) * f64::from(one.min(other))
+}
+
 /// The runs by their users, fewest first; those whose files do not say so are alike.
 pub fn of_same_users<'a>(runs: impl Iterator<Item = &'a RunOfSeries>) -> Vec<Vec<&'a RunOfSeries>> {
     let mut runs: Vec<&RunOfSeries> = runs.collect();
     runs.sort_by_key(|run| run.users);
     let is_like = |group: &[&RunOfSeries], run: &RunOfSeries| match (group.first().map(|first| first.users), run.users)
     {
-        (Some(Some(first)), Some(users)) => f64::from(users) <= (1.0 + SAME_USERS) * f64::from(first),
+        (Some(Some(first)), Some(users)) => are_same_users(first, users),
         (Some(first), users) => first == users,
         (None, _) => false,
     };

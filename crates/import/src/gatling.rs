@@ -45,7 +45,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     if log.runs > 1 {
         return Err(Broken::Several);
     }
-    Ok(reading.run(&FORMAT, log.recorder.finish()))
+    Ok(ImportedRun { has_counted_users: true, ..reading.run(&FORMAT, log.recorder.finish()) })
 }
 
 /// What a log has said so far.
@@ -134,6 +134,7 @@ mod tests {
         assert_eq!(run.all.codes["status.find.is(200), but actually found 404"], 5);
         assert_eq!((run.began_ms, run.all.never_sent, run.lines.bad), (Some(1_795_599_916_814), 0, 0));
         assert!(run.users.is_some_and(|users| (2..=5).contains(&users)), "{:?}", run.users);
+        assert!(run.has_counted_users);
     }
 
     #[test]

@@ -41,6 +41,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     Ok(ImportedRun {
         // Who is at work, k6 looks up once a second: it may see nobody.
         users: said.users.filter(|users| *users > 0).or(said.most_users),
+        has_counted_users: true,
         stated_quantiles: said.quantiles,
         stated: said.stated,
         warnings: warnings.into_iter().flatten().collect(),

@@ -99,7 +99,12 @@ impl Points {
         });
         let run = reading.run(format, self.recorder.finish());
         let warnings = [differs, failed_checks(self.failed_checks, self.checks), dropped(self.dropped)];
-        ImportedRun { url: only_url(&run.labels), warnings: warnings.into_iter().flatten().collect(), ..run }
+        ImportedRun {
+            url: only_url(&run.labels),
+            has_counted_users: true,
+            warnings: warnings.into_iter().flatten().collect(),
+            ..run
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     })?;
     let (recorded, warnings) = history.finish();
     let run = reading.run(&FORMAT, recorded);
-    Ok(ImportedRun { warnings, ..run })
+    Ok(ImportedRun { has_counted_users: true, warnings, ..run })
 }
 
 /// The counts of a run, one moment after another.

@@ -134,6 +134,7 @@ impl Reading<'_> {
             fidelity: format.fidelity,
             url: None,
             users: intervals.iter().map(|interval| interval.users).max().filter(|users| *users > 0),
+            has_counted_users: false,
             began_ms,
             seconds,
             all,

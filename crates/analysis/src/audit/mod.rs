@@ -292,6 +292,7 @@ pub(crate) mod testing {
             fidelity: Fidelity::Samples,
             url: None,
             users: Some(10),
+            has_counted_users: false,
             began_ms: Some(0),
             seconds: seconds as f64,
             all: Requests { good, ..Requests::default() },

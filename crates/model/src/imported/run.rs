@@ -47,6 +47,9 @@ pub struct ImportedRun {
     pub url: Option<String>,
     /// Users, or requests in flight, at most.
     pub users: Option<u32>,
+    /// Whether these were only counted while at work: a slow server may have kept more of them waiting than were set.
+    #[serde(default)]
+    pub has_counted_users: bool,
     /// When the first request began, milliseconds since 1970.
     pub began_ms: Option<i64>,
     /// From the first request's beginning to the last one's end, seconds; 0 where the file does not say.

@@ -6,6 +6,7 @@
 
 mod explained;
 mod follows;
+mod mix;
 mod sides;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +20,10 @@ use super::pair::Pair;
 use super::rule::{Check, Rule};
 use crate::assess::Assessment;
 use crate::effective::key;
+use crate::series::are_same_users;
 use explained::explaining_factor;
 use follows::may_follow;
+use mix::other_mix;
 use sides::{Side, facts, inspected, may_vary};
 
 pub const RULE: Rule = Rule {
@@ -43,12 +46,16 @@ const CHANGED: &str = "What runs changed while the run went on, for both variant
                        but the result is of all that ran together.";
 const KEPT: &str = "Keep what runs as it is during a run: build it before, as by `[hooks] setup`.";
 
-/// Invalid where two imported runs had other users or asked for something else, as far as their files say; a warning where their
-/// settings differ in more than one option.
+const NOT_ALIKE: &str = "The two were not loaded alike, so a difference cannot be credited to the server.";
+const OTHERS_COUNTED: &str =
+    "The two had other users at work. These were counted, not set: a slow server may have kept more of them waiting.";
+
+/// Invalid where two imported runs had other users or asked for something else, as far as their files say. Users that a tool only counted
+/// are a warning, and so are settings that differ in more than one option.
 fn of_pair(pair: &Pair) -> Option<Finding> {
     let runs = pair.runs.map(|audited| &audited.run);
     let users = match runs.map(|run| run.users) {
-        [Some(first), Some(second)] if first != second => {
+        [Some(first), Some(second)] if !are_same_users(first, second) => {
             Some(Fact::new("users", [first, second].map(|users| text::count(users.into()))))
         }
         _ => None,
@@ -59,16 +66,22 @@ fn of_pair(pair: &Pair) -> Option<Finding> {
         }
         _ => None,
     };
-    let facts: Vec<Fact> = users.into_iter().chain(asked).collect();
+    let requests: Vec<Fact> = asked.into_iter().chain(other_mix(runs)).collect();
+    let is_warning = requests.is_empty() && runs.iter().any(|run| run.has_counted_users);
+    let (severity, meaning, remedy) = if is_warning {
+        (
+            Severity::Warning,
+            OTHERS_COUNTED,
+            "Make sure that both were loaded by the same plan: the same rate, or the same users.",
+        )
+    } else {
+        (Severity::Invalid, NOT_ALIKE, "Load both with the same users and the same requests.")
+    };
+    let facts: Vec<Fact> = users.into_iter().chain(requests).collect();
     if facts.is_empty() {
         return of_options(pair.options.as_deref().unwrap_or_default());
     }
-    let found = RULE.found(
-        Severity::Invalid,
-        Subject::Load,
-        "The two were not loaded alike, so a difference cannot be credited to the server.",
-        "Load both with the same users and the same requests.",
-    );
+    let found = RULE.found(severity, Subject::Load, meaning, remedy);
     Some(Finding { facts, ..found })
 }
 
@@ -208,6 +221,7 @@ fn compare(record: &StudyRecord, aspect: &Aspect, sides: &[Side]) -> Vec<Environ
 #[cfg(test)]
 mod tests {
     use model::LaunchFacts;
+    use model::imported::{Answer, ImportedRun, Requests};
     use model::study::{RequestedSetting, Runtime};
     use runtimes::{Given, RuntimePart, jvm};
 
@@ -609,5 +623,81 @@ mod tests {
         };
         assert_eq!(facts([10, 10], ["http://a:1/page", "http://b:2/page"]), [""; 0]);
         assert_eq!(facts([10, 20], ["a:1/page", "a:1/other?x"]), ["10 | 20", "/page | /other?x"]);
+        assert_eq!(facts([99, 100], ["a:1/", "a:1/"]), [""; 0], "one was never at work at once");
+        assert_eq!(facts([94, 100], ["a:1/", "a:1/"]), ["94 | 100"]);
+    }
+
+    #[test]
+    fn users_that_were_counted_are_a_warning() {
+        let severity = |are_counted: [bool; 2], urls: [&str; 2]| {
+            let run = |side: usize| {
+                let mut run = imported(100, 10);
+                (run.users, run.url) = (Some([10, 40][side]), Some(urls[side].to_owned()));
+                run.has_counted_users = are_counted[side];
+                run
+            };
+            in_pair(&RULE, [run(0), run(1)]).map(|found| found.severity)
+        };
+        let same = ["a:1/page", "b:2/page"];
+        assert_eq!(severity([false, false], same), Some(Severity::Invalid));
+        assert_eq!(severity([true, true], same), Some(Severity::Warning));
+        assert_eq!(severity([false, true], same), Some(Severity::Warning));
+        assert_eq!(severity([true, true], ["a:1/page", "b:2/other"]), Some(Severity::Invalid));
+    }
+
+    /// Runs with so many good requests of each label.
+    fn mixed(sides: [&[(&str, u64)]; 2], tools: [&str; 2]) -> [ImportedRun; 2] {
+        [0, 1].map(|side| {
+            let requests = |good| Requests { good, ..Requests::default() };
+            let labels = sides[side].iter().map(|(label, good)| ((*label).to_owned(), requests(*good))).collect();
+            ImportedRun { labels, tool: tools[side].to_owned(), ..imported(100, 10) }
+        })
+    }
+
+    #[test]
+    fn another_mix_of_requests_is_another_load() {
+        let of = |sides: [&[(&str, u64)]; 2], tools: [&str; 2]| {
+            in_pair(&RULE, mixed(sides, tools)).map(|found| (found.severity, values(&found)))
+        };
+        let facts = |first: &[(&str, u64)], second: &[(&str, u64)]| {
+            of([first, second], ["JMeter"; 2]).map(|(severity, values)| (severity, values.join("; ")))
+        };
+        let invalid = |values: &str| Some((Severity::Invalid, values.to_owned()));
+        assert_eq!(facts(&[("home", 100)], &[("cart", 900)]), invalid("0.0 % | 100.0 %; 100.0 % | 0.0 %"));
+        assert_eq!(
+            facts(&[("home", 70), ("cart", 30)], &[("home", 500), ("cart", 500)]),
+            invalid("30.0 % | 50.0 %; 70.0 % | 50.0 %")
+        );
+        assert_eq!(facts(&[("home", 70), ("cart", 30)], &[("home", 65), ("cart", 35)]), None);
+        // A tenth that the other lacks, in parts; and less than that.
+        let parts = [("home", 90), ("a", 5), ("b", 5)];
+        assert_eq!(facts(&parts, &[("home", 100)]), invalid("90.0 % | 100.0 %; 5.0 % | 0.0 %; 5.0 % | 0.0 %"));
+        assert_eq!(facts(&[("home", 92), ("a", 4), ("b", 4)], &[("home", 100)]), None);
+        // Names that are seldom do not count: a number in each makes them many.
+        let many: Vec<String> = (0..400).map(|index| format!("user {index}")).collect();
+        let numbered: Vec<(&str, u64)> = many.iter().map(|label| (label.as_str(), 1)).collect();
+        assert_eq!(
+            facts(&[&numbered[..200], &[("home", 100)]].concat(), &[&numbered[200..], &[("home", 100)]].concat()),
+            None
+        );
+        assert_eq!(facts(&[], &[("home", 100)]), None, "one file has no labels");
+        let of_hosts: [&[(&str, u64)]; 2] = [&[("GET http://a:1/page", 9)], &[("GET http://b:2/page", 7)]];
+        assert_eq!(of(of_hosts, ["vegeta"; 2]), None);
+        // Tools name the same request differently.
+        let of_tools: [&[(&str, u64)]; 2] = [&[("home", 9)], &[("GET http://b:2/", 7)]];
+        assert_eq!(of(of_tools, ["JMeter 5.6.3", "k6"]), None);
+        assert!(of(of_tools, ["JMeter 5.6.3", "JMeter 2.12"]).is_some());
+    }
+
+    #[test]
+    fn a_claim_about_another_mix_is_not_supported() {
+        let answer = |second: &[(&str, u64)]| {
+            let runs =
+                mixed([&[("home", 1_000)], second], ["JMeter"; 2]).map(|run| crate::audit_imported(run, Vec::new()));
+            let pair = crate::audit_pair([&runs[0], &runs[1]]);
+            crate::answer_claim("b is faster than a", &pair).unwrap().answer
+        };
+        assert_eq!(answer(&[("cart", 1_000)]), Answer::NotSupported);
+        assert_ne!(answer(&[("home", 1_000)]), Answer::NotSupported);
     }
 }

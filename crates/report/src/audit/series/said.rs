@@ -196,6 +196,7 @@ pub(super) mod testing {
             fidelity: Fidelity::Samples,
             url: None,
             users: Some(50),
+            has_counted_users: false,
             began_ms: Some(0),
             seconds: 4_000.0,
             all: Requests { good: 20_000, ..Requests::default() },
