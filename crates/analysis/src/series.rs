@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use model::imported::{AuditedRun, Fall, ImportedRun, Level, Ranked, Ranking, RunOfSeries, Scatter};
+use model::imported::{AuditedRun, Fall, ImportedRun, Interval, Level, Ranked, Ranking, RunOfSeries, Scatter};
 
+use crate::matched::Ended;
 use crate::{correlation, robust, student};
 
 /// What a level keeps of the one before at most when the speed fell: smaller steps are common, and no machine's end of credit.
@@ -19,6 +20,8 @@ const SAME_USERS: f64 = 0.05;
 const FEWEST: usize = 3;
 /// Fewest requests of a run that its rate in a time rests on: their own chance is 2 %.
 const LEAST_REQUESTS: f64 = 2_500.0;
+/// Failed share from which on a run's speed is that of its errors.
+const MOSTLY_FAILED: f64 = 0.5;
 /// How seldom a further pair of runs lies further apart than is said.
 const ALPHA: f64 = 0.05;
 
@@ -42,8 +45,10 @@ pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
             seconds: run.seconds,
             users: run.users,
             requests: run.all.ended(),
+            good: run.all.good,
             failed_share: run.all.failed_share(),
             settled,
+            settled_good: settled.and_then(|level| good_rate(run, level)),
             fall: fall.flatten(),
             support: one.support,
         }
@@ -108,6 +113,13 @@ fn settled(levels: &[Level]) -> Option<(Level, Option<Fall>)> {
     (longest.rate > 0.0).then(|| (*longest, step.map(fall)))
 }
 
+/// Good requests a second of a level whose rate is that of all; `None` where half of them or more failed.
+fn good_rate(run: &ImportedRun, Level { from_s, to_s, rate }: Level) -> Option<f64> {
+    let Ended { good, failed, .. } = Ended::between(run, f64::midpoint(from_s, to_s), to_s);
+    let is_mostly_good = failed < MOSTLY_FAILED * (good + failed);
+    is_mostly_good.then(|| rate * good / (good + failed))
+}
+
 /// Whether two numbers of users count as the same.
 pub fn are_same_users(one: u32, other: u32) -> bool {
     f64::from(one.max(other)) <= (1.0 + SAME_USERS) * f64::from(one.min(other))
@@ -132,13 +144,16 @@ pub fn of_same_users<'a>(runs: impl Iterator<Item = &'a RunOfSeries>) -> Vec<Vec
     })
 }
 
-/// How far the settled rates lie apart, of the runs of each number of users of which there are three.
+/// How far the settled rates of good requests lie apart, of the runs of each number of users of which there are three.
 pub fn scatter(runs: &[RunOfSeries]) -> Vec<Scatter> {
-    of_same_users(runs.iter().filter(|run| run.settled.is_some())).iter().filter_map(|group| of_alike(group)).collect()
+    of_same_users(runs.iter().filter(|run| run.settled_good.is_some()))
+        .iter()
+        .filter_map(|group| of_alike(group))
+        .collect()
 }
 
 fn of_alike(group: &[&RunOfSeries]) -> Option<Scatter> {
-    let rates: Vec<f64> = group.iter().filter_map(|run| Some(run.settled?.rate)).collect();
+    let rates: Vec<f64> = group.iter().filter_map(|run| run.settled_good).collect();
     let variation = variation(&rates)?;
     let median = robust::median(&rates)?;
     let furthest = (0..rates.len()).max_by(|a, b| (rates[*a] - median).abs().total_cmp(&(rates[*b] - median).abs()))?;
@@ -166,9 +181,10 @@ fn variation(rates: &[f64]) -> Option<f64> {
 /// A run that may be ranked, and the time before its speed fell.
 type Candidate<'a> = (&'a RunOfSeries, &'a ImportedRun, [f64; 2]);
 
-/// Requests in all held against the longest time that all runs have in common in which all users were at work and none had fallen. Where
-/// that has too few requests, the run that fell first is not ranked, and so on.
-pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> Option<Ranking> {
+/// Good requests in all held against the longest time that all runs have in common in which all users were at work and none had fallen.
+/// A run half of whose requests failed in it is not ranked, and named beside the ranking. Where the time has too few requests, the run that
+/// fell first is not ranked, and so on.
+pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> (Option<Ranking>, Vec<String>) {
     let time = |(run, one): &(RunOfSeries, &AuditedRun)| {
         let (first, last) = (one.levels.first()?, one.levels.last()?);
         Some([first.from_s, run.fall.map_or(last.to_s, |fall| fall.after_s)])
@@ -176,32 +192,46 @@ pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> Option<Ranking> {
     let mut candidates: Vec<Candidate> =
         runs.iter().filter_map(|both| Some((&both.0, &both.1.run, time(both)?))).collect();
     candidates.sort_by(|a, b| b.2[1].total_cmp(&a.2[1]));
+    let mut failing = Vec::new();
     while candidates.len() >= FEWEST {
         let from_s = candidates.iter().map(|(.., time)| time[0]).fold(0.0, f64::max);
         let to_s = candidates.iter().map(|(.., time)| time[1]).fold(f64::INFINITY, f64::min);
+        let is_failing = |(_, of, _): &Candidate| {
+            ended_in(of, from_s, to_s).is_some_and(|(ended, _)| ended.failed_share() >= MOSTLY_FAILED)
+        };
+        if let Some(index) = candidates.iter().position(is_failing) {
+            failing.push(candidates.remove(index).0.name.clone());
+            continue;
+        }
         let rate = |(run, of, _): &Candidate| {
-            Some(Ranked { name: run.name.clone(), requests: run.requests, rate: rate_in(of, from_s, to_s)? })
+            let (ended, length_s) = ended_in(of, from_s, to_s)?;
+            let (good, failed_share) = (ended.good as f64, ended.failed_share());
+            let rate = Some(good / length_s).filter(|_| good >= LEAST_REQUESTS)?;
+            Some(Ranked { name: run.name.clone(), good: run.good, rate, failed_share })
         };
         if let Some(mut ranked) = candidates.iter().map(rate).collect::<Option<Vec<Ranked>>>() {
-            ranked.sort_by_key(|run| Reverse(run.requests));
-            let both: Vec<[f64; 2]> = ranked.iter().map(|run| [run.requests as f64, run.rate]).collect();
-            return Some(Ranking { window_s: [from_s, to_s], ranked, agreement: correlation::of_ranks(&both) });
+            ranked.sort_by_key(|run| Reverse(run.good));
+            let both: Vec<[f64; 2]> = ranked.iter().map(|run| [run.good as f64, run.rate]).collect();
+            let ranking = Ranking { window_s: [from_s, to_s], ranked, agreement: correlation::of_ranks(&both) };
+            return (Some(ranking), failing);
         }
         candidates.pop();
     }
-    None
+    (None, failing)
 }
 
-/// Requests that ended in a second, well or not, in the intervals that lie in a time; `None` where they are too few to say.
-fn rate_in(run: &ImportedRun, from_s: f64, to_s: f64) -> Option<f64> {
+/// What ended in the intervals that lie in a time, and their length, seconds; `None` where there are none.
+fn ended_in(run: &ImportedRun, from_s: f64, to_s: f64) -> Option<(Interval, f64)> {
     let [from, to] = [(from_s / run.interval_s).ceil(), (to_s / run.interval_s).floor()].map(|at| at as usize);
-    let ended: u64 = run.intervals.get(from..to)?.iter().map(|interval| interval.ended()).sum();
-    (ended as f64 >= LEAST_REQUESTS).then(|| ended as f64 / ((to - from) as f64 * run.interval_s))
+    let within = run.intervals.get(from..to).filter(|within| !within.is_empty())?;
+    Some((within.iter().sum(), within.len() as f64 * run.interval_s))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::testing::imported;
+    use crate::audit_imported;
 
     fn levels(of: &[(f64, f64)]) -> Vec<Level> {
         let until = |index: usize| of.get(index + 1).map_or(14_400.0, |next| next.0);
@@ -245,6 +275,42 @@ mod tests {
         assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5), (3_000.0, 1.5)]), Some(7.5));
         assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5)]), Some(7.5));
         assert_eq!(rate(&[(0.0, 7.5), (7_200.0, 7.0)]), Some(7.5), "the first of two");
+    }
+
+    /// A run that ends so many requests in a second, of which so many failed.
+    fn audited(file: &str, ended: u64, failed: u64) -> AuditedRun {
+        let mut run = imported(1_000, ended - failed);
+        run.file = file.to_owned();
+        run.all.failed = 1_000 * failed;
+        run.intervals.iter_mut().for_each(|interval| interval.failed = failed);
+        audit_imported(run, Vec::new())
+    }
+
+    #[test]
+    fn good_requests_are_ranked_and_a_run_of_errors_is_not() {
+        let of = |audited: &[AuditedRun]| {
+            let in_order = in_order(audited);
+            let (ranking, failing) = ranking(&in_order);
+            let ranked = ranking.map_or_else(Vec::new, |ranking| ranking.ranked);
+            (ranked.into_iter().map(|run| (run.name, run.good, run.failed_share)).collect::<Vec<_>>(), failing)
+        };
+        let named = |name: &str, good, failed_share| (name.to_owned(), good, failed_share);
+        let sound = [audited("a", 100, 0), audited("b", 110, 0), audited("c", 120, 30)];
+        let ranked = vec![named("b", 110_000, 0.0), named("a", 100_000, 0.0), named("c", 90_000, 0.25)];
+        assert_eq!(of(&sound), (ranked.clone(), Vec::new()));
+        let errors = [&sound[..], &[audited("d", 1_000, 999)]].concat();
+        assert_eq!(of(&errors), (ranked, vec!["d".to_owned()]));
+        assert_eq!(of(&errors[1..]), (Vec::new(), vec!["d".to_owned()]), "two are left");
+    }
+
+    #[test]
+    fn scatter_is_that_of_good_requests() {
+        let of = |audited: &[AuditedRun]| {
+            let runs: Vec<RunOfSeries> = in_order(audited).into_iter().map(|(run, _)| run).collect();
+            scatter(&runs).into_iter().map(|one| (one.runs, one.range.map(f64::round))).collect::<Vec<_>>()
+        };
+        let runs = [audited("a", 100, 0), audited("b", 102, 0), audited("c", 125, 25), audited("d", 1_000, 999)];
+        assert_eq!(of(&runs), [(3, [100.0, 102.0])]);
     }
 
     #[test]

@@ -213,12 +213,12 @@ fn support(findings: &[Finding], is_shown: bool) -> Support {
 /// what makes them a series.
 pub fn audit_series(name: Option<String>, audited: &[AuditedRun]) -> AuditedSeries {
     let in_order = series::in_order(audited);
-    let ranking = series::ranking(&in_order);
+    let (ranking, failing) = series::ranking(&in_order);
     let runs: Vec<RunOfSeries> = in_order.into_iter().map(|(run, _)| run).collect();
     let scatter = series::scatter(&runs);
     let of_runs = SeriesOfRuns { runs: &runs, scatter: &scatter };
     let (findings, silent) = heard(|check| if let Check::Series(look) = check { Some(look(&of_runs)) } else { None });
-    AuditedSeries { name, scatter, ranking, findings, silent, runs }
+    AuditedSeries { name, scatter, ranking, failing, findings, silent, runs }
 }
 
 fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
@@ -352,8 +352,10 @@ pub(crate) mod testing {
             seconds: 14_400.0,
             users: Some(50),
             requests: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
+            good: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
             failed_share: 0.0,
             settled: Some(Level { from_s: 1.0, to_s: after_s, rate: 7.5 }),
+            settled_good: Some(7.5),
             fall: Some(Fall { after_s, rate, left, is_only: true }),
             support: Support::NotSupported,
         }

@@ -14,8 +14,10 @@ pub struct AuditedSeries {
     pub runs: Vec<RunOfSeries>,
     /// How far runs of the same users lie apart, fewest users first.
     pub scatter: Vec<Scatter>,
-    /// Requests in all held against the same time of each run; `None` where three runs have no such time in common.
+    /// Good requests in all held against the same time of each run; `None` where three runs have no such time in common.
     pub ranking: Option<Ranking>,
+    /// The names of runs that are not ranked since half of their requests, or more, failed in that time.
+    pub failing: Vec<String>,
     /// What was found, gravest first.
     pub findings: Vec<Finding>,
     /// The rules that its runs keep too little for.
@@ -39,10 +41,14 @@ pub struct RunOfSeries {
     pub users: Option<u32>,
     /// Requests that ended, well or not.
     pub requests: u64,
+    /// Those of them that ended well.
+    pub good: u64,
     /// Share of them that failed, 0..=1.
     pub failed_share: f64,
     /// The first level that it settled at: the longest before its speed fell. `None` where its file keeps no series.
     pub settled: Option<Level>,
+    /// Good requests a second on it, in its second half; `None` without it, and where half of them or more failed.
+    pub settled_good: Option<f64>,
     /// How its speed fell; `None` where it did not.
     pub fall: Option<Fall>,
     /// What it supports.
@@ -62,7 +68,7 @@ pub struct Fall {
     pub is_only: bool,
 }
 
-/// How far the settled rates of runs of the same users lie apart.
+/// How far the settled rates of good requests of runs of the same users lie apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scatter {
     /// Their users; `None` where the files do not say.
@@ -79,14 +85,14 @@ pub struct Scatter {
     pub without: Option<(String, f64)>,
 }
 
-/// Requests in all, held against the same time of each run.
+/// Good requests in all, held against the same time of each run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// The time, seconds since each run's first request: all users were at work, and none of the runs had fallen.
     pub window_s: [f64; 2],
-    /// The runs that can be ranked, most requests in all first.
+    /// The runs that can be ranked, most good requests in all first.
     pub ranked: Vec<Ranked>,
-    /// The rank correlation (Spearman) of requests in all and requests in the window, −1..=1; `None` where either is the same in all runs.
+    /// The rank correlation (Spearman) of good requests in all and in the window, −1..=1; `None` where either is the same in all runs.
     pub agreement: Option<f64>,
 }
 
@@ -95,8 +101,10 @@ pub struct Ranking {
 pub struct Ranked {
     /// Its name in the series.
     pub name: String,
-    /// Requests in all.
-    pub requests: u64,
-    /// Requests a second in the window.
+    /// Good requests in all.
+    pub good: u64,
+    /// Good requests a second in the window.
     pub rate: f64,
+    /// Share of the window's requests that failed, 0..=1.
+    pub failed_share: f64,
 }

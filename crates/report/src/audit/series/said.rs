@@ -11,6 +11,8 @@ use crate::tables::{Cell, Group, Table};
 const TOLD: usize = 3;
 /// A difference of two single runs that is none, a log ratio: 2 %.
 const NONE: f64 = 0.02;
+/// Failed share from which on it stands beside a run's speed.
+const SOME_FAILED: f64 = 0.01;
 /// Rank correlations from which on two rankings are much the same, and below which they are not.
 const ALIKE: f64 = 0.8;
 const UNLIKE: f64 = 0.4;
@@ -68,6 +70,7 @@ fn speed_table(series: &AuditedSeries) -> Table {
     let row = |run: &RunOfSeries| -> Vec<Cell> {
         let place = ranked.iter().position(|one| one.name == run.name);
         let own = place.and_then(|place| ranked.get(place));
+        let is_failing = series.failing.contains(&run.name);
         let above = |own: &Ranked| ranked.iter().filter(|other| other.rate > own.rate).count();
         let again = if run.fall.is_some_and(|fall| !fall.is_only) { ", not for good" } else { "" };
         vec![
@@ -76,13 +79,27 @@ fn speed_table(series: &AuditedSeries) -> Table {
             written(run.fall, |fall| text::seconds(fall.after_s.round()) + again),
             written(run.fall, |fall| number::rate(fall.rate)),
             written(run.fall, |fall| text::percent(fall.left)),
-            written(own, |own| number::rate(own.rate)),
+            written(own.map(speed).or_else(|| is_failing.then(|| "half failed".to_owned())), |speed| speed),
             written(place, |place| (place + 1).to_string()),
             written(own, |own| (above(own) + 1).to_string()),
         ]
     };
     table.groups.push(Group { head: None, rows: series.runs.iter().map(row).collect() });
     table
+}
+
+/// A run's speed in the same time, with what failed.
+fn speed(run: &Ranked) -> String {
+    format!("{}{}", number::rate(run.rate), failed(run))
+}
+
+/// What failed of a run in the same time, in brackets; nothing where that is little.
+fn failed(run: &Ranked) -> String {
+    if run.failed_share < SOME_FAILED {
+        String::new()
+    } else {
+        format!(" ({} failed)", number::share(run.failed_share))
+    }
 }
 
 fn written<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
@@ -99,25 +116,30 @@ fn began(ms: i64) -> String {
 pub fn conclusions(series: &AuditedSeries) -> Vec<String> {
     const NONE_IN_COMMON: &str =
         "No three of these runs have a time in common, before any fell, that is long enough to rank them by.";
-    match &series.ranking {
-        Some(ranking) => sentences(ranking, &series.runs),
+    let failing = (!series.failing.is_empty()).then(|| {
+        let names = series.failing.join(", ");
+        format!("Half of the requests or more failed, in the time that was looked at, in {names}: not ranked.")
+    });
+    let said = match &series.ranking {
+        Some(ranking) => sentences(ranking, &series.runs, series.failing.len()),
         None => vec![NONE_IN_COMMON.to_owned()],
-    }
+    };
+    said.into_iter().chain(failing).collect()
 }
 
-fn sentences(ranking: &Ranking, runs: &[RunOfSeries]) -> Vec<String> {
+fn sentences(ranking: &Ranking, runs: &[RunOfSeries], failing: usize) -> Vec<String> {
     let Ranking { window_s, ranked, agreement } = ranking;
     let Some((fewest, others)) = ranked.split_last() else { return Vec::new() };
     let users = |name: &str| runs.iter().find(|run| run.name == name).and_then(|run| run.users);
     let against = |run: &Ranked| {
-        let total = (run.requests as f64 / fewest.requests as f64).ln();
+        let total = (run.good as f64 / fewest.good as f64).ln();
         let same_time = (run.rate / fewest.rate).ln();
         let load = match [users(&run.name), users(&fewest.name)] {
             [Some(own), Some(other)] if own != other => format!(" (with {own} users, not {other})"),
             _ => String::new(),
         };
-        let by_total = match run.requests {
-            same if same == fewest.requests => "as good as".to_owned(),
+        let by_total = match run.good {
+            same if same == fewest.good => "as good as".to_owned(),
             _ => format!("{} better than", size(total)),
         };
         let size = size(same_time);
@@ -127,13 +149,16 @@ fn sentences(ranking: &Ranking, runs: &[RunOfSeries]) -> Vec<String> {
             _ => format!("it is {size} slower"),
         };
         format!(
-            "By requests in all, {} is {by_total} {}{load}. In the same time before any fall {by_rate}.",
-            run.name, fewest.name
+            "By good requests in all, {}{} is {by_total} {}{}{load}. In the same time before any fall {by_rate}.",
+            run.name,
+            failed(run),
+            fewest.name,
+            failed(fewest)
         )
     };
     let [from, to] = window_s.map(|at| text::count(at as u64));
     let n = ranked.len();
-    let both = "requests in all and speed in the same time";
+    let both = "good requests in all and speed in the same time";
     let alike = match agreement {
         None => format!("All of one kind are the same in all {n} runs: {both} cannot be held against each other."),
         Some(rho) => {
@@ -147,7 +172,7 @@ fn sentences(ranking: &Ranking, runs: &[RunOfSeries]) -> Vec<String> {
         }
     };
     let time = format!("The same time is {from} s to {to} s after each run's first request.");
-    let missing = runs.len() - n;
+    let missing = runs.len().saturating_sub(n + failing);
     let left_out = (missing > 0).then(|| match missing {
         1 => "One run has no such time, and is not ranked.".to_owned(),
         more => format!("{more} runs have no such time, and are not ranked."),
@@ -178,8 +203,10 @@ pub(super) mod testing {
             seconds: 14_400.0,
             users: Some(users),
             requests,
+            good: requests,
             failed_share: 0.0,
             settled: Some(Level { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
+            settled_good: Some(7.5),
             fall: after_s.map(|after_s| Fall { after_s, rate: 1.5, left: 0.2, is_only: false }),
             support: Support::NotSupported,
         }
@@ -222,7 +249,7 @@ pub(super) mod testing {
 
     /// Three runs of which two fell.
     pub fn series() -> AuditedSeries {
-        let ranked = |name: &str, requests, rate| Ranked { name: name.to_owned(), requests, rate };
+        let ranked = |name: &str, good, rate| Ranked { name: name.to_owned(), good, rate, failed_share: 0.0 };
         AuditedSeries {
             name: Some("7".to_owned()),
             runs: vec![
@@ -236,6 +263,7 @@ pub(super) mod testing {
                 ranked: vec![ranked("c", 43_000, 3.0), ranked("b", 40_260, 7.57), ranked("a", 33_000, 7.5)],
                 agreement: Some(-0.5),
             }),
+            failing: Vec::new(),
             findings: Vec::new(),
             silent: vec![Silence { id: model::FindingId::new("burst-credit"), lacks: "it takes 4".to_owned() }],
         }
@@ -250,16 +278,37 @@ mod tests {
     #[test]
     fn totals_are_held_against_the_same_time() {
         let series = series();
-        let said = sentences(series.ranking.as_ref().unwrap(), &series.runs);
+        let said = conclusions(&series);
         assert_eq!(
             said,
             [
-                "By requests in all, c is 30.3 % better than a. In the same time before any fall it is 60.0 % slower.",
-                "By requests in all, b is 22.0 % better than a (with 100 users, not 50). In the same time before any fall they \
+                "By good requests in all, c is 30.3 % better than a. In the same time before any fall it is 60.0 % slower.",
+                "By good requests in all, b is 22.0 % better than a (with 100 users, not 50). In the same time before any fall they \
                  differ by 0.9 %.",
-                "By requests in all and speed in the same time, the 3 runs rank differently (Spearman −0.50).",
+                "By good requests in all and speed in the same time, the 3 runs rank differently (Spearman −0.50).",
                 "The same time is 50 s to 1,900 s after each run's first request.",
             ]
         );
+    }
+
+    #[test]
+    fn what_failed_stands_beside_the_speed() {
+        let mut failing = series();
+        failing.ranking.as_mut().unwrap().ranked[0].failed_share = 0.035;
+        let speeds = |series: &AuditedSeries| {
+            let [_, speeds] = tables(series);
+            speeds.groups[0].rows.iter().map(|row| row[5].text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(speeds(&failing), ["7.50/s", "7.57/s", "3.00/s (3.5 % failed)"]);
+        assert!(
+            conclusions(&failing)[0].starts_with("By good requests in all, c (3.5 % failed) is 30.3 % better than a.")
+        );
+        failing.ranking.as_mut().unwrap().ranked.remove(0);
+        failing.failing = vec!["c".to_owned()];
+        assert_eq!(speeds(&failing)[2], "half failed");
+        let said = conclusions(&failing);
+        let last = "Half of the requests or more failed, in the time that was looked at, in c: not ranked.";
+        assert_eq!(said.last().map(String::as_str), Some(last));
+        assert!(!said.iter().any(|sentence| sentence.contains("no such time")), "{said:?}");
     }
 }
