@@ -12,18 +12,18 @@ const LEAST_REQUESTS: f64 = 50.0;
 /// Part of the most users from which on all count as being at work.
 const ALL_USERS: f64 = 0.95;
 
-/// The levels of throughput while all users were at work, failed requests included; none where the file has no times, or too few
-/// requests for a series. One level is a run whose speed did not change.
+/// The levels of what ended well in a second while all users were at work; none where the file has no times, or too few requests for a
+/// series. One level is a run whose speed did not change. Failed requests are left out: to fail is often faster than to answer.
 pub fn levels(run: &ImportedRun) -> Vec<Level> {
     let busy = busy(run);
-    let Some(Series { length, ended }) = Series::of(&run.intervals[busy.clone()]) else { return Vec::new() };
+    let Some(Series { length, good }) = Series::of(&run.intervals[busy.clone()]) else { return Vec::new() };
     let step_s = length as f64 * run.interval_s;
     // A span without an answer has a logarithm, too: that of half an answer.
-    let rates: Vec<f64> = ended.iter().map(|ended| ended.max(0.5) / step_s).collect();
+    let rates: Vec<f64> = good.iter().map(|good| good.max(0.5) / step_s).collect();
     let cuts: Vec<usize> = changepoint::shifts(&rates).into_iter().map(|shift| shift.index).collect();
     let at = |span: usize| busy.start as f64 * run.interval_s + span as f64 * step_s;
     // A server that warms up, or a fall that takes some minutes, is in the first half.
-    let settled = |from: usize, to: usize| &ended[usize::midpoint(from, to)..to];
+    let settled = |from: usize, to: usize| &good[usize::midpoint(from, to)..to];
     let rate = |settled: &[f64]| settled.iter().sum::<f64>() / (settled.len() as f64 * step_s);
     let level = |(from, to): (usize, usize)| Level { from_s: at(from), to_s: at(to), rate: rate(settled(from, to)) };
     let begins = [0].into_iter().chain(cuts.iter().copied());
@@ -40,23 +40,27 @@ fn busy(run: &ImportedRun) -> Range<usize> {
     first.min(last)..last
 }
 
-/// What ended in spans of as many intervals each.
+/// What ended well in spans of as many intervals each.
 struct Series {
     /// Intervals of a span.
     length: usize,
-    /// Requests that ended in each span.
-    ended: Vec<f64>,
+    /// Good requests that ended in each span.
+    good: Vec<f64>,
 }
 
 impl Series {
-    /// In the shortest spans that have enough requests; `None` where there are too few of these.
+    /// In the shortest spans that have enough requests where they have any; `None` where there are too few of these. A time in which all
+    /// fail says nothing of how many are usual.
     fn of(intervals: &[Interval]) -> Option<Self> {
         let in_spans_of = |length: usize| {
-            let whole = |part: &[Interval]| part.iter().map(|interval| interval.ended() as f64).sum::<f64>();
-            Self { length, ended: intervals.chunks_exact(length).map(whole).collect() }
+            let whole = |part: &[Interval]| part.iter().map(|interval| interval.good as f64).sum::<f64>();
+            Self { length, good: intervals.chunks_exact(length).map(whole).collect() }
         };
         let longest = intervals.len() / (2 * changepoint::SHORTEST);
-        let has_enough = |series: &Self| robust::median(&series.ended).is_some_and(|usual| usual >= LEAST_REQUESTS);
+        let has_enough = |series: &Self| {
+            let some: Vec<f64> = series.good.iter().copied().filter(|good| *good > 0.0).collect();
+            robust::median(&some).is_some_and(|usual| usual >= LEAST_REQUESTS)
+        };
         (1..=longest).map(in_spans_of).find(has_enough)
     }
 }
@@ -76,6 +80,16 @@ mod tests {
         assert_eq!(found(&run), [(1, 999, 60)]);
         run.intervals[400..].iter_mut().for_each(|interval| interval.good = 55);
         assert_eq!(found(&run), [(1, 400, 60), (400, 999, 55)]);
+    }
+
+    #[test]
+    fn failing_fast_is_no_speed() {
+        let mut run = imported(1_000, 60);
+        run.intervals[400..].iter_mut().for_each(|interval| (interval.good, interval.failed) = (0, 85));
+        assert_eq!(found(&run), [(1, 400, 60), (400, 999, 0)]);
+        run.intervals.iter_mut().for_each(|interval| (interval.good, interval.failed) = (60, 0));
+        run.intervals.iter_mut().step_by(10).for_each(|interval| interval.failed = 5);
+        assert_eq!(found(&run), [(1, 999, 60)], "some that fail all the time change nothing");
     }
 
     #[test]

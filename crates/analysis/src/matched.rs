@@ -19,6 +19,13 @@ const LEAST_REQUESTS: f64 = 50.0;
 const LEAST_INTERVALS: f64 = 2.0;
 /// By how much the numbers of requests in flight may differ where the servers set the rate, a log ratio.
 const IN_FLIGHT: f64 = 0.1;
+/// Part of a run in which a rise of the speed is taken for a warm-up, and its length at most, seconds: a server that is still cold after half
+/// an hour is slow for another reason.
+const WARM_UP: f64 = 0.15;
+const LONGEST_S: f64 = 1_800.0;
+/// A warm-up of a run that is shorter than half an hour: so long, but not longer than a part of it, seconds.
+const MINUTES_S: f64 = 300.0;
+const HALF: f64 = 0.5;
 /// How often the interval of the difference is wrong where speeds do not drift.
 const ALPHA: f64 = 0.05;
 
@@ -27,10 +34,18 @@ pub fn is_seen_in_one_run(speed: &Effect) -> bool {
     speed.low > ONE_RUN || speed.high < -ONE_RUN
 }
 
-/// The place of the first level after which the speed does not rise: what is before it is a warm-up, or users who arrive.
+/// The place of the level at which the speed settled: rises before it are a warm-up, or users who arrive. What rises later changed.
 pub fn settled(levels: &[Level]) -> Option<usize> {
-    let rises = levels.windows(2).take_while(|pair| pair[1].rate > pair[0].rate).count();
-    (!levels.is_empty()).then_some(rises)
+    let from_s = levels.first()?.from_s;
+    let until_s = from_s + warm_up_s(levels.last()?.to_s - from_s);
+    let is_warm_up = |pair: &&[Level]| pair[1].rate > pair[0].rate && pair[1].from_s <= until_s;
+    Some(levels.windows(2).take_while(is_warm_up).count())
+}
+
+/// How long a warm-up may take in a run of that length, seconds. Compilers and caches need minutes, however long the run is.
+fn warm_up_s(length_s: f64) -> f64 {
+    let of_short = MINUTES_S.min(HALF * length_s);
+    (WARM_UP * length_s).clamp(of_short, LONGEST_S)
 }
 
 /// What both did in the time in which each was on its settled level; `None` where there is no such time, or too little ended in it.
@@ -165,6 +180,28 @@ mod tests {
         let matched = matched([&warming, &warm]).unwrap();
         assert!((matched.from_s - 200.0).abs() <= 20.0, "{matched:?}");
         assert!(matched.effect.low < 0.0 && matched.effect.high > 0.0, "{matched:?}");
+    }
+
+    #[test]
+    fn only_an_early_rise_is_a_warm_up() {
+        let settled_of = |of: &[(f64, f64)], to_s: f64| {
+            let until = |index: usize| of.get(index + 1).map_or(to_s, |next| next.0);
+            let level = |(index, (from_s, rate)): (usize, &(f64, f64))| Level {
+                from_s: *from_s,
+                to_s: until(index),
+                rate: *rate,
+            };
+            settled(&of.iter().enumerate().map(level).collect::<Vec<_>>())
+        };
+        assert_eq!(settled_of(&[], 0.0), None);
+        assert_eq!(settled_of(&[(1.0, 5.0), (420.0, 7.5)], 14_456.0), Some(1));
+        assert_eq!(settled_of(&[(1.0, 5.0), (420.0, 6.0), (1_700.0, 7.5)], 14_456.0), Some(2));
+        assert_eq!(settled_of(&[(1.0, 5.0), (1_900.0, 7.5)], 14_456.0), Some(0), "after half an hour");
+        assert_eq!(settled_of(&[(1.0, 5.0), (10_800.0, 7.5)], 14_456.0), Some(0), "a neighbour left");
+        assert_eq!(settled_of(&[(1.0, 5.0), (290.0, 7.5)], 900.0), Some(1));
+        assert_eq!(settled_of(&[(1.0, 5.0), (400.0, 7.5)], 900.0), Some(0));
+        assert_eq!(settled_of(&[(1.0, 5.0), (70.0, 7.5)], 120.0), Some(0), "over half of the run");
+        assert_eq!(settled_of(&[(900.0, 5.0), (1_100.0, 7.5)], 1_800.0), Some(1), "users arrived before");
     }
 
     #[test]

@@ -253,7 +253,7 @@ pub struct Level {
     pub from_s: f64,
     /// Until when.
     pub to_s: f64,
-    /// Requests that ended in a second, well or not, in the second half of the time.
+    /// Requests that ended well in a second, in the second half of the time.
     pub rate: f64,
 }
 
