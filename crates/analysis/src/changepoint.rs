@@ -46,11 +46,17 @@ pub struct Shift {
 
 /// The changes of level of evenly spaced values, all above zero, in order.
 pub fn shifts(values: &[f64]) -> Vec<Shift> {
+    shifts_above(values, 0.0)
+}
+
+/// The same of values of which those up to a bound have no noise, because they stand for none at all.
+pub fn shifts_above(values: &[f64], bound: f64) -> Vec<Shift> {
     if values.len() < 2 * SHORTEST {
         return Vec::new();
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let sigma = sigma(&logs);
+    let noisy: Vec<f64> = logs.iter().copied().filter(|log| *log > bound.ln()).collect();
+    let sigma = sigma(&noisy);
     let scaled: Vec<f64> = without_dips(&logs, sigma).into_iter().map(|log| log / sigma).collect();
     let cuts = segment(&scaled, PENALTY * (logs.len() as f64).ln(), SHORTEST);
     of_size(&logs, cuts)
@@ -245,6 +251,15 @@ mod tests {
         let found = |values: &[f64]| shifts(values).iter().map(|shift| shift.index).collect::<Vec<_>>();
         assert_eq!(found(&once), [15, 45]);
         assert_eq!(found(&again), [20, 40, 60, 80, 100]);
+    }
+
+    #[test]
+    fn what_stands_for_none_hides_no_noise() {
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let values: Vec<f64> =
+            (0..400).map(|second| if second < 180 { 100.0 * (0.2 * normal(&mut rng)).exp() } else { 0.5 }).collect();
+        assert_eq!(shifts_above(&values, 0.5).iter().map(|shift| shift.index).collect::<Vec<_>>(), [180]);
+        assert!(shifts_above(&[0.5; 40], 0.5).is_empty(), "all of them");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::rule::{Check, Imported, Rule, cell_name, launches};
 use crate::assess::Assessment;
 use crate::compare::{self, Primary};
 use crate::matched::settled;
-use crate::{metrics, regimes, robust};
+use crate::{levels, metrics, regimes, robust};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("regime-change"),
@@ -28,6 +28,9 @@ const HALF: f64 = 0.5;
 const FEWEST: usize = 4;
 /// Changes that are listed one by one.
 const LISTED: usize = 3;
+/// How much faster one level of an imported run is than another from which on its totals are void, and from which on it is reported.
+const VOID: f64 = 1.25;
+const REPORTED: f64 = 1.1;
 /// Levels of an imported run that are listed.
 const LISTED_LEVELS: usize = 6;
 /// Fewest launches that change while they warm up before it is reported.
@@ -46,21 +49,47 @@ fn rule(record: &StudyRecord, assessment: &Assessment) -> Vec<Finding> {
     within(record, assessment, &inside).into_iter().chain(while_warming).collect()
 }
 
-/// Invalid for the totals of a run whose speed changed after it had settled, a warning where its file does not count users; what totals
-/// say is when that happened.
+/// Invalid for the totals of a run with two lasting speeds after it had settled, one a quarter above the other, or a warning where its file
+/// does not count users; what totals say is when that happened. A note from a tenth on, and where one of the two does not last.
 fn of_import(imported: &Imported) -> Option<Finding> {
-    let settled = settled(imported.levels)?;
-    let (Some(level), true) = (imported.levels.get(settled), settled + 1 < imported.levels.len()) else { return None };
-    // Without a count of users, there may have been more or fewer of them.
-    let severity = if imported.run.users.is_some() { Severity::Invalid } else { Severity::Warning };
-    let found = RULE.found(
-        severity,
-        Subject::Load,
-        "Its speed changed on the way. Its totals and means say when that happened, not how fast the server is.",
-        &format!("Compare only the time from {}, with the same time of another run.", span(level)),
+    let lasting = levels::lasting(imported.run);
+    let is_void = ratio(from_settled(&lasting)) >= VOID;
+    if !is_void && ratio(from_settled(imported.levels)) < REPORTED {
+        return None;
+    }
+    let (levels, severity, meaning) = if is_void {
+        (
+            lasting.as_slice(),
+            // Without a count of users, there may have been more or fewer of them.
+            if imported.run.users.is_some() { Severity::Invalid } else { Severity::Warning },
+            "Its speed changed on the way. Its totals and means say when that happened, not how fast the server is.",
+        )
+    } else {
+        (
+            imported.levels,
+            Severity::Note,
+            "Its speed moved on the way, by little or for a short time. Its totals and means are a mixture.",
+        )
+    };
+    let advice = format!(
+        "Compare only the time from {}, with the same time of another run.",
+        span(from_settled(levels).first()?)
     );
-    let levels = imported.levels.iter().take(LISTED_LEVELS);
-    Some(levels.fold(found, |found, level| found.with(span(level), format!("{}/s", text::significant(level.rate, 3)))))
+    let found = RULE.found(severity, Subject::Load, meaning, &advice);
+    let listed = levels.iter().take(LISTED_LEVELS);
+    Some(listed.fold(found, |found, level| found.with(span(level), format!("{}/s", text::significant(level.rate, 3)))))
+}
+
+/// The levels from the one on which the speed settled.
+fn from_settled(levels: &[Level]) -> &[Level] {
+    settled(levels).and_then(|index| levels.get(index..)).unwrap_or_default()
+}
+
+/// The fastest level against the slowest, 1 or more; 1 of fewer than two.
+fn ratio(levels: &[Level]) -> f64 {
+    let (low, high) =
+        levels.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), level| (low.min(level.rate), high.max(level.rate)));
+    if low < high { high / low } else { 1.0 }
 }
 
 fn span(level: &Level) -> String {
@@ -263,7 +292,7 @@ fn unequal(record: &StudyRecord, assessment: &Assessment, sides: &[Side], varian
 #[cfg(test)]
 mod tests {
     use model::CellRecord;
-    use model::imported::Level;
+    use model::imported::ImportedRun;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -272,18 +301,54 @@ mod tests {
     use crate::audit::vetoes;
     use crate::boundaries::normal;
     use crate::fixture;
+    use crate::levels::levels;
+
+    fn of(run: &ImportedRun) -> Option<Finding> {
+        of_import(&Imported { run, levels: &levels(run), hosts: &[] })
+    }
+
+    /// How grave it is that a run of four hours at 100/s has another rate for a time.
+    fn with(from: usize, to: usize, rate: u64) -> Option<Severity> {
+        let mut run = imported(14_400, 100);
+        run.intervals[from..to].iter_mut().for_each(|interval| interval.good = rate);
+        of(&run).map(|found| found.severity)
+    }
 
     #[test]
     fn an_imported_run_of_two_speeds_vetoes_its_totals() {
-        let level = |from_s: f64, to_s: f64, rate: f64| Level { from_s, to_s, rate };
-        let (run, fast, slow) = (imported(600, 10), level(1.0, 400.0, 7.5), level(400.0, 599.0, 1.59));
-        let of = |levels: &[Level]| of_import(&Imported { run: &run, levels, hosts: &[] });
-        assert_eq!(of(&[fast]), None);
-        let found = of(&[fast, slow]).unwrap();
+        let mut run = imported(1_200, 75);
+        assert_eq!(of(&run), None);
+        run.intervals[811..].iter_mut().for_each(|interval| interval.good = 16);
+        let found = of(&run).unwrap();
         assert_eq!(
             (found.severity, values(&found)),
-            (Severity::Invalid, vec!["7.50/s".to_owned(), "1.59/s".to_owned()])
+            (Severity::Invalid, vec!["75.0/s".to_owned(), "16.0/s".to_owned()])
         );
+        run.users = None;
+        assert_eq!(of(&run).map(|found| found.severity), Some(Severity::Warning));
+        assert_eq!(with(10_800, 14_000, 130), Some(Severity::Invalid), "a neighbour left");
+        assert_eq!(with(7_000, 7_600, 79), Some(Severity::Invalid));
+    }
+
+    #[test]
+    fn a_small_or_short_change_of_an_imported_run_vetoes_nothing() {
+        assert_eq!(with(7_000, 7_010, 94), None);
+        assert_eq!(with(7_000, 10_000, 94), None);
+        assert_eq!(with(7_000, 10_000, 88), Some(Severity::Note));
+        assert_eq!(with(7_000, 7_100, 20), Some(Severity::Note), "it lasts a minute and a half");
+    }
+
+    #[test]
+    fn a_run_that_breaks_on_its_way_has_two_speeds_however_fast_it_fails() {
+        let mut run = imported(1_000, 75);
+        let severity = |run: &ImportedRun| of(run).map(|found| found.severity);
+        assert_eq!(severity(&run), None);
+        run.intervals[700..].iter_mut().for_each(|interval| (interval.good, interval.failed) = (0, 106));
+        assert_eq!(severity(&run), Some(Severity::Invalid));
+        // In the first minutes, too.
+        run.intervals.reverse();
+        run.intervals[300..].iter_mut().for_each(|interval| interval.good = 75);
+        assert_eq!(severity(&run), None, "a warm-up");
     }
 
     /// 30 s of a cell that goes from 1,000/s to so much more or less after 12.
