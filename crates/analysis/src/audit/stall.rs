@@ -68,8 +68,8 @@ fn rule(load: &LoadRecord) -> Option<Finding> {
     })
 }
 
-/// A warning for an imported run in two cases: at the usual rate 30 requests or more would have ended in the longest time in which none
-/// did, or its slowest answers are far from all others.
+/// A warning for an imported run in two cases: at the rate of that moment 30 requests or more would have ended in a time in which none did
+/// and users were at work, or its slowest answers are far from all others.
 fn of_import(imported: &Imported) -> Option<Finding> {
     let gap = longest_gap_of(imported).filter(|gap| gap.missed >= MISSED);
     let of_gap = gap.map(|gap| {
@@ -91,17 +91,25 @@ fn of_import(imported: &Imported) -> Option<Finding> {
     (!facts.is_empty()).then_some(Finding { facts, ..found })
 }
 
-/// The longest time in which nothing ended while users were at work; `None` where it is shorter than an interval.
+/// The time in which nothing ended while users were at work and most usually ends; `None` where there is none of an interval.
 pub fn longest_gap_of(imported: &Imported) -> Option<Gap> {
-    let run = imported.run;
+    let (run, levels) = (imported.run, imported.levels);
+    let begin_s = |index: usize| index as f64 * run.interval_s;
+    let at_work = levels.first()?.from_s..=levels.last()?.to_s;
+    let rate_at = |index: usize| {
+        let middle_s = begin_s(index) + run.interval_s / 2.0;
+        levels.iter().find(|level| (level.from_s..level.to_s).contains(&middle_s)).map(|level| level.rate)
+    };
     let full: Vec<usize> = (0..run.intervals.len()).filter(|index| run.intervals[*index].ended() > 0).collect();
-    let empty = |pair: &[usize]| pair[1].saturating_sub(pair[0] + 1);
-    let pair = full.windows(2).max_by_key(|pair| empty(pair)).filter(|pair| empty(pair) > 0)?;
-    let length = empty(pair) as f64;
-    let ended: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
-    // Of the time outside the gap: at a low rate most intervals are empty.
-    let usual = ended as f64 / (run.intervals.len() as f64 - length);
-    Some(Gap { at_s: (pair[0] + 1) as f64 * run.interval_s, length_s: length * run.interval_s, missed: length * usual })
+    let gap = |pair: &[usize]| {
+        let (at_s, to_s) = (begin_s(pair[0] + 1), begin_s(pair[1]));
+        let is_at_work = at_work.contains(&at_s) && at_work.contains(&to_s);
+        // The lower of the rates on both sides: where a level ends, its speed is not the usual one any more.
+        let usual = rate_at(pair[0])?.min(rate_at(pair[1])?);
+        let length_s = to_s - at_s;
+        (is_at_work && length_s > 0.0).then_some(Gap { at_s, length_s, missed: length_s * usual })
+    };
+    full.windows(2).filter_map(gap).max_by(|one, other| one.missed.total_cmp(&other.missed))
 }
 
 /// The first two quantiles, or the last quantile and the longest time, that are so far apart that what lies between them is something else.
@@ -160,6 +168,7 @@ mod tests {
 
     use super::*;
     use crate::audit::testing::{imported, load, values};
+    use crate::levels::levels;
 
     #[test]
     fn a_gap_is_found_where_it_is() {
@@ -243,19 +252,50 @@ mod tests {
         assert!(rule(&record).is_some());
     }
 
+    fn facts_of(run: &ImportedRun) -> Vec<String> {
+        let levels = levels(run);
+        of_import(&Imported { run, levels: &levels, hosts: &[] }).iter().flat_map(values).collect()
+    }
+
     #[test]
     fn an_imported_run_may_have_stood_still() {
-        let facts = |run: &ImportedRun| {
-            of_import(&Imported { run, levels: &[], hosts: &[] }).iter().flat_map(values).collect::<Vec<_>>()
-        };
         let mut run = imported(100, 20);
-        assert_eq!(facts(&run), [""; 0]);
+        assert_eq!(facts_of(&run), [""; 0]);
         run.intervals[40..43].iter_mut().for_each(|interval| interval.good = 0);
-        assert_eq!(facts(&run), ["3.00 s from 40.0 s on, in which 60 usually end"]);
+        assert_eq!(facts_of(&run), ["3.00 s from 40.0 s on, in which 60 usually end"]);
+        let mut run = imported(1_000, 100);
+        run.intervals[400..415].iter_mut().for_each(|interval| interval.good = 0);
+        assert_eq!(
+            facts_of(&run),
+            ["15.0 s from 6 min 40 s on, in which 1,500 usually end"],
+            "a stall that is long enough for a level"
+        );
         let mut slow = imported(1_000, 0);
         slow.intervals.iter_mut().step_by(10).for_each(|interval| interval.good = 1);
         slow.intervals[500].good = 0;
-        assert_eq!(facts(&slow), [""; 0], "at a low rate a gap is nothing");
+        assert_eq!(facts_of(&slow), [""; 0], "at a low rate a gap is nothing");
+    }
+
+    #[test]
+    fn a_gap_is_held_against_the_rate_of_its_moment() {
+        let mut run = imported(4_000, 100);
+        run.intervals[2_000..].iter_mut().for_each(|interval| interval.good = 1);
+        run.intervals[3_000..3_002].iter_mut().for_each(|interval| interval.good = 0);
+        assert_eq!(facts_of(&run), [""; 0], "two requests are missing");
+        run.intervals[1_000..1_002].iter_mut().for_each(|interval| interval.good = 0);
+        assert_eq!(facts_of(&run), ["2.00 s from 16 min 40 s on, in which 200 usually end"]);
+    }
+
+    #[test]
+    fn who_comes_last_is_no_stall() {
+        let mut run = imported(1_000, 100);
+        for interval in &mut run.intervals[900..999] {
+            (interval.good, interval.users) = (0, 1);
+        }
+        (run.intervals[999].good, run.intervals[999].users) = (1, 1);
+        assert_eq!(facts_of(&run), [""; 0]);
+        run.intervals[40..43].iter_mut().for_each(|interval| interval.good = 0);
+        assert_eq!(facts_of(&run), ["3.00 s from 40.0 s on, in which 300 usually end"]);
     }
 
     #[test]
