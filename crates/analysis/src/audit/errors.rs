@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use model::imported::Fidelity;
+use model::imported::{Fidelity, Requests};
 use model::{
     BASELINE, CellRecord, Effect, Fact, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject, Tally,
     TrialRecord, VariantIndex, sample, text,
@@ -89,10 +89,11 @@ fn of_a_load(load: &LoadRecord) -> Option<Finding> {
     })
 }
 
-/// A warning from 1 % failed of an imported run, invalid from 50 %.
+/// A warning from 1 % failed of an imported run, invalid from 50 %. What was never sent is no answer of the server, and does not count.
 fn of_import(imported: &Imported) -> Option<Finding> {
     let all = &imported.run.all;
-    let severity = severity(all.failed_share())?;
+    let of_sent = |of: &Requests| failed(of.failed_when_sent(), of.sent());
+    let severity = severity(all.failed_when_sent() as f64 / all.sent().max(1) as f64)?;
     let mut found = RULE
         .found(
             severity,
@@ -100,12 +101,16 @@ fn of_import(imported: &Imported) -> Option<Finding> {
             "Failed requests cost less or more than good ones, so its speed is not that of the work asked for.",
             "Find out why they fail. Compare only runs, or parts of them, in which requests do not.",
         )
-        .with("failed", failed(all.failed, all.ended()));
-    let mut labels: Vec<_> = imported.run.labels.iter().filter(|(_, requests)| requests.failed > 0).collect();
-    labels.sort_by_key(|(_, requests)| Reverse(requests.failed));
+        .with("failed", of_sent(all));
+    if all.never_sent > 0 {
+        found = found.with("never sent, not counted here", text::count(all.never_sent));
+    }
+    let mut labels: Vec<_> =
+        imported.run.labels.iter().filter(|(_, requests)| requests.failed_when_sent() > 0).collect();
+    labels.sort_by_key(|(_, requests)| Reverse(requests.failed_when_sent()));
     let mut codes: Vec<_> = all.codes.iter().filter(|(code, _)| !code.is_empty()).collect();
     codes.sort_by_key(|(_, count)| Reverse(**count));
-    let labels = labels.into_iter().map(|(label, of)| Fact::new(label.as_str(), failed(of.failed, of.ended())));
+    let labels = labels.into_iter().map(|(label, of)| Fact::new(label.as_str(), of_sent(of)));
     let codes = codes.into_iter().map(|(code, count)| Fact::new(code.as_str(), text::count(*count)));
     found.facts.extend(labels.take(LISTED).chain(codes.take(LISTED)));
     Some(found)
@@ -249,7 +254,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::audit::testing::{found, gravest, imported, in_pair};
+    use crate::audit::testing::{found, gravest, imported, in_pair, values};
     use crate::boundaries::normal;
     use crate::fixture;
 
@@ -365,6 +370,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_never_sent_is_no_answer() {
+        let of = |failed: u64, never_sent: u64| {
+            let mut run = imported(100, 10);
+            (run.all.good, run.all.failed, run.all.never_sent) = (400, failed, never_sent);
+            of_import(&Imported { run: &run, levels: &[], hosts: &[] }).map(|found| (found.severity, values(&found)))
+        };
+        assert_eq!(of(600, 600), None);
+        let said = ["100 of 500, 20.0 %", "500"].map(str::to_owned).to_vec();
+        assert_eq!(of(600, 500), Some((Severity::Warning, said)));
+        assert_eq!(of(600, 0).map(|(severity, _)| severity), Some(Severity::Invalid));
+    }
+
+    #[test]
     fn mostly_errors_veto_at_once() {
         let mut record = fixture::record(1, 0.0);
         break_one_in(&mut record, 1, 1);
@@ -397,6 +415,15 @@ mod tests {
         assert_eq!(severity([5, 5]), None);
         assert_eq!(severity([0, 2]), Some(Severity::Invalid));
         assert_eq!(severity([60, 60]), Some(Severity::Invalid), "both fail");
+        let never_sent = |failed: u64, intervals: usize| {
+            let mut run = failing(failed);
+            run.all.never_sent = run.all.failed;
+            run.intervals.truncate(intervals);
+            run
+        };
+        for intervals in [1_000, 0] {
+            assert_eq!(in_pair(&RULE, [never_sent(0, intervals), never_sent(20, intervals)]), None, "{intervals}");
+        }
         let by_chance = |failed: u64| {
             let mut run = imported(10, 10);
             (run.all.good, run.all.failed) = (100 - failed, failed);

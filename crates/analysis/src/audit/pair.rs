@@ -36,14 +36,16 @@ impl<'a> Pair<'a> {
             .find_map(|AuditedRun { run, hosts, .. }| Some(format!("{}: {}", run.file, needs.lack(run, hosts)?)))
     }
 
-    /// Requests that failed, and all that ended, of each: over the same time, where there is one.
+    /// Requests that were sent and failed, and all that were sent, of each: over the same time, where there is one. What was never sent has
+    /// no time in a file; it is taken to lie as all that failed does.
     pub fn failures(&self) -> [(f64, f64); 2] {
         self.runs.map(|AuditedRun { run, .. }| match &self.matched {
             Some(Matched { from_s, to_s, .. }) => {
                 let ended = Ended::between(run, *from_s, *to_s);
-                (ended.failed, ended.good + ended.failed)
+                let failed = ended.failed * run.all.failed_when_sent() as f64 / run.all.failed.max(1) as f64;
+                (failed, ended.good + failed)
             }
-            None => (run.all.failed as f64, run.all.ended() as f64),
+            None => (run.all.failed_when_sent() as f64, run.all.sent() as f64),
         })
     }
 

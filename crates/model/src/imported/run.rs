@@ -147,6 +147,16 @@ impl Requests {
         self.good + self.failed
     }
 
+    /// Requests that were sent and ended, well or not.
+    pub fn sent(&self) -> u64 {
+        self.ended().saturating_sub(self.never_sent)
+    }
+
+    /// Requests that were sent and failed.
+    pub fn failed_when_sent(&self) -> u64 {
+        self.failed.saturating_sub(self.never_sent)
+    }
+
     /// Failed share, 0..=1; 0 when none ended.
     pub fn failed_share(&self) -> f64 {
         if self.ended() == 0 { 0.0 } else { self.failed as f64 / self.ended() as f64 }
