@@ -25,22 +25,30 @@ const MOSTLY_FAILED: f64 = 0.5;
 /// How seldom a further pair of runs lies further apart than is said.
 const ALPHA: f64 = 0.05;
 
+/// Clocks of the world lie apart by so much at most, milliseconds.
+const ZONES_MS: i64 = 26 * 3600 * 1000;
+
 /// The runs in order of time, those without a time last, and each with what it came from.
 pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
     let mut audited: Vec<&AuditedRun> = audited.iter().collect();
     audited.sort_by_key(|one| (one.run.began_ms.is_none(), one.run.began_ms, one.run.file.as_str()));
     let names = names(&audited.iter().map(|one| one.run.file.as_str()).collect::<Vec<_>>());
-    let mut last_end_ms: Option<i64> = None;
+    // Of absolute times, and of those of a zone that nobody knows.
+    let mut ended_ms_of: [Option<i64>; 2] = [None; 2];
     let run_of = |(one, name): (&'_ AuditedRun, String)| {
         let run = &one.run;
-        let idle_ms = run.began_ms.zip(last_end_ms).map(|(began, end)| began.saturating_sub(end));
-        let end_ms = run.began_ms.map(|began| began.saturating_add((run.seconds * 1e3) as i64));
-        last_end_ms = last_end_ms.max(end_ms);
+        let before_ms = &mut ended_ms_of[usize::from(run.has_local_time)];
+        let idle_ms = run.began_ms.zip(*before_ms).and_then(|(began_ms, end_ms)| {
+            let may_lie_between = |other: &&AuditedRun| may_lie_between(&other.run, run, [end_ms, began_ms]);
+            (!audited.iter().any(may_lie_between)).then(|| began_ms.saturating_sub(end_ms))
+        });
+        *before_ms = (*before_ms).max(end_ms(run));
         let (settled, fall) = settled(&one.levels).unzip();
         RunOfSeries {
             file: run.file.clone(),
             name,
             began_ms: run.began_ms,
+            has_local_time: run.has_local_time,
             idle_s: idle_ms.filter(|ms| *ms >= 0).map(|ms| ms as f64 / 1e3),
             seconds: run.seconds,
             users: run.users,
@@ -55,6 +63,18 @@ pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
     };
     let runs: Vec<RunOfSeries> = audited.iter().copied().zip(names).map(run_of).collect();
     runs.into_iter().zip(audited).collect()
+}
+
+/// When a run ended, milliseconds since 1970.
+fn end_ms(run: &ImportedRun) -> Option<i64> {
+    run.began_ms.map(|began_ms| began_ms.saturating_add((run.seconds * 1e3) as i64))
+}
+
+/// Whether another run, whose time is of another kind, may have been in a time of this one's kind.
+fn may_lie_between(other: &ImportedRun, run: &ImportedRun, [from_ms, to_ms]: [i64; 2]) -> bool {
+    let is_near = other.began_ms.is_some_and(|began_ms| began_ms.saturating_sub(ZONES_MS) < to_ms)
+        && end_ms(other).is_some_and(|end_ms| end_ms.saturating_add(ZONES_MS) > from_ms);
+    other.has_local_time != run.has_local_time && is_near
 }
 
 /// The names of files without the folder that all have in common, and without what follows their first dot where they differ before it;
@@ -311,6 +331,27 @@ mod tests {
         };
         let runs = [audited("a", 100, 0), audited("b", 102, 0), audited("c", 125, 25), audited("d", 1_000, 999)];
         assert_eq!(of(&runs), [(3, [100.0, 102.0])]);
+    }
+
+    #[test]
+    fn the_idle_time_is_that_between_times_of_one_kind() {
+        let day_s = 24 * 3_600;
+        let idle = |runs: &[(i64, bool)]| {
+            let audited: Vec<AuditedRun> = runs
+                .iter()
+                .map(|(began_s, has_local_time)| {
+                    let began_ms = Some(1_000 * began_s);
+                    let run = ImportedRun { began_ms, has_local_time: *has_local_time, ..imported(100, 10) };
+                    audit_imported(run, Vec::new())
+                })
+                .collect();
+            in_order(&audited).into_iter().map(|(run, _)| run.idle_s).collect::<Vec<_>>()
+        };
+        assert_eq!(idle(&[(0, false), (300, false), (350, false)]), [None, Some(200.0), None]);
+        assert_eq!(idle(&[(0, true), (300, true)]), [None, Some(200.0)]);
+        assert_eq!(idle(&[(0, false), (300, true)]), [None, None]);
+        assert_eq!(idle(&[(0, false), (7_200, true), (7_500, false)]), [None; 3], "the log's may lie between");
+        assert_eq!(idle(&[(0, false), (300, false), (9 * day_s, true)]), [None, Some(200.0), None]);
     }
 
     #[test]

@@ -76,6 +76,7 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
         tool: log.version.map_or_else(|| run.tool.clone(), |version| format!("{} {version}", run.tool)),
         // A test that was over before the first interval was has a total alone.
         fidelity: if is_in_intervals { run.fidelity } else { Fidelity::Summary },
+        has_local_time: true,
         warnings,
         ..run
     })
@@ -314,6 +315,7 @@ mod tests {
         let run = run_of(include_str!("../fixtures/jmeter-5.6.3/jmeter.log"));
         assert_eq!((run.format.as_str(), run.tool.as_str(), run.lines.bad), ("jmeter-log", "JMeter 5.6.3", 0));
         assert_eq!((run.users, run.warnings.len()), (Some(5), 0), "{:?}", run.warnings);
+        assert!(run.has_local_time);
     }
 
     #[test]

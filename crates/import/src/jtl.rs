@@ -153,6 +153,7 @@ mod tests {
         assert_eq!((run.all.good, run.all.failed, run.all.never_sent), (1, 1, 1));
         assert_eq!((run.began_ms, run.users, run.labels["Get, page"].ended()), (Some(1_420_840_843_879), Some(2), 2));
         assert_eq!((run.lines.read, run.lines.bad), (4, 0));
+        assert!(!run.has_local_time);
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl Reading<'_> {
             users: intervals.iter().map(|interval| interval.users).max().filter(|users| *users > 0),
             has_counted_users: false,
             began_ms,
+            has_local_time: false,
             seconds,
             all,
             labels,

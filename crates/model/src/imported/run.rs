@@ -52,6 +52,9 @@ pub struct ImportedRun {
     pub has_counted_users: bool,
     /// When the first request began, milliseconds since 1970.
     pub began_ms: Option<i64>,
+    /// Whether that is a local time of a zone that the file does not say, taken for UTC.
+    #[serde(default)]
+    pub has_local_time: bool,
     /// From the first request's beginning to the last one's end, seconds; 0 where the file does not say.
     pub seconds: f64,
     /// All requests.

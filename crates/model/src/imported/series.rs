@@ -33,7 +33,10 @@ pub struct RunOfSeries {
     pub name: String,
     /// When the first request began, milliseconds since 1970; `None` where the file does not say.
     pub began_ms: Option<i64>,
-    /// From the end of the run before until it began, seconds; `None` for the first, and where they overlap or have no times.
+    /// Whether that is a local time of a zone that the file does not say, taken for UTC.
+    pub has_local_time: bool,
+    /// From the end of the run before until it began, seconds; `None` for the first, where they overlap or have no times, and where a run
+    /// whose time is of another kind may lie between.
     pub idle_s: Option<f64>,
     /// From the first request's beginning to the last one's end, seconds; 0 where the file does not say.
     pub seconds: f64,

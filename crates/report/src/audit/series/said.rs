@@ -44,7 +44,7 @@ fn run_table(series: &AuditedSeries) -> Table {
     let row = |run: &RunOfSeries| -> Vec<Cell> {
         vec![
             run.name.as_str().into(),
-            written(run.began_ms, began),
+            written(run.began_ms, |ms| began(ms) + if run.has_local_time { " local" } else { "" }),
             written(run.idle_s, text::length),
             written(run.users, |users| text::count(users.into())),
             text::count(run.requests).into(),
@@ -199,6 +199,7 @@ pub(super) mod testing {
             file: format!("{name}.jtl"),
             name: name.to_owned(),
             began_ms: Some(1_420_840_843_879),
+            has_local_time: false,
             idle_s: None,
             seconds: 14_400.0,
             users: Some(users),
@@ -225,6 +226,7 @@ pub(super) mod testing {
             users: Some(50),
             has_counted_users: false,
             began_ms: Some(0),
+            has_local_time: false,
             seconds: 4_000.0,
             all: Requests { good: 20_000, ..Requests::default() },
             labels: [].into(),
@@ -289,6 +291,15 @@ mod tests {
                 "The same time is 50 s to 1,900 s after each run's first request.",
             ]
         );
+    }
+
+    #[test]
+    fn a_time_of_an_unknown_zone_is_called_local() {
+        let mut series = series();
+        series.runs[1].has_local_time = true;
+        let [runs, _] = tables(&series);
+        let began: Vec<_> = runs.groups[0].rows.iter().map(|row| row[1].text.clone()).collect();
+        assert_eq!(began, ["2015-01-09 22:00", "2015-01-09 22:00 local", "2015-01-09 22:00"]);
     }
 
     #[test]
