@@ -270,9 +270,10 @@ fn a_series_ranks_by_the_same_time_and_says_why_rules_are_silent() {
 #[test]
 fn a_pattern_makes_a_series_of_each_group() {
     let place = Place::new();
-    let line = "1420840843879|233|page|200|users 1-1|true|431|1|1|225\n";
-    for file in ["run-7_1.txt", "run-7_2.txt", "run-8_1.txt", "other.txt"] {
-        place.write(&format!("old/{file}"), &line.repeat(40));
+    for (hour, file) in ["run-7_1.txt", "run-7_2.txt", "run-8_1.txt", "other.txt"].iter().enumerate() {
+        let began_ms = 1_420_840_843_879 + 3_600_000 * hour;
+        place
+            .write(&format!("old/{file}"), &format!("{began_ms}|233|page|200|users 1-1|true|431|1|1|225\n").repeat(40));
     }
     let audited = place.json(&["audit", "--json", "--series", "--by", r"run-(\d+)_", "old"]);
     let all = audited["series"].as_array().unwrap();
@@ -282,6 +283,12 @@ fn a_pattern_makes_a_series_of_each_group() {
     assert!(audited["left_out"][0].as_str().unwrap().contains("other.txt"), "{audited}");
     let one = place.json(&["audit", "--json", "--series", "old"]);
     assert_eq!(one["series"][0]["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(one["left_out"].as_array().unwrap().len(), 0);
+    // A copy is no run of its own.
+    let copied = place.json(&["audit", "--json", "--series", "old", "old/run-7_1.txt"]);
+    assert_eq!(copied["series"], one["series"]);
+    let left_out = "old/run-7_1.txt: it is of the same run as old/run-7_1.txt: their times overlap";
+    assert_eq!(copied["left_out"][0], left_out);
     let written = place.run(&["audit", "--series", "--by", r"run-(\d+)_", "--md", "old"]);
     assert!(written.code == Some(0) && written.stdout.contains("\n## 7: 2 runs\n"), "{}", written.stdout);
     let written = place.run(&["audit", "--series", "--html", "series.html", "old"]);

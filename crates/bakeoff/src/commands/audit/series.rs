@@ -32,8 +32,14 @@ pub fn series(audit: Audit, pattern: Option<&Regex>) -> Grouped {
             Err(reason) => left_out.push(reason),
         }
     }
-    let all = runs_of.iter().map(|(name, runs)| analysis::audit_series(name.clone(), runs)).collect();
-    Grouped { all, runs: runs_of.into_values().flatten().collect(), left_out }
+    let (mut all, mut runs) = (Vec::new(), Vec::new());
+    for (name, own) in runs_of {
+        let (own, copies) = analysis::distinct(own);
+        left_out.extend(copies);
+        all.push(analysis::audit_series(name, &own));
+        runs.extend(own);
+    }
+    Grouped { all, runs, left_out }
 }
 
 /// A pattern with a group.
