@@ -60,6 +60,8 @@ mod way_out;
 mod why;
 
 #[cfg(test)]
+mod clean_imports;
+#[cfg(test)]
 mod fixture;
 
 pub use assess::{Assessment, assess, excluded};
