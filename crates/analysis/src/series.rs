@@ -133,11 +133,10 @@ fn settled(levels: &[Level]) -> Option<(Level, Option<Fall>)> {
     (longest.rate > 0.0).then(|| (*longest, step.map(fall)))
 }
 
-/// Good requests a second of a level whose rate is that of all; `None` where half of them or more failed.
+/// The rate of a level; `None` where half of the requests in it or more failed.
 fn good_rate(run: &ImportedRun, Level { from_s, to_s, rate }: Level) -> Option<f64> {
     let Ended { good, failed, .. } = Ended::between(run, f64::midpoint(from_s, to_s), to_s);
-    let is_mostly_good = failed < MOSTLY_FAILED * (good + failed);
-    is_mostly_good.then(|| rate * good / (good + failed))
+    (failed < MOSTLY_FAILED * (good + failed)).then_some(rate)
 }
 
 /// Whether two numbers of users count as the same.

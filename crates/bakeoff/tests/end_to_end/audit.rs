@@ -58,7 +58,11 @@ fn the_moment_when_a_machine_slows_down_is_found() {
         assert_eq!(run["requests"], requests, "{file}");
         let levels = levels(run);
         assert!(levels.len() > 1, "{file}: {levels:?}");
-        assert!(levels[1][0] > fall_s.start() - 180.0 && levels[1][0] < fall_s.end() + 180.0, "{file}: {levels:?}");
+        // A warm-up may be a level before it.
+        let falls = |pair: &[[f64; 2]]| {
+            pair[1][1] < pair[0][1] && pair[1][0] > fall_s.start() - 180.0 && pair[1][0] < fall_s.end() + 180.0
+        };
+        assert!(levels.windows(2).any(falls), "{file}: {levels:?}");
         for rate in rates {
             assert!(levels.iter().any(|level| (level[1] / rate - 1.0).abs() < 0.05), "{file}: {rate}, {levels:?}");
         }
@@ -248,7 +252,7 @@ fn a_series_ranks_by_the_same_time_and_says_why_rules_are_silent() {
     assert_eq!(of("name"), ["run-04_2", "run-07_3", "run-07_5", "run-09_4"]);
     assert_eq!(of("requests"), [43_400, 33_279, 40_520, 41_396]);
     let fell: Vec<Option<f64>> = of("fall").iter().map(|fall| fall["after_s"].as_f64()).collect();
-    let known = [None, Some(1_860.0..=1_900.0), Some(3_200.0..=3_570.0), Some(2_700.0..=3_030.0)];
+    let known = [None, Some(1_860.0..=1_900.0), Some(3_200.0..=3_570.0), Some(2_680.0..=3_030.0)];
     for (fell, known) in fell.iter().zip(known) {
         assert_eq!(fell.is_some(), known.is_some());
         assert!(fell.zip(known).is_none_or(|(fell, known)| known.contains(&fell)), "{fell:?}");
@@ -256,11 +260,11 @@ fn a_series_ranks_by_the_same_time_and_says_why_rules_are_silent() {
     let ranked: Vec<&str> =
         series["ranking"]["ranked"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
     assert_eq!(ranked, ["run-04_2", "run-07_5", "run-09_4", "run-07_3"]);
-    // Only three fall.
+    // Three fall, and one of them fails altogether in the end.
     assert_eq!(rules(series), [""; 0]);
     let silent = series["silent"].as_array().unwrap();
     let why = silent.iter().find(|silence| silence["id"] == "count-is-drop-time").unwrap();
-    assert!(why["lacks"].as_str().unwrap().starts_with("of 4 runs 3 fell once"), "{why}");
+    assert!(why["lacks"].as_str().unwrap().starts_with("of 4 runs 2 fell once"), "{why}");
     let asked = all(&["audit", "--series"]);
     let said = place.run(&asked.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
