@@ -67,7 +67,8 @@ impl Server {
             let warm = 1.0 - (1.0 - self.cold) * (-(second as f64) / self.warming_s).exp();
             let ended = poisson(self.rate * warm * speed * (self.wander * noise).exp(), rng);
             let failed = (0..ended).filter(|_| rng.random_bool(FAILED)).count() as u64;
-            *interval = Interval { good: ended - failed, failed, good_us: 10_000_000, users: 10 };
+            *interval =
+                Interval { good: ended - failed, failed, good_us: 10_000_000, users: 10, ..Interval::default() };
         }
         run.all.good = run.intervals.iter().map(|interval| interval.good).sum();
         run.all.failed = run.intervals.iter().map(|interval| interval.failed).sum();
@@ -116,26 +117,27 @@ impl Said {
         said
     }
 
-    fn check(&self) {
+    /// Holds it against what is allowed; in words.
+    fn checked(&self) -> String {
         let Self { pairs, invalid, compared, directions } = self;
         let found = invalid.len();
         let said = format!(
             "{found} of {} clean runs invalid; a direction in {directions} of {compared} pairs of equal speed, of {pairs}",
             2 * pairs
         );
-        println!("{said}");
         assert!(found as f64 <= INVALID * 2.0 * *pairs as f64, "{said}: {invalid:?}");
         assert!(*directions as f64 <= DIRECTION * *compared as f64, "{said}");
+        said
     }
 }
 
 #[test]
 fn clean_imports_are_hardly_ever_invalid() {
-    Said::of(PAIRS).check();
+    insta::assert_snapshot!(Said::of(PAIRS).checked(), @"0 of 300 clean runs invalid; a direction in 16 of 142 pairs of equal speed, of 150");
 }
 
 #[test]
 #[ignore = "a minute long: the figures of docs/calibration.md"]
 fn many_clean_imports_are_hardly_ever_invalid() {
-    Said::of(MANY).check();
+    insta::assert_snapshot!(Said::of(MANY).checked(), @"0 of 1000 clean runs invalid; a direction in 45 of 489 pairs of equal speed, of 500");
 }

@@ -208,10 +208,11 @@ pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> (Option<Ranking>, Vec<Str
         let (first, last) = (one.levels.first()?, one.levels.last()?);
         Some([first.from_s, run.fall.map_or(last.to_s, |fall| fall.after_s)])
     };
-    let mut candidates: Vec<Candidate> =
-        runs.iter().filter_map(|both| Some((&both.0, &both.1.run, time(both)?))).collect();
+    let is_lost = |(run, _): &&(RunOfSeries, &AuditedRun)| run.failed_share >= MOSTLY_FAILED;
+    let mut failing: Vec<String> = runs.iter().filter(is_lost).map(|(run, _)| run.name.clone()).collect();
+    let others = runs.iter().filter(|both| !is_lost(both));
+    let mut candidates: Vec<Candidate> = others.filter_map(|both| Some((&both.0, &both.1.run, time(both)?))).collect();
     candidates.sort_by(|a, b| b.2[1].total_cmp(&a.2[1]));
-    let mut failing = Vec::new();
     while candidates.len() >= FEWEST {
         let from_s = candidates.iter().map(|(.., time)| time[0]).fold(0.0, f64::max);
         let to_s = candidates.iter().map(|(.., time)| time[1]).fold(f64::INFINITY, f64::min);

@@ -58,8 +58,8 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
     let found = RULE.found(
         Severity::Invalid,
         Subject::Load,
-        "The requests in all of these runs say when each one's speed fell, and next to nothing else: who compares them compares how long \
-         each machine kept its first speed.",
+        "The requests in all of these runs say when each one's speed fell, and next to nothing else: comparing them compares how long \
+         each machine stayed fast.",
         "Drop every conclusion that rests on totals or means of whole runs. Compare the same time of each run, before any of them fell.",
     );
     let found = followed.iter().fold(found, |found, one| one.reported(found, series.runs.len()));

@@ -87,7 +87,7 @@ fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
     let found = RULE.found(
         Severity::Note,
         Subject::Load,
-        "So far do the runs lie apart before their speed falls. As far as they had the same settings, they are replicates: a smaller difference \
+        "This is how far the runs differ before their speed falls. As far as they had the same settings, they are replicates: a smaller difference \
          of two single runs says nothing.",
         "Where settings differ, group the runs by them. Compare groups of runs, not single ones.",
     );

@@ -692,9 +692,8 @@ mod tests {
     #[test]
     fn a_claim_about_another_mix_is_not_supported() {
         let answer = |second: &[(&str, u64)]| {
-            let runs =
-                mixed([&[("home", 1_000)], second], ["JMeter"; 2]).map(|run| crate::audit_imported(run, Vec::new()));
-            let pair = crate::audit_pair([&runs[0], &runs[1]]);
+            let runs = mixed([&[("home", 1_000)], second], ["JMeter"; 2]).map(|run| audit_imported(run, Vec::new()));
+            let pair = audit_pair([&runs[0], &runs[1]]);
             crate::answer_claim("b is faster than a", &pair).unwrap().answer
         };
         assert_eq!(answer(&[("cart", 1_000)]), Answer::NotSupported);

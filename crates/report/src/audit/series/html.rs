@@ -72,7 +72,7 @@ mod tests {
         for part in [
             "<h1>7: 3 runs</h1>",
             "Runs, in order of time",
-            "53 min 20 s, not for good",
+            "53 min 20 s, not final",
             "The same time of all is shaded.",
             "burst-credit is silent: it takes 4",
             "&lt;x&gt;.md: no",

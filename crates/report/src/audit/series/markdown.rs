@@ -54,7 +54,7 @@ mod tests {
         for part in [
             "## &lt;b&gt;\\|\\*7\\*: 3 runs\n",
             "### Runs, in order of time\n\n| run | began",
-            "| b | 7.50/s | 53 min 20 s, not for good |",
+            "| b | 7.50/s | 53 min 20 s, not final |",
             "### What they say\n\n- By good requests in all, c is 30.3 % better than a.",
             "- burst-credit is silent: it takes 4\n",
             "## Left out\n\n- &lt;x&gt;.md: no\n",

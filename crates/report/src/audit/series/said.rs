@@ -59,20 +59,20 @@ fn run_table(series: &AuditedSeries) -> Table {
 fn speed_table(series: &AuditedSeries) -> Table {
     let mut table = Table::new("Their speed")
         .names("run")
-        .numbers("settled at")
+        .numbers("settled")
         .numbers("fell after")
-        .numbers("to")
-        .numbers("of it")
+        .numbers("then")
+        .numbers("left")
         .numbers("in the same time")
-        .numbers("rank by requests")
-        .numbers("by that");
+        .numbers("rank")
+        .numbers("by rate");
     let ranked = series.ranking.as_ref().map_or(&[][..], |ranking| &ranking.ranked);
     let row = |run: &RunOfSeries| -> Vec<Cell> {
         let place = ranked.iter().position(|one| one.name == run.name);
         let own = place.and_then(|place| ranked.get(place));
         let is_failing = series.failing.contains(&run.name);
         let above = |own: &Ranked| ranked.iter().filter(|other| other.rate > own.rate).count();
-        let again = if run.fall.is_some_and(|fall| !fall.is_only) { ", not for good" } else { "" };
+        let again = if run.fall.is_some_and(|fall| !fall.is_only) { ", not final" } else { "" };
         vec![
             run.name.as_str().into(),
             written(run.settled, |level| number::rate(level.rate)),

@@ -46,7 +46,7 @@ mod tests {
         for part in [
             "7: 3 runs",
             "2015-01-09 22:00",
-            "31 min 40 s, not for good",
+            "31 min 40 s, not final",
             "burst-credit is silent: it takes 4",
             "left out: x.md: no",
         ] {
