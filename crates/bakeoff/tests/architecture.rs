@@ -66,6 +66,28 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+fn every_rule_has_an_example_that_triggers_and_one_that_must_not() {
+    let folder = crates().join("analysis/src/audit");
+    for rule in analysis::RULES {
+        let file = rule.id.name().replace('-', "_");
+        let paths = [folder.join(format!("{file}.rs")), folder.join(&file).join("mod.rs")];
+        let path = paths.iter().find(|path| path.is_file()).expect("a rule has a file of its own");
+        let text = fs::read_to_string(path).expect("readable source");
+        let tests = text.split_once("#[cfg(test)]").map_or("", |(_, tests)| tests);
+        let asserts: Vec<&str> = tests.split("assert").skip(1).collect();
+        let finds_none = |assert: &&str| {
+            let assert = assert.split(";\n").next().unwrap_or_default();
+            assert.contains("!(!")
+                || ["None", "[]", "; 0]", "(0, ", "is_none()", "is_empty()"].iter().any(|none| assert.contains(none))
+        };
+        // Numbers of findings show both at once: `(0, 0, 1)`.
+        let finds_some = |assert: &&str| !finds_none(assert) || assert.contains(", 1)");
+        assert!(asserts.iter().any(finds_none), "{file} has no example that must not trigger it");
+        assert!(asserts.iter().any(finds_some), "{file} has no example that triggers it");
+    }
+}
+
+#[test]
 fn analysis_and_runtimes_are_pure() {
     const IMPURE: [&str; 13] = [
         "std::fs",

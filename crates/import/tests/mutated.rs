@@ -42,6 +42,9 @@ const FILES: [(&str, &[u8]); 24] = [
     ("jtl-xml", include_bytes!("../fixtures/jmeter-5.6.3/pages.xml")),
     ("jmeter-log", include_bytes!("../fixtures/jmeter-5.6.3/jmeter.log")),
 ];
+/// The formats of which each line but that of the names is a request.
+const A_REQUEST_A_LINE: [&str; 7] =
+    ["ab-gnuplot", "h2load-log", "oha-csv", "hey-csv", "vegeta-json", "vegeta-csv", "jtl"];
 /// A file of each format that is recognised and refused.
 const REFUSED: [(&str, &[u8]); 1] = [("ab-percentiles", include_bytes!("../fixtures/ab-2.3/percentiles.csv"))];
 
@@ -68,6 +71,10 @@ fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), Te
     );
     prop_assert!(run.lines.bad <= run.lines.read);
     if run.fidelity == Fidelity::Samples {
+        if A_REQUEST_A_LINE.contains(&format) && !in_quotes {
+            let lines_of_requests = run.all.ended() + run.lines.bad;
+            prop_assert!(lines_of_requests == run.lines.read || lines_of_requests + 1 == run.lines.read);
+        }
         // A line of XML may have several.
         prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read || format == "jtl-xml");
         let in_intervals: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();

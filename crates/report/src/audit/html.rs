@@ -75,7 +75,7 @@ fn pair(main: &mut Markup, audit: &Audit) {
     let Some(pair) = &audit.pair else { return };
     sections::section(main, "pair", &words::title(pair), |section| {
         sections::list(section, &words::compared(pair));
-        let caption = "Requests that ended in a second, well or not, since each run began. The time that is compared is shaded, and \
+        let caption = "Good requests in a second since each run began. The time that is compared is shaded, and \
              below every second level of a run's speed its colour.";
         let lines: Vec<Line> = audit.runs.iter().map(Line::of).collect();
         for chart in charts::over_time(&lines, pair.matched.as_ref().map(|matched| [matched.from_s, matched.to_s])) {
@@ -90,7 +90,7 @@ fn runs(main: &mut Markup, audit: &Audit) {
         let title = format!("{}: {}", audited.run.file, audited.support.text());
         sections::section(main, &format!("run-{}", index + 1), &title, |section| {
             sections::list(section, &words::about(audited));
-            let caption = "Requests that ended in a second, well or not, since the run began, and the levels of its speed; every second \
+            let caption = "Good requests in a second since the run began, and the levels of its speed; every second \
                            level is shaded.";
             for chart in charts::over_time(&[Line::of(audited)], None) {
                 sections::wide(section, chart, caption);

@@ -3,12 +3,15 @@
 use model::imported::{AuditedRun, Interval};
 use model::text;
 
-use super::plot::{Chart, DISTINCT, Margins, Plot, WIDE, axis_room, labelled, legend_height, legend_names};
+use super::plot::{Chart, DISTINCT, Margins, Plot, Tick, WIDE, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;
 use crate::number;
 
 /// Points of a line: more than a pixel apart.
 const POINTS: usize = 400;
+
+/// From which length on an axis has whole minutes, seconds.
+const LONG_S: f64 = 600.0;
 
 /// A run as a line.
 #[derive(Debug, Clone, Copy)]
@@ -25,14 +28,14 @@ impl<'a> Line<'a> {
         Self { name: &audited.run.file, audited }
     }
 
-    /// The middle of each span, seconds, and what ended in a second of it.
+    /// The middle of each span, seconds, and the good requests that ended in a second of it.
     fn points(&self) -> Vec<(f64, f64)> {
         let run = &self.audited.run;
         let length = run.intervals.len().div_ceil(POINTS).max(1);
         let of_span = |(index, span): (usize, &[Interval])| {
             let seconds = span.len() as f64 * run.interval_s;
-            let ended: u64 = span.iter().map(|interval| interval.ended()).sum();
-            ((index * length) as f64 * run.interval_s + seconds / 2.0, ended as f64 / seconds)
+            let good: u64 = span.iter().map(|interval| interval.good).sum();
+            ((index * length) as f64 * run.interval_s + seconds / 2.0, good as f64 / seconds)
         };
         run.intervals.chunks(length).enumerate().map(of_span).collect()
     }
@@ -47,10 +50,18 @@ pub fn over_time(runs: &[Line], shaded: Option<[f64; 2]>) -> Vec<Chart> {
     let points = || drawn.iter().flat_map(|(_, points)| points);
     let x = Scale::linear(points().map(|(at, _)| *at).chain([0.0]));
     let y = Scale::linear(points().map(|(_, rate)| *rate).chain([0.0])).padded(0.04);
-    drawn.chunks(DISTINCT).map(|drawn| chart(drawn, shaded, x, y)).collect()
+    let times = time_ticks(points().map(|(at, _)| *at).fold(0.0, f64::max));
+    drawn.chunks(DISTINCT).map(|drawn| chart(drawn, shaded, [x, y], &times)).collect()
 }
 
-fn chart(drawn: &[(Line, Vec<(f64, f64)>)], shaded: Option<[f64; 2]>, x: Scale, y: Scale) -> Chart {
+/// Ticks of an axis of time from zero on: of seconds, or of whole minutes where it is long.
+fn time_ticks(longest_s: f64) -> Vec<Tick> {
+    let unit_s = if longest_s < LONG_S { 1.0 } else { 60.0 };
+    let ticks = labelled(Scale::linear([0.0, longest_s / unit_s]), 8, |units| text::seconds(units * unit_s));
+    ticks.into_iter().map(|(units, text)| (units * unit_s, text)).collect()
+}
+
+fn chart(drawn: &[(Line, Vec<(f64, f64)>)], shaded: Option<[f64; 2]>, [x, y]: [Scale; 2], times: &[Tick]) -> Chart {
     let names = legend_names(drawn.iter().map(|(run, _)| run.name));
     let y_ticks = labelled(y, 6, number::amount);
     let margins =
@@ -67,8 +78,8 @@ fn chart(drawn: &[(Line, Vec<(f64, f64)>)], shaded: Option<[f64; 2]>, x: Scale, 
             }
         }
     }
-    plot.y_axis(&y_ticks, "requests in a second");
-    plot.x_axis(&labelled(x, 8, text::seconds), "since the first request");
+    plot.y_axis(&y_ticks, "good requests in a second");
+    plot.x_axis(times, "since the first request");
     plot.legend(&names);
     for (series, (run, points)) in drawn.iter().enumerate() {
         plot.line(points, series, 1.0, if drawn.len() > 2 { "0.35" } else { "0.6" });

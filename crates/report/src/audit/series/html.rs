@@ -43,7 +43,7 @@ fn one(section: &mut Markup, series: &AuditedSeries, runs: &[AuditedRun]) {
     let of_window = if window.is_some() { " The same time of all is shaded." } else { "" };
     for chart in charts::over_time(&lines, window) {
         let caption = format!(
-            "Requests that ended in a second, well or not, since each run began, and the levels of its speed; below every \
+            "Good requests in a second since each run began, and the levels of its speed; below every \
              second level is its colour.{of_window}"
         );
         sections::wide(section, chart, &caption);
