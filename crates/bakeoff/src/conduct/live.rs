@@ -1,6 +1,6 @@
 //! A server that is ready, as every phase has it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use load::{LoadError, Target};
 use model::assertion::Assertion;
@@ -10,6 +10,9 @@ use server::Running;
 use super::error::TrialError;
 use super::launch::{Launch, Purpose};
 use super::services::Services;
+
+/// How long a server that failed may take to end by itself.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A server that is ready, its launch and what runs beside it. Nothing here changes from phase to phase.
 pub(super) struct LiveServer<'l> {
@@ -47,9 +50,23 @@ impl<'l> LiveServer<'l> {
         Ok(checked)
     }
 
-    /// The server failed in this phase: with what the kernel did to it meanwhile, which may be why.
+    /// The server failed in this phase: with how it ended, where it did. One that is about to end may do so first: its last words
+    /// may be why.
     pub fn failed(&self, phase: Phase, reason: String) -> TrialError {
-        let reason = [Some(reason), self.server.killed()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let ending = self.server.ending_within(LAST_WORDS);
+        self.failed_for(phase, reason, ending.map(|ending| format!("the server ended by itself ({ending})")))
+    }
+
+    /// The server ended by itself under load.
+    pub fn died(&self, phase: Phase) -> TrialError {
+        let ending = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
+        self.failed_for(phase, format!("the server ended by itself under load{ending}"), None)
+    }
+
+    /// With what the kernel did to it meanwhile, which may be why.
+    fn failed_for(&self, phase: Phase, reason: String, ending: Option<String>) -> TrialError {
+        let reasons = [Some(reason), ending, self.server.killed()];
+        let reason = reasons.into_iter().flatten().collect::<Vec<_>>().join("; ");
         TrialError::Variant(Failed { phase, reason, log_tail: self.server.log_tail() })
     }
 

@@ -93,10 +93,7 @@ impl<'l> LiveServer<'l> {
         let ended = match made {
             Err(error) => Err(self.not_loaded(phase, error)),
             Ok(_) if service_ended => self.services.unless_ended(phase, Ok(())),
-            Ok(_) if died => {
-                let exit = self.server.ending().map(|ending| format!(" ({ending})")).unwrap_or_default();
-                Err(self.failed(phase, format!("the server ended by itself under load{exit}")))
-            }
+            Ok(_) if died => Err(self.died(phase)),
             Ok(_) if in_turns && loaded.turn.is_none() => Err(TrialError::Interrupted),
             Ok(_) => launch.go_on(),
         };

@@ -110,7 +110,7 @@ fn servers_that_die_under_load() {
             ..Fault::new(
                 "exit-after = { requests = 2, code = 3, message = \"out of memory\" }",
                 "body = { size = 2000 }",
-                "page: ",
+                "the server ended by itself (exit code 3)",
             )
         },
     ]);

@@ -113,7 +113,12 @@ impl Running {
 
     /// The same in words, with what mends it where it went well and left something running.
     pub fn ending(&self) -> Option<String> {
-        let exit = self.exit()?;
+        self.ending_within(Duration::ZERO)
+    }
+
+    /// The same, once it has ended or this time has passed.
+    pub fn ending_within(&self, within: Duration) -> Option<String> {
+        let exit = self.supervised.wait(within, &self.launch.interrupted)?;
         let went_away = exit.is_success() && !self.has_ended();
         Some(if went_away { format!("{exit}: {FOREGROUND}") } else { exit.to_string() })
     }
