@@ -11,8 +11,12 @@ pub struct Assertion {
     pub name: String,
     /// Where the value is read.
     pub read: AssertionSource,
-    /// What it has to be.
+    /// What it has to be; of an assertion with [`Self::answered`] nothing yet.
     pub expect: Expected,
+    /// Steps of scenarios: the value has to be how many of their requests were answered well in the launch, or as many more as were sent
+    /// without a good answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered: Vec<String>,
     /// Whether it is read after the loads, instead of before: for pools that grow.
     pub after: bool,
     /// Whether the value is the size of a pool of which each request takes one part as long as it is worked on.
@@ -69,6 +73,9 @@ pub struct Expected(String);
 /// The same in every launch of every variant, whatever it is.
 const SAME: &str = "same";
 
+/// Between the two numbers that a value has to lie between, these included.
+const TO: &str = " to ";
+
 /// How a number is compared.
 #[derive(Debug, Clone, Copy)]
 enum Order {
@@ -88,6 +95,16 @@ impl Expected {
             rest.len() == text.len() || number(rest).is_none()
         };
         is_sound.then(|| Self(text.to_owned()))
+    }
+
+    /// A count of `good`, or of up to `unknown` more.
+    pub fn count(good: u64, unknown: u64) -> Self {
+        Self(if unknown == 0 { good.to_string() } else { format!("{good}{TO}{}", good + unknown) })
+    }
+
+    /// What stands in the place of a count that is not known yet: a text that no value equals.
+    pub fn answered(steps: &[String]) -> Self {
+        Self(format!("as many as were answered well: {}", steps.join(", ")))
     }
 
     /// As it was written.
@@ -124,6 +141,9 @@ impl Expected {
                     (Some(bound), Some(live), Order::AtMost) => live <= bound,
                     _ => false,
                 },
+                None if let (Some((low, high)), Some(live)) = (between(&self.0), number(live)) => {
+                    (low..=high).contains(&live)
+                }
                 None => match (number(&self.0), number(live)) {
                     (Some(expected), Some(live)) => (expected - live).abs() < 1e-9,
                     _ => self.0 == live.trim(),
@@ -136,6 +156,11 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+fn between(text: &str) -> Option<(f64, f64)> {
+    let (low, high) = text.split_once(TO)?;
+    Some((number(low)?, number(high)?))
+}
+
 fn order(text: &str) -> Option<(Order, &str)> {
     let text = text.trim();
     let at_least = text.strip_prefix(">=").map(|bound| (Order::AtLeast, bound));
@@ -145,6 +170,16 @@ fn order(text: &str) -> Option<(Order, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_room_for_what_nobody_knows() {
+        let exact = Expected::count(12, 0);
+        assert!(exact.holds("12") && !exact.holds("13") && !exact.holds("11"));
+        let some = Expected::count(12, 3);
+        assert_eq!(some.text(), "12 to 15");
+        assert!(!some.holds("11") && some.holds("12") && some.holds("15") && !some.holds("16") && !some.holds("many"));
+        assert!(!Expected::answered(&["pay".to_owned()]).holds("12"));
+    }
 
     #[test]
     fn texts_and_numbers_are_expected() {

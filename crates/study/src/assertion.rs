@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use miette::SourceSpan;
 use model::assertion::{Assertion, AssertionSource, Expected};
+use model::study::Workload;
 use regex::Regex;
 
 use crate::file::{AssertionKeys, RuntimeName, ServerKeys, When};
@@ -41,11 +42,12 @@ pub(crate) fn assertions(
             problems.add(problem.at(keys.name.place, "again").help("give each its own name"));
         }
         let source = source(keys, subject, placeholders, problems);
-        let expect = expected(keys, subject, problems);
+        let answered = answered(keys, problems);
+        let expect = expected(keys, subject, &answered, problems);
         if let (Some(read), Some(expect)) = (source, expect) {
             let is_pool = is_pool(keys, &expect, problems);
             let after = keys.when == When::After;
-            assertions.push(Assertion { name: keys.name.value.clone(), read, expect, after, is_pool });
+            assertions.push(Assertion { name: keys.name.value.clone(), read, expect, answered, after, is_pool });
         }
     }
     assertions
@@ -54,12 +56,26 @@ pub(crate) fn assertions(
 /// Levels and variants that expectations may name, held against those that do.
 pub(crate) fn check_names(all: &[At<AssertionKeys>], known: &[&str], problems: &mut Problems) {
     for keys in all {
-        let ExpectedValues::Each(each) = &keys.expect.value else { continue };
+        let Some(At { value: ExpectedValues::Each(each), place }) = &keys.expect else { continue };
         for name in each.keys().filter(|name| !known.contains(&name.as_str())) {
             problems.add(
                 Problem::new(format!("no level and no variant is called `{name}`"))
-                    .at(keys.expect.place, "named here")
+                    .at(*place, "named here")
                     .help(did_you_mean(name, known)),
+            );
+        }
+    }
+}
+
+/// Steps whose answers are counted, held against those that the workloads have.
+pub(crate) fn check_steps(all: &[At<AssertionKeys>], workloads: &[Workload], problems: &mut Problems) {
+    let known: Vec<&str> = workloads.iter().flat_map(|workload| workload.kind.steps()).flatten().collect();
+    for name in all.iter().filter_map(|keys| keys.answered.as_ref()).flat_map(|names| &names.value) {
+        if !known.contains(&name.as_str()) {
+            problems.add(
+                Problem::new(format!("no step of a workload is called `{}`", name.value))
+                    .at(name.place, "named here")
+                    .help(did_you_mean(name, &known)),
             );
         }
     }
@@ -126,7 +142,7 @@ fn is_pool(keys: &AssertionKeys, expect: &Expected, problems: &mut Problems) -> 
     if !expect.fits_counts() {
         problems.add(
             Problem::new(format!("no pool has a size of `{}`", expect.text()))
-                .at(keys.expect.place, "no number")
+                .at(keys.expect.as_ref().map_or(keys.name.place, |expect| expect.place), "no number")
                 .at(pool.place, "the size of a pool, this says")
                 .help("as in `10` or `\">= 10\"`"),
         );
@@ -194,8 +210,45 @@ fn bean_fault(bean: &str) -> Option<&'static str> {
     (!parts.all(is_property)).then_some("needs `key=value` after the `:`, several with `,` between them")
 }
 
-fn expected(keys: &AssertionKeys, subject: &Subject<'_>, problems: &mut Problems) -> Option<Expected> {
-    let text = match &keys.expect.value {
+/// The steps whose answers are counted; none where a value is expected.
+fn answered(keys: &AssertionKeys, problems: &mut Problems) -> Vec<String> {
+    let Some(steps) = &keys.answered else { return Vec::new() };
+    if let Some(expect) = &keys.expect {
+        problems.add(
+            Problem::new(format!("assertion `{}` expects two things", keys.name.value))
+                .at(expect.place, "this value")
+                .at(steps.place, "and as many as were answered")
+                .help("leave one of them, and give the other an assertion of its own"),
+        );
+    }
+    if steps.is_empty() {
+        problems.add(Problem::new("nothing is counted").at(steps.place, "names no step").help("name a step"));
+    }
+    if keys.when != When::After {
+        let problem = Problem::new("how many are answered is known after the loads");
+        problems.add(problem.at(steps.place, "counted here").help("add `when = \"after\"`"));
+    }
+    steps.iter().map(|step| step.value.clone()).collect()
+}
+
+fn expected(
+    keys: &AssertionKeys,
+    subject: &Subject<'_>,
+    answered: &[String],
+    problems: &mut Problems,
+) -> Option<Expected> {
+    if keys.answered.is_some() {
+        return Some(Expected::answered(answered));
+    }
+    let Some(expect) = &keys.expect else {
+        problems.add(
+            Problem::new(format!("assertion `{}` expects nothing", keys.name.value))
+                .at(keys.name.place, "one of `expect` and `answered` is needed")
+                .help("as in `expect = 10`, `expect = \">= 8\"` or `answered = [\"order\"]`"),
+        );
+        return None;
+    };
+    let text = match &expect.value {
         ExpectedValues::One(text) => text,
         ExpectedValues::Each(each) => {
             let own = each.get(subject.name).or_else(|| subject.levels.iter().find_map(|level| each.get(*level)));
@@ -205,7 +258,7 @@ fn expected(keys: &AssertionKeys, subject: &Subject<'_>, problems: &mut Problems
                         "assertion `{}` expects nothing of variant `{}`",
                         keys.name.value, subject.name
                     ))
-                    .at(keys.expect.place, "names neither it nor one of its levels")
+                    .at(expect.place, "names neither it nor one of its levels")
                     .help("say what each variant has to show, by its name or by a level's"),
                 );
                 return None;
@@ -217,14 +270,14 @@ fn expected(keys: &AssertionKeys, subject: &Subject<'_>, problems: &mut Problems
         let problem = Problem::new(format!("`{}` is no comparison that there is", &**text));
         problems.add(
             problem
-                .at(keys.expect.place, "there are `>=` and `<=`, each with a number; all else is the value itself")
+                .at(expect.place, "there are `>=` and `<=`, each with a number; all else is the value itself")
                 .help("as in `\">= 8\"`, `\"<= 8\"` or `8`"),
         );
         return None;
     };
     if keys.threads.is_some() && !expected.fits_counts() {
         let problem = Problem::new(format!("no number of threads is `{}`", expected.text()));
-        problems.add(problem.at(keys.expect.place, "can never hold").help("`threads` counts: as in `8` or `\">= 8\"`"));
+        problems.add(problem.at(expect.place, "can never hold").help("`threads` counts: as in `8` or `\">= 8\"`"));
         return None;
     }
     Some(expected)

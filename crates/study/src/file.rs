@@ -410,8 +410,11 @@ pub(crate) struct AssertionKeys {
     /// How many threads have a name that this regular expression finds.
     pub threads: Option<At<String>>,
     /// What it has to be: a text, a number, `">= 8"` or `"<= 8"`, or `"same"`: one value in all launches of
-    /// all variants, whatever it is. Or a table of these by the names of levels or variants.
-    pub expect: At<ExpectedValues>,
+    /// all variants, whatever it is. Or a table of these by the names of levels or variants. Required, unless there is `answered`.
+    pub expect: Option<At<ExpectedValues>>,
+    /// In place of `expect`, names of steps: the value has to be how many of their requests the server answered well, from its first
+    /// request on. Needs `when = "after"`.
+    pub answered: Option<At<Vec<At<String>>>>,
     /// Whether it is read before the load or after it. Default: before.
     #[serde(default)]
     pub when: When,

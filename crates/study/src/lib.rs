@@ -116,6 +116,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     }
     let files = Files { dir: dir.clone(), may_come: file.hooks.setup.is_some() };
     let workloads = workload::workloads(&file.workload, &files, problems);
+    assertion::check_steps(&file.assertion, &workloads, problems);
     let decide = decide::decide(file, &workloads, problems);
     let hooks = hooks(file, &launches.placeholders, problems);
     let warm_up_users = decide::warm_up_users(&file.warmup, &workloads, problems);

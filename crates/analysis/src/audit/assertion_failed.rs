@@ -132,6 +132,7 @@ mod tests {
             name: "workers".into(),
             read: AssertionSource::Threads("^w".into()),
             expect: Expected::parse("30").unwrap(),
+            answered: Vec::new(),
             after: false,
             is_pool: false,
         }];

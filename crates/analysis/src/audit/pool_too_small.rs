@@ -100,6 +100,7 @@ mod tests {
                 name: "connections".into(),
                 read: AssertionSource::Command { command: "size".into(), regex: None },
                 expect: Expected::parse(">= 1").unwrap(),
+                answered: Vec::new(),
                 after: false,
                 is_pool,
             }];

@@ -1,10 +1,12 @@
 //! What a launch has shown so far. Each phase hands it on to the next with its own part added; a phase that fails hands it over as it is.
 
 use indexmap::IndexMap;
+use model::assertion::Expected;
 use model::profiling::Observation;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
 
 use super::error::TrialError;
+use super::loading::Loaded;
 
 /// What a launch has shown so far.
 #[derive(Default)]
@@ -17,7 +19,20 @@ pub(super) struct Evidence {
     pub observation: Option<Observation>,
     pub oom_kills: u64,
     pub failed_tear_downs: Option<FailedTearDowns>,
+    /// What loads sent, by the scenarios' steps.
+    pub loaded: IndexMap<String, SentCounts>,
+    /// Requests that loads had sent and did not wait for when they were over.
+    pub abandoned: u64,
     pub service_logs: IndexMap<String, String>,
+}
+
+/// Requests that were sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SentCounts {
+    /// Those that were answered well.
+    good: u64,
+    /// All others: the server may have carried them out.
+    unknown: u64,
 }
 
 /// A launch that ended before its time: why, and what it had shown until then.
@@ -38,13 +53,43 @@ impl Evidence {
         }
     }
 
-    /// Adds users of one more load whose tear-down failed.
-    pub fn add_failed_tear_downs(&mut self, failed: Option<FailedTearDowns>) {
-        match (&mut self.failed_tear_downs, failed) {
+    /// Adds what one more load came to, its samples apart.
+    pub fn add_load(&mut self, loaded: &Loaded<'_>) {
+        match (&mut self.failed_tear_downs, &loaded.failed_tear_downs) {
             (Some(before), Some(failed)) => before.users += failed.users,
-            (none @ None, failed) => *none = failed,
+            (none @ None, failed) => none.clone_from(failed),
             (Some(_), None) => {}
         }
+        self.abandoned += loaded.abandoned;
+        for (name, step) in
+            loaded.samples.iter().filter_map(|sample| sample.walked.as_ref()).flat_map(|walked| &walked.steps)
+        {
+            let counts = self.loaded.entry(name.clone()).or_default();
+            counts.good += step.tally.good;
+            counts.unknown += step
+                .tally
+                .failures
+                .iter()
+                .filter(|(failure, _)| failure.was_sent())
+                .map(|(_, count)| count)
+                .sum::<u64>();
+        }
+    }
+
+    /// How many requests of these steps were answered well until now, in loads and one by one: so many a server has carried out, or as
+    /// many more as were sent without a good answer.
+    pub fn answered(&self, steps: &[String]) -> Expected {
+        let mut counts = SentCounts { good: 0, unknown: self.abandoned };
+        for answer in &self.answers {
+            if answer.step.as_ref().is_some_and(|step| steps.contains(step)) {
+                *(if answer.unmet.is_empty() { &mut counts.good } else { &mut counts.unknown }) += 1;
+            }
+        }
+        for step in steps.iter().filter_map(|step| self.loaded.get(step)) {
+            counts.good += step.good;
+            counts.unknown += step.unknown;
+        }
+        Expected::count(counts.good, counts.unknown)
     }
 
     /// Whether any request that was measured failed.

@@ -8,6 +8,7 @@ use model::{Failed, Phase, Setting};
 use server::Running;
 
 use super::error::TrialError;
+use super::evidence::Evidence;
 use super::launch::{Launch, Purpose};
 use super::services::Services;
 
@@ -35,13 +36,19 @@ impl<'l> LiveServer<'l> {
         self.server.read_back(&self.launch.requested(), &self.launch.requested_of_others())
     }
 
-    /// Reads the study's assertions that belong before, or after, the loads: all of them, or there is no trial.
-    pub fn check_assertions(&self, after: bool) -> Result<Vec<Setting>, TrialError> {
+    /// Reads the study's assertions that belong before, or after, the loads: all of them, or there is no trial. `evidence` says how many
+    /// requests were answered until now.
+    pub fn check_assertions(&self, after: bool, evidence: &Evidence) -> Result<Vec<Setting>, TrialError> {
         let Launch { prepared, purpose, variant, .. } = self.launch;
         // A pilot measures nothing after which something could be read.
         let is_pilot = matches!(purpose, Purpose::Trial(trial) if trial.cells.is_empty());
         let due = |assertion: &&Assertion| assertion.after == after && !(after && is_pilot);
-        let assertions: Vec<&Assertion> = prepared.study.variants[*variant].assertions.iter().filter(due).collect();
+        let counted = |assertion: &Assertion| match &assertion.answered[..] {
+            [] => assertion.clone(),
+            steps => Assertion { expect: evidence.answered(steps), ..assertion.clone() },
+        };
+        let due = prepared.study.variants[*variant].assertions.iter().filter(due);
+        let assertions: Vec<Assertion> = due.map(counted).collect();
         let checked = self
             .server
             .check_assertions(&assertions)

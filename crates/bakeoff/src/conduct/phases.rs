@@ -70,7 +70,8 @@ impl<'l> Launched<'l> {
                 evidence.settings = live.settings();
             }
         }
-        let (mut evidence, checked) = evidence.then(live.check_assertions(false))?;
+        let checked = live.check_assertions(false, &evidence);
+        let (mut evidence, checked) = evidence.then(checked)?;
         evidence.settings.extend(checked);
         for (index, workload) in workloads.iter_mut().enumerate() {
             if let PreparedWorkload::Request { prepared, lengths, .. } = workload {
@@ -113,9 +114,9 @@ impl<'l> Inspected<'l> {
                 Some(_) => Judged::Steady,
             }
         });
-        let Loaded { samples, slices, failed_tear_downs, turn, .. } = loaded;
+        evidence.add_load(&loaded);
+        let Loaded { samples, slices, turn, .. } = loaded;
         evidence.warm_up = Some(WarmUpRecord { samples, slices, steady });
-        evidence.add_failed_tear_downs(failed_tear_downs);
         let (evidence, ()) = evidence.then(ended)?;
         Ok(Warm(Inspected { live, turn, evidence, workloads }))
     }
@@ -144,13 +145,13 @@ impl<'l> Warm<'l> {
         let load = live.cell_load(cell, &workloads, stop);
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
-        let Loaded { began, samples, slices, failed_tear_downs, turn } = loaded;
+        evidence.add_load(&loaded);
+        let Loaded { began, samples, slices, turn, .. } = loaded;
         let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));
         evidence.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
-        evidence.add_failed_tear_downs(failed_tear_downs);
         let (evidence, ()) = evidence.then(ended)?;
         Ok(Self(Inspected { live, turn, evidence, workloads }))
     }
@@ -161,7 +162,8 @@ impl Measured<'_> {
     fn inspect(self) -> PhaseResult<Evidence> {
         let Self(Inspected { live, evidence, workloads, .. }) = self;
         live.launch.enter(Phase::Inspect, None);
-        let (mut evidence, checked) = evidence.then(live.check_assertions(true))?;
+        let checked = live.check_assertions(true, &evidence);
+        let (mut evidence, checked) = evidence.then(checked)?;
         evidence.settings.extend(checked);
         live.look_at_answers(&workloads, evidence)
     }

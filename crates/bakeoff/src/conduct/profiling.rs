@@ -68,8 +68,8 @@ impl Warm<'_> {
                 cpu.sample();
                 Judged::Continue
             });
+            evidence.add_load(&loaded);
             turn = loaded.turn;
-            evidence.add_failed_tear_downs(loaded.failed_tear_downs);
             let before = requests;
             requests += sample::tally(&loaded.samples).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.

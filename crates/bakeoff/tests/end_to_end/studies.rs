@@ -30,11 +30,11 @@ jvm = ["-XX:TieredStopAtLevel=1"]
 env = { SERVER = "webrick", WORKERS = "1", RUBYOPT = "-rSTUDY/app/libraries.rb" }
 
 [hooks]
-setup = "STUDY/database/cluster.sh template"
+setup = "STUDY/../postgresql.sh STUDY/database template"
 
 [[service]]
 name = "database"
-command = "STUDY/database/cluster.sh serve {port.database}"
+command = "STUDY/../postgresql.sh STUDY/database serve {port.database}"
 
 [[workload]]
 name = "spaces"
@@ -113,13 +113,13 @@ expect = { thin = 2, puma = 4, jruby = 0 }
 
 [[assertion]]
 name = "connections"
-command = "STUDY/database/cluster.sh ask {port.database} connections.sql"
+command = "STUDY/../postgresql.sh STUDY/database ask {port.database} connections.sql"
 when = "after"
 expect = { thin = 4, puma = 8, jruby = 4 }
 
 [[assertion]]
 name = "database's time"
-command = "STUDY/database/cluster.sh ask {port.database} time-of-a-request.sql"
+command = "STUDY/../postgresql.sh STUDY/database ask {port.database} time-of-a-request.sql"
 when = "after"
 expect = ">= 0.001"
 

@@ -37,7 +37,7 @@ pub(crate) struct AssertionReader<'a> {
 
 impl AssertionReader<'_> {
     /// Reads each assertion and judges it; the error is that a command could not be started or ended.
-    pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
+    pub fn check_assertions(&self, assertions: &[Assertion]) -> Result<Vec<Setting>, SuperviseError> {
         let beans: Vec<(&str, &str)> = assertions.iter().filter_map(|assertion| bean(assertion)).collect();
         let mut of_beans = self.beans().read(&beans).into_iter();
         let mut value = |assertion: &Assertion| -> Result<Result<String, String>, SuperviseError> {

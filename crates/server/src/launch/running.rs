@@ -232,7 +232,7 @@ impl Running {
     /// Reads what the study wants to see beside its settings. Takes up to a second where a JVM is asked for its beans: not
     /// to be called while measuring. A JVM that was asked keeps two idle threads of its own for it. The error is that a command
     /// could not be started or ended.
-    pub fn check_assertions(&self, assertions: &[&Assertion]) -> Result<Vec<Setting>, SuperviseError> {
+    pub fn check_assertions(&self, assertions: &[Assertion]) -> Result<Vec<Setting>, SuperviseError> {
         self.assertion_reader().check_assertions(assertions)
     }
 

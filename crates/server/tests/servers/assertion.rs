@@ -59,7 +59,14 @@ public class Idle {
 "#;
 
 fn assertion(read: AssertionSource, expect: &str) -> Assertion {
-    Assertion { name: "assertion".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
+    Assertion {
+        name: "assertion".into(),
+        read,
+        expect: Expected::parse(expect).unwrap(),
+        answered: Vec::new(),
+        after: false,
+        is_pool: false,
+    }
 }
 
 fn jmx(bean: &str, attribute: &str, expect: &str) -> Assertion {

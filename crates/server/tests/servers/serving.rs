@@ -59,7 +59,14 @@ fn results(settings: &[Setting]) -> Vec<SettingResult> {
 }
 
 fn assertion(read: AssertionSource, expect: &str) -> Assertion {
-    Assertion { name: "assertion".into(), read, expect: Expected::parse(expect).unwrap(), after: false, is_pool: false }
+    Assertion {
+        name: "assertion".into(),
+        read,
+        expect: Expected::parse(expect).unwrap(),
+        answered: Vec::new(),
+        after: false,
+        is_pool: false,
+    }
 }
 
 /// The script stays, and the program is its child.

@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
-# The study's PostgreSQL. `cluster.sh template` makes a cluster with the data set, once; `cluster.sh serve PORT [OPTION...]` copies it and
-# runs the copy on 127.0.0.1:PORT until it is ended, then deletes it; `cluster.sh ask PORT FILE` tells what that one answers to the
-# queries in FILE of this folder. No cluster of the system's is touched.
+# A study's PostgreSQL, from a folder with postgresql.conf, pg_hba.conf, schema.sql, data.sql and, in `name`, what its database and its
+# role are called. `postgresql.sh FOLDER template` makes a cluster with the data set, once; `postgresql.sh FOLDER serve PORT [OPTION...]`
+# copies it and runs the copy on 127.0.0.1:PORT until it is ended, then deletes it; `postgresql.sh FOLDER ask PORT FILE` prints what that
+# one answers to the queries in FILE of the folder. No cluster of the system's is touched.
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-# Not in a home folder: PostgreSQL refuses to run as root, and root's home is closed to others.
-place=/var/tmp/bakeoff-cloud-controller-$(id -u)
+fail() { echo "postgresql.sh: $*" >&2; exit 1; }
 
-fail() { echo "cluster.sh: $*" >&2; exit 1; }
+usage="usage: postgresql.sh FOLDER template | serve PORT [OPTION...] | ask PORT FILE"
+[ $# -ge 2 ] || fail "$usage"
+self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
+folder=$(cd "$1" && pwd)
+name=$(cat "$folder/name")
+shift
+# Not in a home folder: PostgreSQL refuses to run as root, and root's home is closed to others.
+place=/var/tmp/bakeoff-postgresql-$(id -u)
 
 # Debian keeps the server's programs off the PATH.
 postgres=$(command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1) || true
@@ -26,9 +32,9 @@ mkdir -p -m 711 "$place"
 cd "$place" # a folder that the owner may enter
 
 # What it is made of names the template: a change makes another one.
-template=$place/template-$({ cat "$here"/*; "$postgres" --version; } | sha256sum | cut -c 1-12)
+template=$place/$name-$({ cat "$self" "$folder"/*; "$postgres" --version; } | sha256sum | cut -c 1-12)
 
-folder() { # PREFIX: a new folder of the owner's
+new_folder() { # PREFIX: a new folder of the owner's
     local new
     new=$(mktemp -d "$place/$1-XXXXXX")
     [ ${#as_owner[@]} -eq 0 ] || chown postgres: "$new"
@@ -41,14 +47,14 @@ lock() { exec 9>"$place/lock" && flock 9; }
 make_template() {
     if [ -d "$template" ]; then touch "$template"; return; fi
     local data
-    data=$(folder unfinished)
+    data=$(new_folder unfinished)
     trap "rm -rf '$data'" EXIT
     "${as_owner[@]}" "$bin/initdb" -D "$data" --username=postgres --auth=reject --encoding=UTF8 --locale=C --no-sync
-    for file in postgresql.conf pg_hba.conf; do "${as_owner[@]}" tee "$data/$file" <"$here/$file" >/dev/null; done
+    for file in postgresql.conf pg_hba.conf; do "${as_owner[@]}" tee "$data/$file" <"$folder/$file" >/dev/null; done
     # Single-user mode: nobody else can connect meanwhile, by no port and no socket.
     single() { "${as_owner[@]}" "$postgres" --single -j -D "$data" -c exit_on_error=on "$1" >&2; }
-    single postgres <<<'create database cloud_controller;'
-    cat "$here/schema.sql" "$here/data.sql" | single cloud_controller
+    single postgres <<<"create database $name;"
+    cat "$folder/schema.sql" "$folder/data.sql" | single "$name"
     mv "$data" "$template"
     # Those of other versions of this folder, and what a killed run left, unless it was used within a day.
     find "$place" -mindepth 1 -maxdepth 1 -name '*-*' -mmin +1440 -exec rm -rf {} +
@@ -57,7 +63,7 @@ make_template() {
 serve() { # PORT [OPTION...]
     local port=$1 status=0
     shift
-    data=$(folder trial)
+    data=$(new_folder trial)
     trap 'rm -rf "$data"' EXIT
     (lock; make_template; cp -a --reflink=auto "$template/." "$data")
     "${as_owner[@]}" "$postgres" -D "$data" -p "$port" "$@" &
@@ -69,12 +75,12 @@ serve() { # PORT [OPTION...]
 }
 
 ask() { # PORT FILE
-    exec "$bin/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$1" -U cloud_controller -d cloud_controller -f "$here/$2"
+    exec "$bin/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$1" -U "$name" -d "$name" -f "$folder/$2"
 }
 
 case ${1-} in
     template) (lock; make_template) ;;
     serve) shift; serve "$@" ;;
     ask) shift; ask "$@" ;;
-    *) fail "usage: cluster.sh template | serve PORT [OPTION...] | ask PORT FILE" ;;
+    *) fail "$usage" ;;
 esac
