@@ -207,7 +207,7 @@ pub(crate) struct WorkloadKeys {
     pub patch: Option<At<String>>,
     /// Path and query of a DELETE.
     pub delete: Option<At<String>>,
-    /// Header fields. Values may hold `{env.NAME}`.
+    /// Header fields, of all steps where there are any. Values may hold `{env.NAME}`.
     #[serde(default)]
     pub headers: Table,
     /// Body, sent with its length.
@@ -278,6 +278,8 @@ pub(crate) struct ExpectKeys {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScenarioFile {
+    #[serde(default)]
+    pub headers: Table,
     #[serde(default)]
     pub step: Vec<At<StepKeys>>,
     #[serde(default)]

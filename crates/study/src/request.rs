@@ -78,8 +78,8 @@ pub(crate) fn check_bodiless(method: &str, body: Option<SourceSpan>, problems: &
     }
 }
 
-/// The header fields, checked.
-pub(crate) fn headers(table: &Table, problems: &mut Problems) -> Vec<(String, String)> {
+/// Finds fault with header fields.
+pub(crate) fn check_headers(table: &Table, problems: &mut Problems) {
     let placeholders = Placeholders::of_request();
     for (name, value) in table {
         // RFC 9110, 5.6.2: token.
@@ -106,7 +106,6 @@ pub(crate) fn headers(table: &Table, problems: &mut Problems) -> Vec<(String, St
         }
         placeholders.check(value, problems);
     }
-    table.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
 }
 
 /// A status that servers answer.

@@ -10,10 +10,10 @@ use model::scenario::{Body, Checks, Extract, Feeder, Scenario, ScenarioStep, Sce
 use regex::bytes::Regex;
 use serde_json::{Map, Value};
 
-use crate::file::{ExtractKeys, FeederKeys, ScenarioFile, ScenarioKeys, StepExpectKeys, StepKeys};
+use crate::file::{ExtractKeys, FeederKeys, ScenarioFile, ScenarioKeys, StepExpectKeys, StepKeys, Table};
 use crate::launch::{missing, twice};
 use crate::problem::{Problem, Problems, did_you_mean};
-use crate::request::{Methods, check_bodiless, check_json_path, check_path, headers, valid_status};
+use crate::request::{Methods, check_bodiless, check_headers, check_json_path, check_path, valid_status};
 use crate::value::{At, Text};
 
 /// Where the files are that a study names.
@@ -37,6 +37,8 @@ impl Files {
 /// The parts of scenarios as they are written.
 #[derive(Clone, Copy)]
 pub(crate) struct ScenarioSource<'a> {
+    /// Header fields of every step that has none of that name.
+    pub headers: &'a Table,
     pub feeder: &'a [At<FeederKeys>],
     pub setup: &'a [At<StepKeys>],
     pub step: &'a [At<StepKeys>],
@@ -46,15 +48,15 @@ pub(crate) struct ScenarioSource<'a> {
 
 impl<'a> From<&'a ScenarioFile> for ScenarioSource<'a> {
     fn from(file: &'a ScenarioFile) -> Self {
-        let ScenarioFile { step, scenario, setup, teardown, feeder } = file;
-        Self { feeder, setup, step, scenario, teardown }
+        let ScenarioFile { headers, step, scenario, setup, teardown, feeder } = file;
+        Self { headers, feeder, setup, step, scenario, teardown }
     }
 }
 
 impl ScenarioSource<'_> {
-    /// Whether nothing of it is written.
+    /// Whether nothing of it is written that a single request has not, too.
     pub fn is_empty(&self) -> bool {
-        let Self { feeder, setup, step, scenario, teardown } = self;
+        let Self { headers: _, feeder, setup, step, scenario, teardown } = self;
         feeder.is_empty() && setup.is_empty() && step.is_empty() && scenario.is_empty() && teardown.is_empty()
     }
 
@@ -76,7 +78,10 @@ pub(crate) fn scenarios(
     problems: &mut Problems,
 ) -> Scenarios {
     refuse_shapes(source, place, problems);
-    let mut steps = |list: &[At<StepKeys>]| list.iter().filter_map(|keys| step(keys, files, problems)).collect();
+    check_headers(source.headers, problems);
+    let shared = templates(source.headers, problems);
+    let mut steps =
+        |list: &[At<StepKeys>]| list.iter().filter_map(|keys| step(keys, &shared, files, problems)).collect();
     let (setup, alone, teardown) = (steps(source.setup), steps(source.step), steps(source.teardown));
     let mut list = Vec::new();
     if !source.step.is_empty() {
@@ -151,13 +156,26 @@ fn feeder(keys: &FeederKeys, files: &Files, problems: &mut Problems) -> Feeder {
     Feeder { file, take: keys.take, each: keys.each }
 }
 
-fn step(keys: &StepKeys, files: &Files, problems: &mut Problems) -> Option<ScenarioStep> {
+/// Header fields whose values may hold variables.
+fn templates(table: &Table, problems: &mut Problems) -> Vec<(String, Template)> {
+    table.iter().map(|(name, value)| (name.value.clone(), template(value, value.place, problems))).collect()
+}
+
+/// A step, with those of the header fields of all steps that it does not have itself.
+fn step(
+    keys: &StepKeys,
+    shared: &[(String, Template)],
+    files: &Files,
+    problems: &mut Problems,
+) -> Option<ScenarioStep> {
     let methods = Methods([&keys.get, &keys.head, &keys.post, &keys.put, &keys.patch, &keys.delete]);
     let holder = format!("step `{}`", keys.name.value);
     let request = methods.one(&holder, keys.name.place, "step", problems);
-    headers(&keys.headers, problems);
-    let headers = keys.headers.iter().map(|(name, value)| (name.value.clone(), template(value, value.place, problems)));
-    let headers = headers.collect();
+    check_headers(&keys.headers, problems);
+    let own = templates(&keys.headers, problems);
+    let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let others = shared.iter().filter(|(name, _)| !is_own(name)).cloned();
+    let headers = others.chain(own.iter().cloned()).collect();
     let body = body(keys, files, problems);
     let checks = checks(&keys.expect, problems);
     let extract = keys.extract.iter().filter_map(|(name, keys)| {

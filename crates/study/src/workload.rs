@@ -5,7 +5,7 @@ use model::study::{Expect, Request, Workload, WorkloadKind};
 use crate::file::{ExpectKeys, WorkloadKeys};
 use crate::launch::twice;
 use crate::problem::{Problem, Problems};
-use crate::request::{Methods, check_bodiless, check_json_path, check_path, headers, valid_status};
+use crate::request::{Methods, check_bodiless, check_headers, check_json_path, check_path, valid_status};
 use crate::scenario::{self, Files, ScenarioSource};
 use crate::shapes::shapes;
 use crate::value::At;
@@ -35,6 +35,7 @@ pub(crate) fn workloads(keys: &[At<WorkloadKeys>], files: &Files, problems: &mut
 
 fn kind(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Option<WorkloadKind> {
     let scenarios = ScenarioSource {
+        headers: &keys.headers,
         feeder: &keys.feeder,
         setup: &keys.setup,
         step: &keys.step,
@@ -47,7 +48,6 @@ fn kind(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Opti
     }
     let ExpectKeys { status, json, contains } = &keys.expect;
     let place = keys.methods().written().first().map(|(_, path)| path.place);
-    let place = place.or(keys.headers.keys().next().map(|name| name.place));
     let place = place.or(keys.body.as_ref().map(|body| body.place)).or(status.as_ref().map(|status| status.place));
     if let Some(place) = place.or([json, contains].into_iter().flatten().next().map(|text| text.place)) {
         problems.add(
@@ -69,6 +69,7 @@ fn request(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Option<Request> 
     let holder = format!("workload `{}`", keys.name.value);
     let (method, path) = keys.methods().one(&holder, keys.name.place, "[[workload]]", problems)?;
     check_path(path, problems);
+    check_headers(&keys.headers, problems);
     check_bodiless(method, keys.body.as_ref().map(|body| body.place), problems);
     if let (Some(text), "HEAD") = (keys.expect.json.as_ref().or(keys.expect.contains.as_ref()), method) {
         problems.add(
@@ -80,7 +81,7 @@ fn request(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Option<Request> 
     Some(Request {
         method: method.to_owned(),
         path: path.value.clone(),
-        headers: headers(&keys.headers, problems),
+        headers: keys.headers.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect(),
         body: keys.body.as_ref().map(|body| body.value.clone()),
     })
 }

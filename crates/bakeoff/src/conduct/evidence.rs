@@ -53,26 +53,22 @@ impl Evidence {
         }
     }
 
-    /// Adds what one more load came to, its samples apart.
-    pub fn add_load(&mut self, loaded: &Loaded<'_>) {
+    /// Adds what one more load came to, its samples apart. A load of `several` workloads puts their numbers before the names of steps:
+    /// `2/order`.
+    pub fn add_load(&mut self, loaded: &Loaded<'_>, several: bool) {
         match (&mut self.failed_tear_downs, &loaded.failed_tear_downs) {
             (Some(before), Some(failed)) => before.users += failed.users,
             (none @ None, failed) => none.clone_from(failed),
             (Some(_), None) => {}
         }
         self.abandoned += loaded.abandoned;
-        for (name, step) in
-            loaded.samples.iter().filter_map(|sample| sample.walked.as_ref()).flat_map(|walked| &walked.steps)
-        {
-            let counts = self.loaded.entry(name.clone()).or_default();
+        let walked = loaded.samples.iter().filter_map(|sample| sample.walked.as_ref());
+        for (name, step) in walked.flat_map(|walked| &walked.steps) {
+            let own = name.split_once('/').filter(|_| several).map_or(name.as_str(), |(_, own)| own);
+            let counts = self.loaded.entry(own.to_owned()).or_default();
             counts.good += step.tally.good;
-            counts.unknown += step
-                .tally
-                .failures
-                .iter()
-                .filter(|(failure, _)| failure.was_sent())
-                .map(|(_, count)| count)
-                .sum::<u64>();
+            let sent = step.tally.failures.iter().filter(|(failure, _)| failure.was_sent());
+            counts.unknown += sent.map(|(_, count)| count).sum::<u64>();
         }
     }
 

@@ -114,7 +114,7 @@ impl<'l> Inspected<'l> {
                 Some(_) => Judged::Steady,
             }
         });
-        evidence.add_load(&loaded);
+        evidence.add_load(&loaded, workloads.len() > 1);
         let Loaded { samples, slices, turn, .. } = loaded;
         evidence.warm_up = Some(WarmUpRecord { samples, slices, steady });
         let (evidence, ()) = evidence.then(ended)?;
@@ -145,7 +145,7 @@ impl<'l> Warm<'l> {
         let load = live.cell_load(cell, &workloads, stop);
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
-        evidence.add_load(&loaded);
+        evidence.add_load(&loaded, false);
         let Loaded { began, samples, slices, turn, .. } = loaded;
         let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();

@@ -68,7 +68,7 @@ impl Warm<'_> {
                 cpu.sample();
                 Judged::Continue
             });
-            evidence.add_load(&loaded);
+            evidence.add_load(&loaded, cell.is_none() && workloads.len() > 1);
             turn = loaded.turn;
             let before = requests;
             requests += sample::tally(&loaded.samples).ended();

@@ -224,6 +224,46 @@ fn as_many_users_warm_up_as_the_study_says() {
     assert!((1..=200).contains(&warm_up) && measured > 200, "{warm_up} and {measured}: {trial:#}");
 }
 
+/// The server's own count of orders, held against the answers to all of them, and to half of them.
+#[test]
+fn what_was_answered_is_what_was_done() {
+    const STEPS: &str = r#"
+[[workload]]
+name = "walk"
+concurrency = 2
+[[workload.step]]
+name = "order"
+post = "/order"
+[[workload.step]]
+name = "order again"
+post = "/order"
+
+[[assertion]]
+name = "orders"
+http = { get = "/known/record", json = "$.paths['/order'].received" }
+when = "after"
+answered = ["order", "order again"]
+
+[warmup]"#;
+    let books = format!("{}\n[[route]]\npath = \"/order\"\ndelay = \"5ms\"\n", page("5ms"));
+    let place = Place::with_study(&[("one", &books), ("two", &books)]);
+    place.change("\n[warmup]", STEPS).change("min = 5, max = 5", "min = 3, max = 3");
+    place.run(&["check", "study.toml"]).ends_with(0).says("expected as many as were answered well: order, order again");
+    place.run(&["run", "study.toml"]).ends_with(0);
+    assert_eq!(findings(&place.report(), "assertion-failed"), Vec::<&model::Finding>::new());
+    for trial in &place.trials() {
+        let settings = trial["settings"].as_array().unwrap();
+        let setting = settings.iter().find(|setting| setting["name"] == "orders").unwrap();
+        let [requested, live] = ["requested", "live"].map(|key| setting[key].as_str().unwrap().parse::<u64>().unwrap());
+        assert!(requested == live && live > 100, "{setting}");
+    }
+
+    place.change("\"order\", \"order again\"", "\"order\"").run(&["run", "study.toml"]).ends_with(5);
+    let report = place.report();
+    let found = findings(&report, "assertion-failed");
+    assert_eq!((found.len(), found[0].severity), (2, Severity::Invalid), "{found:#?}");
+}
+
 /// A workload of steps beside one of a single request.
 #[test]
 fn steps_are_measured_and_compared_one_by_one() {

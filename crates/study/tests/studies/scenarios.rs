@@ -106,9 +106,36 @@ fn a_workload_of_a_study_holds_the_same() {
     let json = serde_json::to_string(&read).unwrap();
     assert_eq!(serde_json::from_str::<model::Study>(&json).unwrap(), read);
 
+    let wrong = |text: &str, expected: &str| {
+        let error = study::parse(text, "study.toml", folder.path()).unwrap_err();
+        assert!(error.to_string().contains(expected) && error.problems() == 1, "{error}");
+    };
     let both = study.replace("name = \"shop\"", "name = \"shop\"\nget = \"/\"");
-    let error = study::parse(&both, "study.toml", folder.path()).unwrap_err();
-    assert!(error.to_string().contains("has steps, and a request beside them"), "{error}");
+    wrong(&both, "has steps, and a request beside them");
+
+    let counting = |keys: &str| format!("{study}[[assertion]]\nname = \"orders\"\nthreads = \"x\"\n{keys}\n");
+    let read =
+        study::parse(&counting("answered = [\"order\"]\nwhen = \"after\""), "study.toml", folder.path()).unwrap();
+    assert_eq!(read.variants[1].assertions[0].answered, ["order"]);
+    wrong(&counting("answered = [\"order\"]"), "how many are answered is known after the loads");
+    wrong(&counting("answered = [\"orders\"]\nwhen = \"after\""), "no step of a workload is called `orders`");
+    wrong(&counting("answered = []\nwhen = \"after\""), "nothing is counted");
+    wrong(&counting("answered = [\"order\"]\nwhen = \"after\"\nexpect = 1"), "assertion `orders` expects two things");
+}
+
+#[test]
+fn steps_have_the_header_fields_of_all_unless_they_have_their_own() {
+    let text = format!("headers = {{ authorization = \"basic x\", Accept = \"${{term}}\" }}\n{GOOD}");
+    let (scenarios, _folder) = read(&text.replace("terms.jsonl\"", "terms.jsonl\"\neach = \"user\"")).unwrap();
+    let fields = |step: &model::scenario::ScenarioStep| {
+        let field = |(name, value): &(String, model::Template)| format!("{name}: {value}");
+        step.headers.iter().map(field).collect::<Vec<_>>()
+    };
+    let steps = &scenarios.scenarios[0].steps;
+    assert_eq!(fields(&steps[0]), ["Accept: ${term}", "Authorization: bearer ${token}"]);
+    assert_eq!(fields(&steps[1]), ["authorization: basic x", "Accept: ${term}"]);
+    assert_eq!(fields(&scenarios.setup[0])[2], "Content-Type: application/json");
+    assert_eq!(fields(&scenarios.teardown[0]), fields(&steps[1]));
 }
 
 #[test]
