@@ -32,6 +32,7 @@ mod forecast;
 pub mod holm;
 mod hosts;
 mod levels;
+pub mod limit;
 mod linear;
 mod matched;
 mod metrics;

@@ -250,6 +250,11 @@ fn difference(metric: Metric, latency: &str, effect: &Effect, [name, baseline]: 
         Metric::WarmUpTime => format!("{name} takes {size} {word} time to warm up than {baseline}"),
         Metric::WarmUpRequests => format!("{name} takes {size} {word} requests to warm up than {baseline}"),
         Metric::Memory => format!("{name} needs {size} {word} memory than {baseline}"),
+        Metric::Capacity => format!("the capacity of {name} is {size} {word} than that of {baseline}"),
+        Metric::Goodput => {
+            format!("the goodput of {name} at twice its capacity is {size} {word} than that of {baseline}")
+        }
+        Metric::RecoveryTime => format!("{name} takes {size} {word} to recover from overload than {baseline}"),
     }
 }
 

@@ -299,6 +299,9 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::WarmUpTime => "until warm",
         Metric::WarmUpRequests => "req until warm",
         Metric::Memory => "memory",
+        Metric::Capacity => "capacity",
+        Metric::Goodput => "goodput",
+        Metric::RecoveryTime => "recovery",
     }
 }
 

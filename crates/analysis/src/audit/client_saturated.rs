@@ -1,6 +1,6 @@
 //! The load generator was the bottleneck.
 
-use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject};
+use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject, sample};
 
 use super::rule::{Check, Rule, measured};
 use crate::assess::Assessment;
@@ -56,6 +56,12 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
         }
     }
     all
+}
+
+/// Whether it was the client whose speed limited a load of an open loop by one thread.
+pub fn is_client_the_limit(samples: &[Sample]) -> bool {
+    let cpu_s: f64 = samples.iter().map(|sample| sample.client_cpu_s).sum();
+    cpu_s > CLIENT_CORES * sample::seconds(samples) || late(samples.iter()).is_some()
 }
 
 /// The 99th percentile of an open loop's own send delay, µs, where it is too much: above 1 ms, and above a twentieth of the

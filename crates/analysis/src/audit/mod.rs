@@ -67,6 +67,7 @@ use crate::step::Stop;
 use pair::Pair;
 use rule::{Check, Context, Imported, InEffect, SeriesOfRuns};
 
+pub use client_saturated::is_client_the_limit;
 pub use rule::{Rule, veto_all, vetoes, vetoing};
 
 /// All rules. Findings that are equally grave stand in this order.

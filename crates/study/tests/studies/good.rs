@@ -210,10 +210,10 @@ fn who_warms_up_is_the_largest_load_or_as_written() {
 fn loads_have_shapes() {
     let study = |load: &str, decide: &str| parse(&format!("{}{decide}", SMALL.replace("concurrency = 20", load)));
     let shapes = |load: &str| study(load, "").workloads[0].shapes.clone();
-    let open = |connections, profile| Shape { connections, arrivals: Arrivals::Open(profile) };
+    let open = |connections, profile| Shape::open(connections, profile);
     let seconds = Duration::from_secs;
     let thinking =
-        |think| Shape { connections: 20, arrivals: Arrivals::Closed { think: Some(think), steps: Vec::new() } };
+        |think| Shape { arrivals: Arrivals::Closed { think: Some(think), steps: Vec::new() }, ..Shape::users(20) };
     assert_eq!(shapes("concurrency = 20\nthink = \"2s\""), [thinking(Think::Fixed(seconds(2)))]);
     assert_eq!(
         shapes("concurrency = 20\nthink = { exponential = \"2s\" }"),
