@@ -8,7 +8,7 @@ use model::study::{RequestedSetting, Variant};
 use model::testing;
 pub use model::testing::{LENGTH, READY_S, answer, setting};
 use model::{
-    Arrivals, BodyLength, CellRecord, Failed, LaunchFacts, Metric, Mode, Outcome, Phase, Profile, ProfilingRun, Sample,
+    BodyLength, CellRecord, Failed, LaunchFacts, Metric, Mode, Outcome, Phase, Profile, ProfilingRun, Sample,
     ServerUse, Shape, Slice, Study, StudyRecord, Tally, TrialKey, TrialRecord, WarmUpLength, WarmUpRecord,
 };
 use rand::SeedableRng;

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{CellRecord, Launches, Outcome, Schedule, StudyRecord, TrialRecord, WarmUpRecord, sample};
+use model::{
+    Cell, CellIndex, CellRecord, FindLimit, Launches, Outcome, Schedule, StudyRecord, TrialRecord, WarmUpRecord, sample,
+};
 
 use crate::assess::Assessment;
 use crate::blocks::{BlockStatus, spare};
@@ -170,7 +172,32 @@ fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
 
 /// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length follows from the warm-ups `seen`.
 fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
-    let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
+    let (given, searched): (Vec<_>, Vec<_>) =
+        record.plan.cells.iter().enumerate().partition(|(_, cell)| cell.shape.find_limit.is_none());
+    let searched = searched.into_iter().map(|(index, _)| searching(record, index));
+    let searched = searched.fold(0.0..0.0, |sum: Range<f64>, one| sum.start + one.start..sum.end + one.end);
+    let loaded = given_loads(record, &given, seen);
+    loaded.start + searched.start..loaded.end + searched.end
+}
+
+/// Least and most seconds that a search takes in a cell: as seen, or as it may take at least and at most.
+fn searching(record: &StudyRecord, cell: CellIndex) -> Range<f64> {
+    let measured = record.trials.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
+    let seen = mean(measured.filter_map(|measured| Some(measured.search.as_ref()?.length_s)));
+    let planned = &record.plan.cells[cell];
+    let length = |find: FindLimit| find.shortest(record.plan.schedule.measure).as_secs_f64();
+    let least = planned.shape.find_limit.map_or(0.0, length);
+    let most = planned.length(record.plan.schedule.measure).as_secs_f64();
+    seen.map_or(least..most, |seen| seen..seen)
+}
+
+/// The same of cells whose loads are given.
+fn given_loads<'a>(
+    record: &StudyRecord,
+    given: &[(CellIndex, &Cell)],
+    seen: impl Iterator<Item = &'a WarmUpRecord>,
+) -> Range<f64> {
+    let cells = || given.iter().map(|(_, cell)| (*cell, cell.length(record.plan.schedule.measure)));
     if record.plan.schedule.launches == Launches::SideBySide {
         // The ramp-ups of slices are part of their length.
         let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
@@ -195,11 +222,14 @@ fn elapsed_s(record: &StudyRecord, trial: &TrialRecord) -> f64 {
 /// Seconds of a trial that were load, as planned: side by side its slices, whose drains come on top.
 fn loaded_s(trial: &TrialRecord) -> f64 {
     let slices = trial.warm_up.iter().flat_map(|warm_up| &warm_up.slices);
-    let slices = slices.chain(trial.cells.iter().flat_map(|cell| &cell.slices));
+    // What a search asked is more than the series that it keeps, and its slices may end sooner than they were to.
+    let given = || trial.cells.iter().filter(|cell| cell.search.is_none());
+    let searched: f64 = trial.cells.iter().filter_map(|cell| Some(cell.search.as_ref()?.length_s)).sum();
+    let slices = slices.chain(given().flat_map(|cell| &cell.slices));
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.samples);
-    let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
+    let whole = warm_up.chain(given().flat_map(CellRecord::whole));
     let in_slices: f64 = slices.map(|slice| slice.length_s).sum();
-    if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
+    searched + if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

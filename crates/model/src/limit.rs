@@ -86,6 +86,12 @@ impl FindLimit {
         self.step(measure) * STEPS_TO_RECOVER + Duration::from_secs(GOOD_SECONDS.into())
     }
 
+    /// About how long the whole search takes at least: the bracket is found at once, and the server recovers at once.
+    pub fn shortest(&self, measure: Duration) -> Duration {
+        let good = Duration::from_secs(GOOD_SECONDS.into());
+        self.step(measure) * STEPS_TO_NARROW + self.confirmation(measure) + self.overload(measure) + good
+    }
+
     /// About how long the whole search takes at most: all rates are asked up to the highest, and a confirmation fails.
     pub fn longest(&self, measure: Duration) -> Duration {
         let doubled = std::iter::successors(Some(self.from), |rate| Some(rate * 2.0));

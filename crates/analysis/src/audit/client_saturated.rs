@@ -115,7 +115,7 @@ mod tests {
         let mut late = load(100, 100);
         assert_eq!(of_a_load(&late), None);
         for sample in &mut late.samples {
-            let mut open = model::sample::OpenLoop { due: 100, ..Default::default() };
+            let mut open = sample::OpenLoop { due: 100, ..Default::default() };
             (0..100).for_each(|_| open.response.record(30_000));
             (0..100).for_each(|number| open.send_delay.record(if number < 90 { 50 } else { 1_400 }));
             sample.open = Some(open);

@@ -15,6 +15,7 @@ mod error_burst;
 mod errors;
 mod evidence;
 mod host_noise;
+mod limit_not_found;
 mod memory_limit_hit;
 mod mixed_success_codes;
 mod never_sent;
@@ -94,6 +95,7 @@ pub const RULES: &[Rule] = &[
     server_state::RULE,
     client_saturated::RULE,
     rate_not_kept::RULE,
+    limit_not_found::RULE,
     client_paused::RULE,
     shared_cores::RULE,
     burst_credit::RULE,
