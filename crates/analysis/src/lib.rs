@@ -33,6 +33,7 @@ pub mod holm;
 mod hosts;
 mod levels;
 pub mod limit;
+mod limit_summary;
 mod linear;
 mod matched;
 mod metrics;

@@ -1,12 +1,14 @@
 //! The search for the highest rate at which a server keeps an objective, and what it does beyond that.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Tally, text};
+use crate::warm_up::Spread;
+use crate::{CellIndex, Failure, Tally, TrialKey, VariantIndex, text};
 
 /// Requests beyond the quantile that a step is to have, so far as its length allows: fewer than a quantile that is shown, since a step only
 /// decides whether the objective holds.
@@ -223,4 +225,139 @@ pub enum Recovery {
         /// So many seconds.
         seconds: f64,
     },
+}
+
+/// What the searches of a variant in a cell found, over its used launches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitSummary {
+    /// The variant.
+    pub variant: VariantIndex,
+    /// Index into [`Report::cells`](crate::Report::cells).
+    pub cell: CellIndex,
+    /// What had to hold.
+    pub objective: Objective,
+    /// The highest rate at which it does, requests/s; absent where no launch found it.
+    pub capacity: Option<Spread>,
+    /// The lowest and the highest capacity of a launch, requests/s.
+    pub capacity_range: Option<[f64; 2]>,
+    /// What the server does beyond that; absent where no launch was overloaded.
+    pub overload: Option<OverloadSummary>,
+    /// Each search.
+    pub searches: Vec<SearchOfLaunch>,
+}
+
+/// The search of one launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchOfLaunch {
+    /// Which launch.
+    pub key: TrialKey,
+    /// What it came to.
+    pub end: SearchEnd,
+    /// What was asked, in order.
+    pub steps: Vec<LimitStep>,
+}
+
+/// What a variant does at twice its capacity: medians over launches, unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverloadSummary {
+    /// Requests due per second.
+    pub asked: f64,
+    /// Good answers in time per second.
+    pub goodput: Spread,
+    /// The same as a part of the launch's capacity.
+    pub share_of_capacity: f64,
+    /// What that amounts to.
+    pub behaviour: Behaviour,
+    /// The part of what was due that was answered too late, or not at all, 0..=1.
+    pub late_share: f64,
+    /// The part of what was due that failed, 0..=1.
+    pub failed_share: f64,
+    /// How requests failed, and how many of all launches.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Statuses that came, and how often in all launches.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Seconds until the objective held again at half the capacity, over launches that recovered.
+    pub recovery: Option<Spread>,
+    /// Launches that had not recovered when nobody waited for them any longer.
+    pub not_recovered: u32,
+    /// How long they were waited for at most, seconds; absent where all recovered.
+    pub waited_s: Option<f64>,
+}
+
+/// What a server does beyond its limit, by its goodput at twice its capacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Behaviour {
+    /// It answers at least 90 % of its capacity in time, and turns the rest away or leaves it waiting.
+    Sheds,
+    /// In between.
+    Degrades,
+    /// It answers less than half of its capacity in time.
+    Collapses,
+}
+
+impl Behaviour {
+    /// Goodput as a part of capacity from which on a server sheds, and below which it collapses.
+    pub const SHARES: [f64; 2] = [0.9, 0.5];
+
+    /// By goodput as a part of capacity.
+    pub fn of(share: f64) -> Self {
+        let [sheds, collapses] = Self::SHARES;
+        if share >= sheds {
+            Self::Sheds
+        } else if share < collapses {
+            Self::Collapses
+        } else {
+            Self::Degrades
+        }
+    }
+
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sheds => "sheds",
+            Self::Degrades => "degrades",
+            Self::Collapses => "collapses",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJECTIVE: Objective = Objective { quantile: 0.95, within_us: 200_000, errors: 0.01 };
+
+    #[test]
+    fn an_objective_reads_as_it_was_written() {
+        assert_eq!(OBJECTIVE.to_string(), "p95 within 200 ms, at most 1 % failed");
+        let other = Objective { quantile: 0.5, within_us: 1_500_000, errors: 0.005 };
+        assert_eq!(other.to_string(), "p50 within 1.5 s, at most 0.5 % failed");
+    }
+
+    #[test]
+    fn steps_are_long_enough_to_see_a_queue_grow_and_to_count() {
+        let find = FindLimit { objective: OBJECTIVE, from: 10.0, to: 100.0 };
+        let seconds = |at: u64| [at, 2 * at, 4 * at].map(Duration::from_secs);
+        let lengths = |measure: u64| {
+            let measure = Duration::from_secs(measure);
+            [find.step(measure), find.overload(measure), find.confirmation(measure)]
+        };
+        assert_eq!(lengths(20), seconds(5));
+        // Ten times 200 ms.
+        assert_eq!(lengths(3), seconds(2));
+        let at = |rate| find.step_at(rate, Duration::from_secs(20)).as_secs();
+        // 200 requests.
+        assert_eq!([10.0, 20.0, 30.0, 40.0, 1_000.0].map(at), [20, 10, 7, 5, 5]);
+        // 10, 20, 40, 80 and 100/s; six steps and two confirmations; 10 s of overload and up to 33 s of recovery.
+        let longest = 20 + 10 + 5 + 5 + 5 + 6 * 5 + 2 * 20 + 10 + 33;
+        assert_eq!(find.longest(Duration::from_secs(20)), Duration::from_secs(longest));
+        assert!(find.shortest(Duration::from_secs(20)) < Duration::from_secs(70));
+    }
+
+    #[test]
+    fn what_a_server_does_beyond_its_limit_has_a_word() {
+        let words = [1.02, 0.9, 0.89, 0.5, 0.49, 0.0].map(|share| Behaviour::of(share).name());
+        assert_eq!(words, ["sheds", "sheds", "degrades", "degrades", "collapses", "collapses"]);
+    }
 }
