@@ -239,7 +239,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, Mode, Profile, WarmUpLength};
+    use model::limit::SearchEnd;
+    use model::{Arrivals, LimitSearch, Mode, Objective, Profile, WarmUpLength};
 
     use super::*;
     use crate::{Boundaries, assess, fixture};
@@ -399,6 +400,24 @@ mod tests {
         // As before anything ran: 10 + 120 + 2·20 s for each launch at most, and never less than none.
         assert_eq!(seconds(&left(&record))[0], 10 * 78);
         assert_eq!(next_block(&record), Duration::from_secs(2 * 170));
+    }
+
+    #[test]
+    fn a_search_takes_as_long_as_those_before() {
+        let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        let objective = Objective { quantile: 0.95, within_us: 200_000, errors: 0.01 };
+        record.plan.cells[0].shape.find_limit = Some(FindLimit { objective, from: 10.0, to: 100.0 });
+        // 63 to 158 s of search, and 20 s of the other cell, or 40 s with the longest ramp-up.
+        assert_eq!(seconds(&left(&record)), [10 * 143 + 5, 72 * 268]);
+        record.warm_up_length = Some(WarmUpLength { seconds: 60.0, established: false });
+        run(&mut record, 1, 10.0);
+        let trial = record.trials.last_mut().unwrap();
+        let search = LimitSearch { steps: Vec::new(), end: SearchEnd::NeverHeld, overload: None, length_s: 100.0 };
+        trial.cells.iter_mut().find(|cell| cell.cell == 0).unwrap().search = Some(search);
+        trial.host.elapsed_s = 10.0 + loaded_s(trial);
+        assert!((loaded_s(trial) - 180.0).abs() < 1e-9);
+        // Nine more launches of 10 + 60 + 100 + 20 s.
+        assert_eq!(seconds(&left(&record))[0], 9 * 190);
     }
 
     #[test]

