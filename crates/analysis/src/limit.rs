@@ -380,7 +380,9 @@ mod tests {
     fn a_client_that_is_the_limit_ends_the_search() {
         let step = |busy: bool, unsent: u64| {
             let mut seen = Queue::new(4, 0.04, false, 1).load(&[(300.0, 5.0)]);
-            seen.iter_mut().for_each(|sample| sample.client_cpu_s = if busy { 0.9 } else { 0.1 });
+            for sample in &mut seen {
+                sample.client_cpu_s = if busy { 0.9 } else { 0.1 };
+            }
             seen.last_mut().unwrap().open.as_mut().unwrap().backlog = unsent;
             judge(&OBJECTIVE, 300.0, false, &seen).unwrap()
         };
@@ -392,7 +394,9 @@ mod tests {
         assert_eq!(step(false, 0).result, StepResult::Broke);
         // Nobody asks why where the objective holds.
         let mut idle = Queue::new(4, 0.04, false, 1).load(&[(20.0, 5.0)]);
-        idle.iter_mut().for_each(|sample| sample.client_cpu_s = 0.9);
+        for sample in &mut idle {
+            sample.client_cpu_s = 0.9;
+        }
         assert_eq!(judge(&OBJECTIVE, 20.0, false, &idle).unwrap().result, StepResult::Held);
     }
 
@@ -404,7 +408,7 @@ mod tests {
                 NextStep::End(end) => break end,
                 NextStep::Try { rate, confirms } => {
                     let held = judge(&OBJECTIVE, rate, confirms, &Queue::new(4, 0.04, false, 1).load(&[(20.0, 5.0)]));
-                    let result = if steps.len() % 2 == 0 { StepResult::Held } else { StepResult::Broke };
+                    let result = if steps.len().is_multiple_of(2) { StepResult::Held } else { StepResult::Broke };
                     steps.push(LimitStep { result, ..held.unwrap() });
                 }
             }

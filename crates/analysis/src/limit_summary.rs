@@ -13,8 +13,8 @@ pub fn limit_summaries(assessment: &Assessment) -> Vec<LimitSummary> {
     let trials = Trials::of(record);
     let used: Vec<u32> = blocks::used(&assessment.blocks).collect();
     let cells = record.plan.cells.iter().enumerate();
-    let searched = cells.filter_map(|(cell, planned)| Some((cell, planned.shape.find_limit?.objective)));
-    let subjects = searched
+    let with_limit = cells.filter_map(|(cell, planned)| Some((cell, planned.shape.find_limit?.objective)));
+    let subjects = with_limit
         .flat_map(|(cell, objective)| (0..record.study.variants.len()).map(move |variant| (variant, cell, objective)));
     let of = |(variant, cell, objective): (VariantIndex, CellIndex, Objective)| {
         let launches = used.iter().filter_map(|block| trials.get(*block, variant));

@@ -31,8 +31,8 @@ fn sometimes_found(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
 fn of_cells(record: &StudyRecord, is_wanted: impl Fn(&Searches) -> bool) -> Vec<Finding> {
     let variants = BASELINE..record.study.variants.len();
     let cells = record.plan.cells.iter().enumerate();
-    let searched = cells.filter_map(|(cell, planned)| Some((cell, planned.shape.find_limit?)));
-    let subjects = searched.flat_map(|(cell, find)| variants.clone().map(move |variant| (variant, cell, find)));
+    let with_limit = cells.filter_map(|(cell, planned)| Some((cell, planned.shape.find_limit?)));
+    let subjects = with_limit.flat_map(|(cell, find)| variants.clone().map(move |variant| (variant, cell, find)));
     let searches = subjects.map(|(variant, cell, find)| Searches::of(record, variant, cell, find));
     searches.filter(is_wanted).filter_map(|searches| searches.found(record)).collect()
 }
@@ -153,7 +153,7 @@ mod tests {
 
     fn facts(record: &StudyRecord) -> String {
         let found = sometimes_found(record, &crate::assess(record, &crate::Boundaries::standard()));
-        found[0].facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value)).collect()
+        found[0].facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

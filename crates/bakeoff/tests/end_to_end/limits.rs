@@ -48,12 +48,12 @@ fn the_capacity_is_found_and_who_collapses_beyond_it() {
         assert!((overload.asked / median - 2.0).abs() < 0.1, "{overload:#?}");
         assert_eq!(overload.behaviour, behaviour, "{overload:#?}");
     }
-    let [shed, collapsed] = [0, 1].map(|variant| found(&report, variant).overload.as_ref().unwrap());
-    assert!(shed.statuses[&503] > 0 && shed.failed_share > 0.3 && shed.not_recovered == 0, "{shed:#?}");
-    assert!(collapsed.late_share > 0.9 && collapsed.failures.is_empty(), "{collapsed:#?}");
+    let [first, second] = [0, 1].map(|variant| found(&report, variant).overload.as_ref().unwrap());
+    assert!(first.statuses[&503] > 0 && first.failed_share > 0.3 && first.not_recovered == 0, "{first:#?}");
+    assert!(second.late_share > 0.9 && second.failures.is_empty(), "{second:#?}");
     // What waits has to be answered before anything is in time again.
     let recovery = |overload: &model::limit::OverloadSummary| overload.recovery.map_or(f64::MAX, |took| took.median);
-    assert!(recovery(shed) < recovery(collapsed), "{shed:#?} {collapsed:#?}");
+    assert!(recovery(first) < recovery(second), "{first:#?} {second:#?}");
     assert_eq!(findings(&report, "limit-not-found"), Vec::<&Finding>::new());
     for page in ["--md", "--csv"] {
         place.run(&["report", page]).ends_with(0).says("capacity").says("goodput");
