@@ -10,8 +10,9 @@
 //! A later answer about a rate takes the place of an earlier one. So one bad moment of the host, or one good one of the server, does not decide:
 //! the highest rate that held is asked for longer, and the lowest that broke once more.
 
-use model::limit::{ClientLimit, GOOD_SECONDS, LimitStep, Objective, Overload, Recovery, SearchEnd, StepResult};
-use model::{CellIndex, FindLimit, Sample, StudyRecord, sample};
+use model::limit::GOOD_SECONDS;
+use model::search::{ClientLimit, LimitStep, Overload, Recovery, SearchEnd, StepResult};
+use model::{CellIndex, FindLimit, Objective, Sample, StudyRecord, sample};
 
 use crate::audit::is_client_the_limit;
 
@@ -86,19 +87,11 @@ fn has_broken_twice(steps: &[LimitStep], high: f64) -> bool {
     of_rate(steps, high).any(|step| step.confirms) || of_rate(steps, high).count() > 1
 }
 
-/// Capacity, requests/s, and its resolution, a log ratio: the middle between the highest rate that held and the lowest that did not.
-pub(crate) fn capacity(end: &SearchEnd) -> Option<(f64, f64)> {
-    match end {
-        SearchEnd::Found { low, high } => Some(((low * high).sqrt(), (high / low).ln() / 2.0)),
-        _ => None,
-    }
-}
-
 /// The rate at which launches are watched whose limit was looked for, requests/s: half of the lowest capacity that any launch has in the cell, which
 /// all variants keep. `None` where none was found.
 pub fn watched_rate(record: &StudyRecord, cell: CellIndex) -> Option<f64> {
     let measured = record.trials.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
-    let capacities = measured.filter_map(|measured| Some(capacity(&measured.search.as_ref()?.end)?.0));
+    let capacities = measured.filter_map(|measured| Some(measured.search.as_ref()?.end.capacity()?.0));
     capacities.reduce(f64::min).map(|lowest| lowest * RECOVERY)
 }
 
@@ -334,7 +327,7 @@ mod tests {
             let mut queue = queue(seed);
             let (end, steps) = queue.search(&find(10.0, 10_000.0));
             most = most.max(steps.len());
-            let (found, resolution) = capacity(&end).unwrap_or_else(|| panic!("{end:?} after {} steps", steps.len()));
+            let (found, resolution) = end.capacity().unwrap_or_else(|| panic!("{end:?} after {} steps", steps.len()));
             assert!(resolution <= NARROW.ln() / 2.0);
             found / truth
         });

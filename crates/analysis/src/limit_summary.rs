@@ -1,11 +1,11 @@
 //! What searches for the limit found, over the launches of a variant, as a report shows it.
 
-use model::limit::{Behaviour, LimitSummary, Overload, OverloadSummary, Recovery, SearchOfLaunch};
+use model::search::{Behaviour, LimitSummary, Overload, OverloadSummary, Recovery, SearchOfLaunch};
 use model::{CellIndex, LimitSearch, Objective, Tally, TrialRecord, VariantIndex};
 
 use crate::assess::Assessment;
 use crate::blocks::Trials;
-use crate::{blocks, limit, robust};
+use crate::{blocks, robust};
 
 /// One for each variant and cell whose limit is looked for, of the blocks that are used; none where nothing was searched.
 pub fn limit_summaries(assessment: &Assessment) -> Vec<LimitSummary> {
@@ -34,8 +34,7 @@ fn summary(
     objective: Objective,
     searches: &[(&TrialRecord, &LimitSearch)],
 ) -> LimitSummary {
-    let capacities: Vec<f64> =
-        searches.iter().filter_map(|(_, search)| Some(limit::capacity(&search.end)?.0)).collect();
+    let capacities: Vec<f64> = searches.iter().filter_map(|(_, search)| Some(search.end.capacity()?.0)).collect();
     let range = || Some([capacities.iter().copied().reduce(f64::min)?, capacities.iter().copied().reduce(f64::max)?]);
     let of_launch = |(trial, search): &(&TrialRecord, &LimitSearch)| SearchOfLaunch {
         key: trial.key,
@@ -55,7 +54,7 @@ fn summary(
 
 fn beyond(searches: &[(&TrialRecord, &LimitSearch)]) -> Option<OverloadSummary> {
     let made = searches.iter().filter_map(|(_, search)| {
-        let (capacity, _) = limit::capacity(&search.end)?;
+        let (capacity, _) = search.end.capacity()?;
         Some((capacity, search.overload.as_ref()?))
     });
     let made: Vec<(f64, &Overload)> = made.collect();

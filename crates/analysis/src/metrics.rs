@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use model::limit::Recovery;
 use model::report::ServerTime;
 use model::sample::Switches;
+use model::search::Recovery;
 use model::{
     CellIndex, CellRecord, GcUse, Histogram, JvmUse, Metric, READY_POLL, Sample, StudyRecord, TrialKey, TrialRecord,
     sample,
 };
 
-use crate::limit;
 use crate::quantity::{Quantity, weighed};
 use crate::warm_up::{self, Warm};
 
@@ -125,7 +124,7 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Quantity> {
             Some(Quantity { value, resolution })
         }
         Metric::Capacity => {
-            let (value, resolution) = limit::capacity(&cell.search.as_ref()?.end)?;
+            let (value, resolution) = cell.search.as_ref()?.end.capacity()?;
             Some(Quantity { value, resolution })
         }
         Metric::Goodput => {

@@ -239,7 +239,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::limit::SearchEnd;
+    use model::search::SearchEnd;
     use model::{Arrivals, LimitSearch, Mode, Objective, Profile, WarmUpLength};
 
     use super::*;

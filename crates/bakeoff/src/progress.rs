@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::limit::SearchEnd;
 use model::profiling::Recording;
+use model::search::SearchEnd;
 use model::{
     Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex,
     WarmUpRecord, sample,

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limit::LimitSummary;
+use crate::search::LimitSummary;
 use crate::warm_up::Spread;
 use crate::{
     AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Names, Outlook,

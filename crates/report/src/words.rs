@@ -2,9 +2,9 @@
 
 use model::attribution::{Contribution, ContributionKind};
 use model::histogram::LEAST_BEYOND;
-use model::limit::Behaviour;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::scalability::{Crossing, Scalability};
+use model::search::Behaviour;
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{CumulativeResponses, Lifetime, Spread};
 use model::why::{Unit, WatchedLaunch};

@@ -1,6 +1,6 @@
 //! A search found no limit.
 
-use model::limit::{ClientLimit, SearchEnd};
+use model::search::{ClientLimit, SearchEnd};
 use model::{
     BASELINE, CellIndex, FindLimit, Finding, FindingId, LimitSearch, Severity, StudyRecord, Subject, VariantIndex, text,
 };
@@ -102,7 +102,7 @@ impl<'a> Searches<'a> {
         let mut found = RULE
             .found(severity, subject, meaning, remedy)
             .with("the search", came)
-            .with("objective", objective.to_string())
+            .with("objective", text::objective(&objective))
             .with("launches without a limit", format!("{} of {}", self.vain.len(), self.all));
         if let Some(step) = first.steps.last() {
             let quantile = step.quantile_us.map_or("not answered".to_owned(), |us| text::micros(us as f64));
@@ -117,7 +117,7 @@ impl<'a> Searches<'a> {
 
 #[cfg(test)]
 mod tests {
-    use model::limit::{LimitStep, StepResult};
+    use model::search::{LimitStep, StepResult};
     use model::{Metric, Mode, Objective, Shape, TrialKey};
 
     use super::*;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use analysis::limit::{self, NextStep, beyond, has_recovered, judge};
 use load::{Load, Stop};
-use model::limit::{LimitStep, Overload, SearchEnd, StepResult};
+use model::search::{LimitStep, Overload, SearchEnd, StepResult};
 use model::{Arrivals, CellIndex, CellRecord, FindLimit, LimitSearch, Phase, Profile, Sample, Slice, Stage};
 
 use super::error::TrialError;
@@ -88,10 +88,7 @@ impl Search<'_, '_> {
             }
             steps.push(step);
         };
-        let overload = match end {
-            SearchEnd::Found { low, high } => Some(self.overload((low * high).sqrt(), workload)?),
-            _ => None,
-        };
+        let overload = end.capacity().map(|(capacity, _)| self.overload(capacity, workload)).transpose()?;
         Ok(Made { steps, end, overload, samples: confirmed })
     }
 

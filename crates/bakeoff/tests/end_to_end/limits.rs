@@ -1,6 +1,6 @@
 //! The highest rate at which an objective holds, and what is beyond it, of servers whose limit is known: a pool of workers that only wait.
 
-use model::limit::{Behaviour, LimitSummary, SearchEnd};
+use model::search::{Behaviour, LimitSummary, SearchEnd};
 use model::{FactValue, Finding, Metric, Report, Severity, Verdict};
 
 use crate::common::{Place, findings, script, subjects, text_of};
@@ -52,7 +52,7 @@ fn the_capacity_is_found_and_who_collapses_beyond_it() {
     assert!(first.statuses[&503] > 0 && first.failed_share > 0.3 && first.not_recovered == 0, "{first:#?}");
     assert!(second.late_share > 0.9 && second.failures.is_empty(), "{second:#?}");
     // What waits has to be answered before anything is in time again.
-    let recovery = |overload: &model::limit::OverloadSummary| overload.recovery.map_or(f64::MAX, |took| took.median);
+    let recovery = |overload: &model::search::OverloadSummary| overload.recovery.map_or(f64::MAX, |took| took.median);
     assert!(recovery(first) < recovery(second), "{first:#?} {second:#?}");
     assert_eq!(findings(&report, "limit-not-found"), Vec::<&Finding>::new());
     for page in ["--md", "--csv"] {

@@ -1,7 +1,7 @@
 //! Response time over the rate that was asked, where a limit was looked for.
 
 use model::Report;
-use model::limit::{LimitStep, LimitSummary, StepResult};
+use model::search::{LimitStep, LimitSummary, StepResult};
 
 use super::plot::{Chart, HALF, Margins, Plot, axis_room, labelled, legend_height, legend_names};
 use super::scale::Scale;

@@ -1,7 +1,7 @@
 //! The limits that were found, and what is beyond them.
 
-use model::limit::{Behaviour, ClientLimit, LimitSummary, OverloadSummary, SearchEnd};
-use model::{Metric, Report};
+use model::search::{Behaviour, ClientLimit, LimitSummary, OverloadSummary, SearchEnd};
+use model::{Metric, Report, text};
 
 use super::{Cell, Detail, Group, Table, or_none};
 use crate::number;
@@ -50,7 +50,7 @@ pub fn found(report: &Report, detail: Detail) -> Table {
     for (index, cell) in report.cells.iter().enumerate() {
         let own: Vec<&LimitSummary> = report.found_limits.iter().filter(|found| found.cell == index).collect();
         if let Some(first) = own.first() {
-            let head = Some(format!("{}: {}", cell.name, first.objective));
+            let head = Some(format!("{}: {}", cell.name, text::objective(&first.objective)));
             table.groups.push(Group { head, rows: own.iter().map(|found| row(found)).collect() });
         }
     }
@@ -65,14 +65,14 @@ fn capacity(found: &LimitSummary) -> Cell {
     let asked = |rate: Option<f64>| rate.map_or_else(|| number::NONE.to_owned(), number::rate);
     let Some(search) = found.searches.first() else { return number::NONE.into() };
     let rates = || search.steps.iter().map(|step| step.rate);
-    let text = match search.end {
+    let why = match search.end {
         SearchEnd::NeverHeld => format!("below {}", asked(rates().reduce(f64::min))),
         SearchEnd::NeverBroken => format!("above {}", asked(rates().reduce(f64::max))),
         SearchEnd::Client { why: ClientLimit::Busy, .. } => "the client's".to_owned(),
         SearchEnd::Client { why: ClientLimit::Connections, .. } => "the connections'".to_owned(),
         SearchEnd::Found { .. } | SearchEnd::Unsettled => "unsettled".to_owned(),
     };
-    Cell { text, tone: Tone::Unsure }
+    Cell { text: why, tone: Tone::Unsure }
 }
 
 fn behaviour(behaviour: Behaviour) -> Cell {
