@@ -156,9 +156,12 @@ impl Needs {
 
     /// The longest measurement of each cell for which there is room; below zero where there is none.
     fn measure_s(&self, schedule: &Schedule, overhead_s: f64) -> f64 {
-        let cells = self.cells.iter().filter(|cell| cell.shape.arrivals.length().is_none()).count();
+        let measure = schedule.measure.as_secs_f64();
+        // A search takes many times as long.
+        let times = |cell: &Cell| cell.length(schedule.measure).as_secs_f64() / measure;
+        let cells: f64 = self.cells.iter().filter(|cell| cell.shape.arrivals.length().is_none()).map(times).sum();
         let room = schedule.within.as_secs_f64() - self.seconds(schedule, overhead_s);
-        schedule.measure.as_secs_f64() + room / (self.variants * self.blocks * cells.max(1) as f64)
+        measure + room / (self.variants * self.blocks * cells.max(1.0))
     }
 }
 

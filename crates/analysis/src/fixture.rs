@@ -8,7 +8,7 @@ use model::study::{RequestedSetting, Variant};
 use model::testing;
 pub use model::testing::{LENGTH, READY_S, answer, setting};
 use model::{
-    Arrivals, BodyLength, CellRecord, Failed, LaunchFacts, Metric, Mode, Outcome, Phase, Profile, ProfilingRun, Sample,
+    BodyLength, CellRecord, Failed, LaunchFacts, Metric, Mode, Outcome, Phase, Profile, ProfilingRun, Sample,
     ServerUse, Shape, Slice, Study, StudyRecord, Tally, TrialKey, TrialRecord, WarmUpLength, WarmUpRecord,
 };
 use rand::SeedableRng;
@@ -81,9 +81,7 @@ pub fn record_of(study: Study, blocks: usize, effect: f64, noise: f64, seed: u64
 /// response times are shorter by `effect`.
 pub fn open(blocks: usize, effect: f64) -> StudyRecord {
     let mut study = study();
-    study.workloads[0].shapes = [1_000.0, 4_000.0]
-        .map(|rate| Shape { connections: 500, arrivals: Arrivals::Open(Profile::constant(rate)) })
-        .to_vec();
+    study.workloads[0].shapes = [1_000.0, 4_000.0].map(|rate| Shape::open(500, Profile::constant(rate))).to_vec();
     study.decide.primary = Metric::P50;
     let mut record = record_of(study, blocks, effect, 0.01, 3);
     for trial in &mut record.trials {

@@ -32,6 +32,8 @@ mod forecast;
 pub mod holm;
 mod hosts;
 mod levels;
+pub mod limit;
+mod limit_summary;
 mod linear;
 mod matched;
 mod metrics;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use model::report::ServerTime;
 use model::sample::Switches;
+use model::search::Recovery;
 use model::{
     CellIndex, CellRecord, GcUse, Histogram, JvmUse, Metric, READY_POLL, Sample, StudyRecord, TrialKey, TrialRecord,
     sample,
@@ -27,7 +28,9 @@ pub fn quantity(trial: &TrialRecord, metric: Metric, cell: Option<CellIndex>) ->
         Metric::WarmUpRequests => warm(trial).map(|warm| reported(warm.requests, warm.next.1)),
         Metric::Memory => peak_memory(trial).map(|bytes| Quantity::from(bytes as f64)),
         _ => match cell {
-            Some(cell) => in_cell(trial.cells.iter().find(|record| record.cell == cell)?, metric),
+            Some(cell) => {
+                in_cell(trial.cells.iter().find(|record| record.cell == cell && has(record, metric))?, metric)
+            }
             None => over_cells(trial, metric),
         },
     };
@@ -49,7 +52,13 @@ fn warm(trial: &TrialRecord) -> Option<Warm> {
 }
 
 fn over_cells(trial: &TrialRecord, metric: Metric) -> Option<Quantity> {
-    geometric_mean(trial.cells.iter().map(|cell| in_cell(cell, metric)))
+    geometric_mean(trial.cells.iter().filter(|cell| has(cell, metric)).map(|cell| in_cell(cell, metric)))
+}
+
+/// Whether a cell is one that this metric is of. What a search shows at its limit is at a rate of its own: speeds there are not to be compared.
+fn has(cell: &CellRecord, metric: Metric) -> bool {
+    let is_of_rate = metric == Metric::Throughput || metric.quantile().is_some();
+    if cell.search.is_some() { !is_of_rate } else { !metric.is_of_limit() }
 }
 
 /// exp of the mean of the logs; `None` when there are none or one is missing.
@@ -81,7 +90,7 @@ impl Numbers {
         let launch = Metric::ALL.into_iter().filter(|metric| !metric.is_per_cell());
         let cells = trial.cells.iter().flat_map(|cell| {
             let latency = sample::latency(&cell.samples);
-            Metric::ALL.into_iter().filter(|metric| metric.is_per_cell()).map(move |metric| {
+            Metric::ALL.into_iter().filter(|metric| metric.is_per_cell() && has(cell, *metric)).map(move |metric| {
                 let reading = metric.quantile().map_or_else(|| in_cell(cell, metric), |q| quantile(&latency, q));
                 (cell.cell, metric, reading)
             })
@@ -114,6 +123,20 @@ fn in_cell(cell: &CellRecord, metric: Metric) -> Option<Quantity> {
             let resolution = CPU_STEP_S / cpu_s + 1.0 / good as f64;
             Some(Quantity { value, resolution })
         }
+        Metric::Capacity => {
+            let (value, resolution) = cell.search.as_ref()?.end.capacity()?;
+            Some(Quantity { value, resolution })
+        }
+        Metric::Goodput => {
+            let overload = cell.search.as_ref()?.overload.as_ref()?;
+            // Where nothing was in time, less than one answer was.
+            let counted = overload.in_time.max(1) as f64;
+            Some(Quantity::in_steps(counted / overload.length_s, 1.0, counted))
+        }
+        Metric::RecoveryTime => match cell.search.as_ref()?.overload.as_ref()?.recovery {
+            Recovery::After { seconds } => Some(reported(seconds, 1.0)),
+            Recovery::NotWithin { .. } => None,
+        },
         _ => quantile(&sample::latency(&cell.samples), metric.quantile()?),
     }
 }

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::study::WarmUp;
-use model::{CellRecord, Launches, Outcome, Schedule, StudyRecord, TrialRecord, WarmUpRecord, sample};
+use model::{
+    Cell, CellIndex, CellRecord, FindLimit, Launches, Outcome, Schedule, StudyRecord, TrialRecord, WarmUpRecord, sample,
+};
 
 use crate::assess::Assessment;
 use crate::blocks::{BlockStatus, spare};
@@ -170,7 +172,32 @@ fn is_whole(record: &StudyRecord, trial: &TrialRecord) -> bool {
 
 /// Least and most seconds that a trial measures: its cells, each after a ramp-up, whose length follows from the warm-ups `seen`.
 fn measuring<'a>(record: &StudyRecord, seen: impl Iterator<Item = &'a WarmUpRecord>) -> Range<f64> {
-    let cells = || record.plan.cells.iter().map(|cell| (cell, cell.length(record.plan.schedule.measure)));
+    let (given, searched): (Vec<_>, Vec<_>) =
+        record.plan.cells.iter().enumerate().partition(|(_, cell)| cell.shape.find_limit.is_none());
+    let searched = searched.into_iter().map(|(index, _)| searching(record, index));
+    let searched = searched.fold(0.0..0.0, |sum: Range<f64>, one| sum.start + one.start..sum.end + one.end);
+    let loaded = given_loads(record, &given, seen);
+    loaded.start + searched.start..loaded.end + searched.end
+}
+
+/// Least and most seconds that a search takes in a cell: as seen, or as it may take at least and at most.
+fn searching(record: &StudyRecord, cell: CellIndex) -> Range<f64> {
+    let measured = record.trials.iter().flat_map(|trial| &trial.cells).filter(|measured| measured.cell == cell);
+    let seen = mean(measured.filter_map(|measured| Some(measured.search.as_ref()?.length_s)));
+    let planned = &record.plan.cells[cell];
+    let length = |find: FindLimit| find.shortest(record.plan.schedule.measure).as_secs_f64();
+    let least = planned.shape.find_limit.map_or(0.0, length);
+    let most = planned.length(record.plan.schedule.measure).as_secs_f64();
+    seen.map_or(least..most, |seen| seen..seen)
+}
+
+/// The same of cells whose loads are given.
+fn given_loads<'a>(
+    record: &StudyRecord,
+    given: &[(CellIndex, &Cell)],
+    seen: impl Iterator<Item = &'a WarmUpRecord>,
+) -> Range<f64> {
+    let cells = || given.iter().map(|(_, cell)| (*cell, cell.length(record.plan.schedule.measure)));
     if record.plan.schedule.launches == Launches::SideBySide {
         // The ramp-ups of slices are part of their length.
         let length: f64 = cells().map(|(_, length)| length.as_secs_f64()).sum();
@@ -195,11 +222,14 @@ fn elapsed_s(record: &StudyRecord, trial: &TrialRecord) -> f64 {
 /// Seconds of a trial that were load, as planned: side by side its slices, whose drains come on top.
 fn loaded_s(trial: &TrialRecord) -> f64 {
     let slices = trial.warm_up.iter().flat_map(|warm_up| &warm_up.slices);
-    let slices = slices.chain(trial.cells.iter().flat_map(|cell| &cell.slices));
+    // What a search asked is more than the series that it keeps, and its slices may end sooner than they were to.
+    let given = || trial.cells.iter().filter(|cell| cell.search.is_none());
+    let searched: f64 = trial.cells.iter().filter_map(|cell| Some(cell.search.as_ref()?.length_s)).sum();
+    let slices = slices.chain(given().flat_map(|cell| &cell.slices));
     let warm_up = trial.warm_up.iter().flat_map(|warm_up| &warm_up.samples);
-    let whole = warm_up.chain(trial.cells.iter().flat_map(CellRecord::whole));
+    let whole = warm_up.chain(given().flat_map(CellRecord::whole));
     let in_slices: f64 = slices.map(|slice| slice.length_s).sum();
-    if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
+    searched + if in_slices > 0.0 { in_slices } else { sample::seconds(whole) }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -209,7 +239,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, Mode, Profile, WarmUpLength};
+    use model::search::SearchEnd;
+    use model::{Arrivals, LimitSearch, Mode, Objective, Profile, WarmUpLength};
 
     use super::*;
     use crate::{Boundaries, assess, fixture};
@@ -369,6 +400,24 @@ mod tests {
         // As before anything ran: 10 + 120 + 2·20 s for each launch at most, and never less than none.
         assert_eq!(seconds(&left(&record))[0], 10 * 78);
         assert_eq!(next_block(&record), Duration::from_secs(2 * 170));
+    }
+
+    #[test]
+    fn a_search_takes_as_long_as_those_before() {
+        let mut record = planned(WarmUp::Fixed(Duration::from_secs(60)));
+        let objective = Objective { quantile: 0.95, within_us: 200_000, errors: 0.01 };
+        record.plan.cells[0].shape.find_limit = Some(FindLimit { objective, from: 10.0, to: 100.0 });
+        // 63 to 158 s of search, and 20 s of the other cell, or 40 s with the longest ramp-up.
+        assert_eq!(seconds(&left(&record)), [10 * 143 + 5, 72 * 268]);
+        record.warm_up_length = Some(WarmUpLength { seconds: 60.0, established: false });
+        run(&mut record, 1, 10.0);
+        let trial = record.trials.last_mut().unwrap();
+        let search = LimitSearch { steps: Vec::new(), end: SearchEnd::NeverHeld, overload: None, length_s: 100.0 };
+        trial.cells.iter_mut().find(|cell| cell.cell == 0).unwrap().search = Some(search);
+        trial.host.elapsed_s = 10.0 + loaded_s(trial);
+        assert!((loaded_s(trial) - 180.0).abs() < 1e-9);
+        // Nine more launches of 10 + 60 + 100 + 20 s.
+        assert_eq!(seconds(&left(&record))[0], 9 * 190);
     }
 
     #[test]

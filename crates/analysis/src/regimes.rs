@@ -34,7 +34,7 @@ pub fn changed<'a>(assessment: &'a Assessment) -> &'a [ChangedSeries] {
 }
 
 /// Every series with a change, of all launches that ended well, in their order: of each measured cell whose load is the same
-/// all the time its speed and its server CPU per request, and the throughput of what is left of the warm-up when the launch has
+/// all the time, and no search for the limit, its speed and its server CPU per request, and the throughput of what is left of the warm-up when the launch has
 /// been found steady.
 fn series(record: &StudyRecord) -> Vec<ChangedSeries> {
     let completed = record.trials.iter().filter(|trial| trial.outcome == Outcome::Completed);
@@ -49,7 +49,7 @@ fn series(record: &StudyRecord) -> Vec<ChangedSeries> {
 fn of_cell(record: &StudyRecord, trial: &TrialRecord, cell: &CellRecord) -> Vec<ChangedSeries> {
     let Some(planned) = record.plan.cells.get(cell.cell) else { return Vec::new() };
     let arrivals = &planned.shape.arrivals;
-    if !arrivals.is_constant() {
+    if !arrivals.is_constant() || cell.search.is_some() {
         return Vec::new();
     }
     let looked_at = [speed(arrivals), Metric::CpuPerRequest];

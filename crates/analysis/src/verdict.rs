@@ -18,7 +18,7 @@ use crate::outlook::outlook;
 use crate::step::Stop;
 use crate::warming_up::warming_up;
 use crate::way_out::way_out;
-use crate::{cores, factorial, metrics, next, regimes, scalability, sequential, summary, why};
+use crate::{cores, factorial, limit_summary, metrics, next, regimes, scalability, sequential, summary, why};
 
 /// Characters of a fact that a sentence has room for.
 const LONGEST_FACT: usize = 60;
@@ -68,6 +68,7 @@ pub fn analyse(assessment: &Assessment, goes_on: Option<String>) -> Report {
         outlook: outlook(assessment),
         measurements,
         launches,
+        found_limits: limit_summary::limit_summaries(assessment),
         attribution,
         scalability: scalability::scalability(assessment),
         blocks: summary::blocks(assessment),
@@ -250,6 +251,11 @@ fn difference(metric: Metric, latency: &str, effect: &Effect, [name, baseline]: 
         Metric::WarmUpTime => format!("{name} takes {size} {word} time to warm up than {baseline}"),
         Metric::WarmUpRequests => format!("{name} takes {size} {word} requests to warm up than {baseline}"),
         Metric::Memory => format!("{name} needs {size} {word} memory than {baseline}"),
+        Metric::Capacity => format!("the capacity of {name} is {size} {word} than that of {baseline}"),
+        Metric::Goodput => {
+            format!("the goodput of {name} at twice its capacity is {size} {word} than that of {baseline}")
+        }
+        Metric::RecoveryTime => format!("{name} takes {size} {word} to recover from overload than {baseline}"),
     }
 }
 
@@ -296,6 +302,13 @@ fn limits(record: &StudyRecord, comparisons: &[Comparison]) -> Vec<String> {
         limits.push(
             "In an open loop the rate is the study's: throughput says only whether a variant keeps up with it. Latency counts \
              from when a request was due."
+                .to_owned(),
+        );
+    }
+    if record.plan.cells.iter().any(|cell| cell.shape.find_limit.is_some()) {
+        limits.push(
+            "Where a limit was looked for, measurements are those of the highest rate that held, which is another one for each \
+             variant."
                 .to_owned(),
         );
     }

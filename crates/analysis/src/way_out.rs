@@ -19,6 +19,11 @@ fn too_coarse(record: &StudyRecord, effect: &Effect) -> String {
     let longer = match metric {
         Metric::Throughput | Metric::CpuPerRequest if is_shorter => "Run without --quick, which measures for longer",
         Metric::Throughput | Metric::CpuPerRequest => "Measure for longer (`[measure] duration`)",
+        Metric::Capacity => {
+            return format!(
+                "{what} a limit is looked for no more finely than {finest} %. A larger `[decide] rope` may fit the question."
+            );
+        }
         _ => return format!("{what} {metric} is known no more finely than {finest} % here."),
     };
     format!(

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use model::profiling::Recording;
+use model::search::SearchEnd;
 use model::{
     Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex,
     WarmUpRecord, sample,
@@ -253,10 +254,21 @@ fn outcome(trial: &TrialRecord) -> String {
     let seconds: f64 = trial.cells.iter().map(|cell| sample::seconds(&cell.samples)).sum();
     let good: u64 = trial.cells.iter().map(|cell| sample::tally(&cell.samples).good).sum();
     match trial.warm_up.as_ref().and_then(WarmUpRecord::steady_at_s) {
-        _ if !trial.cells.is_empty() => format!("{:.0}/s", good as f64 / seconds),
+        _ if seconds > 0.0 => format!("{:.0}/s{}", good as f64 / seconds, searched(trial)),
+        _ if !trial.cells.is_empty() => format!("measured{}", searched(trial)),
         Some(steady) => format!("steady after {steady:.0} s"),
         None => "not steady within the cap".to_owned(),
     }
+}
+
+/// What came of a trial's searches for the limit, in short; nothing where it has none.
+fn searched(trial: &TrialRecord) -> String {
+    let searches = trial.cells.iter().filter_map(|cell| cell.search.as_ref());
+    let came = searches.map(|search| match search.end {
+        SearchEnd::Found { low, high } => format!(", limit between {low:.0}/s and {high:.0}/s"),
+        _ => ", no limit found".to_owned(),
+    });
+    came.collect()
 }
 
 /// What came of a profiling run, in short.

@@ -30,6 +30,8 @@ pub struct Action {
 pub enum Answer {
     /// 503: the server is not ready yet.
     NotReady,
+    /// 503: too many wait for a worker.
+    Busy,
     /// 404: no route matched.
     NotFound,
     /// The error burst with this index in [`Script::errors`].

@@ -236,8 +236,11 @@ impl Connection {
         if delay.is_zero() {
             return self.answer(context, &job);
         }
+        let Some(done) = shared.admit(route, delay.mul_f64(shared.launch_factor)) else {
+            return self.answer(context, &Job { answer: Answer::Busy, ..job });
+        };
         self.state = State::Delayed(job);
-        Some(Next::At(Instant::now() + delay.mul_f64(shared.launch_factor)))
+        Some(Next::At(done))
     }
 
     fn refuse(&mut self, context: Context<'_>) -> Option<Next> {
@@ -259,6 +262,7 @@ impl Connection {
         let script = &context.shared.script;
         let (status, message) = match job.answer {
             Answer::NotReady => (503, Cow::Owned(render::plain(503, "not ready\n", job.peer))),
+            Answer::Busy => (503, Cow::Owned(render::plain(503, "busy\n", job.peer))),
             Answer::NotFound => (404, Cow::Owned(render::plain(404, "not found\n", job.peer))),
             Answer::Error(index) => {
                 (script.errors[index].status, Cow::Borrowed(context.shared.errors[index].for_peer(job.peer)))

@@ -20,6 +20,7 @@
 
 pub mod behaviour;
 mod connection;
+mod pool;
 mod receive;
 pub mod record;
 mod render;

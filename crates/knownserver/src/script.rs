@@ -86,6 +86,11 @@ pub struct Route {
     /// CPU time burnt per request on the event loop's thread, by the thread's CPU clock.
     #[serde(deserialize_with = "span::de")]
     pub cpu: Duration,
+    /// How many requests may have their delay at once, as in a pool of threads: others wait, first come, first served. So at most `workers`
+    /// by the mean delay are answered a second. All at once when absent.
+    pub workers: Option<usize>,
+    /// With `workers`: how many may wait for one; more are answered 503 at once. Any number when absent.
+    pub queue: Option<usize>,
     /// What the first requests cost more than later ones.
     pub warm_up: Option<WarmUp>,
     /// What is wrong with the answer.
@@ -113,6 +118,8 @@ impl Route {
             chunked: false,
             delay: Delay::default(),
             cpu: Duration::ZERO,
+            workers: None,
+            queue: None,
             warm_up: None,
             fault: None,
             fault_share: 1.0,
@@ -380,6 +387,8 @@ impl Route {
             plain(&self.content_type) && self.headers.iter().all(|(name, value)| plain(name) && plain(value)),
             || format!("route {path}: a header holds a line break"),
         )?;
+        require(self.workers != Some(0), || format!("route {path}: workers must be at least 1"))?;
+        require(self.queue.is_none() || self.workers.is_some(), || format!("route {path}: a queue is for `workers`"))?;
         if let Some(warm_up) = &self.warm_up {
             require(warm_up.cold.is_finite() && warm_up.cold > 0.0 && warm_up.requests > 0, || {
                 format!("route {path}: warm-up needs `cold` above 0 and `requests` of at least 1")
@@ -509,6 +518,8 @@ mod tests {
             ("[[error]]\nshare = 2.0", "share"),
             ("[exit-after]\ncode = 3", "exit-after"),
             ("threads = 0", "threads"),
+            ("[[route]]\nworkers = 0", "workers"),
+            ("[[route]]\nqueue = 5", "queue"),
         ] {
             let error = Script::from_toml(text).expect_err(text).to_string();
             assert!(error.contains(named), "{text:?} gave: {error}");

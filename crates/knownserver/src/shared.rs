@@ -1,9 +1,10 @@
 //! What the threads of a server share.
 
 use crate::behaviour::{self, Arrival};
+use crate::pool::Pool;
 use crate::record::{Record, Tally};
 use crate::render::{self, Prepared};
-use crate::script::Script;
+use crate::script::{Route, Script};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -51,12 +52,19 @@ pub(crate) struct RouteState {
     /// The answer, where it is always the same.
     pub(crate) prepared: Option<Prepared>,
     requests: AtomicU64,
+    /// Its workers, where they are limited.
+    pool: Option<Mutex<Pool>>,
 }
 
 impl Shared {
     pub(crate) fn new(script: Script) -> io::Result<Self> {
         let threads = script.threads;
-        let route = |route| RouteState { prepared: render::prepare_route(route), requests: AtomicU64::new(0) };
+        let pool = |route: &Route| Some(Mutex::new(Pool::new(route.workers?, route.queue, Instant::now())));
+        let route = |route| RouteState {
+            prepared: render::prepare_route(route),
+            requests: AtomicU64::new(0),
+            pool: pool(route),
+        };
         let waker = || rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
             routes: script.routes.iter().map(route).collect(),
@@ -86,6 +94,15 @@ impl Shared {
             number: next(&self.requests),
             on_route: route.map_or(0, |index| next(&self.routes[index].requests)),
             elapsed: self.elapsed(),
+        }
+    }
+
+    /// When a request to a route is done that waits so long from now on, once it has a worker; `None` where too many wait for one.
+    pub(crate) fn admit(&self, route: Option<usize>, takes: Duration) -> Option<Instant> {
+        let now = Instant::now();
+        match route.and_then(|index| self.routes[index].pool.as_ref()) {
+            Some(pool) => pool.lock().unwrap_or_else(PoisonError::into_inner).admit(now, takes),
+            None => Some(now + takes),
         }
     }
 

@@ -119,6 +119,11 @@ impl Histogram {
         self.counts().mean()
     }
 
+    /// Number of durations of at most `us` microseconds, as finely as durations are resolved.
+    pub fn count_within(&self, us: u64) -> u64 {
+        self.counts().count_between(0, us.min(LONGEST_US))
+    }
+
     /// Largest duration in µs; 0 when empty.
     pub fn max(&self) -> u64 {
         self.counts().max()

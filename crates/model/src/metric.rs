@@ -40,11 +40,17 @@ pub enum Metric {
     WarmUpRequests,
     /// Peak resident memory of the server's process tree, bytes.
     Memory,
+    /// The highest rate at which the objective of a search holds, requests/s.
+    Capacity,
+    /// Good answers in time per second while twice that is asked.
+    Goodput,
+    /// Seconds after that until the objective holds again, at half the capacity.
+    RecoveryTime,
 }
 
 impl Metric {
     /// Every metric, in the order reports list them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Throughput,
         Self::P50,
         Self::P90,
@@ -55,6 +61,9 @@ impl Metric {
         Self::WarmUpTime,
         Self::WarmUpRequests,
         Self::Memory,
+        Self::Capacity,
+        Self::Goodput,
+        Self::RecoveryTime,
     ];
 
     /// The name a study file uses.
@@ -70,15 +79,18 @@ impl Metric {
             Self::WarmUpTime => "warm-up-time",
             Self::WarmUpRequests => "warm-up-requests",
             Self::Memory => "memory",
+            Self::Capacity => "capacity",
+            Self::Goodput => "goodput",
+            Self::RecoveryTime => "recovery-time",
         }
     }
 
     /// The unit of its values.
     pub fn unit(self) -> &'static str {
         match self {
-            Self::Throughput => "requests/s",
+            Self::Throughput | Self::Capacity | Self::Goodput => "requests/s",
             Self::P50 | Self::P90 | Self::P99 | Self::P99_9 | Self::CpuPerRequest => "µs",
-            Self::StartUp | Self::WarmUpTime => "s",
+            Self::StartUp | Self::WarmUpTime | Self::RecoveryTime => "s",
             Self::WarmUpRequests => "requests",
             Self::Memory => "bytes",
         }
@@ -87,7 +99,7 @@ impl Metric {
     /// Which direction is better.
     pub fn polarity(self) -> Polarity {
         match self {
-            Self::Throughput => Polarity::HigherIsBetter,
+            Self::Throughput | Self::Capacity | Self::Goodput => Polarity::HigherIsBetter,
             _ => Polarity::LowerIsBetter,
         }
     }
@@ -104,7 +116,10 @@ impl Metric {
             | Self::StartUp
             | Self::WarmUpTime
             | Self::WarmUpRequests
-            | Self::Memory => None,
+            | Self::Memory
+            | Self::Capacity
+            | Self::Goodput
+            | Self::RecoveryTime => None,
         }
     }
 
@@ -119,6 +134,11 @@ impl Metric {
         !(self.is_of_warm_up() || matches!(self, Self::StartUp | Self::Memory))
     }
 
+    /// Whether it is of a search for the limit.
+    pub fn is_of_limit(self) -> bool {
+        matches!(self, Self::Capacity | Self::Goodput | Self::RecoveryTime)
+    }
+
     /// Whether it is of the warm-up, which a launch has that was found steady.
     pub fn is_of_warm_up(self) -> bool {
         matches!(self, Self::WarmUpTime | Self::WarmUpRequests)
@@ -128,7 +148,8 @@ impl Metric {
     pub fn comparatives(self) -> (&'static str, &'static str) {
         match self {
             Self::Throughput => ("faster", "slower"),
-            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 => ("longer", "shorter"),
+            Self::P50 | Self::P90 | Self::P99 | Self::P99_9 | Self::RecoveryTime => ("longer", "shorter"),
+            Self::Capacity | Self::Goodput => ("higher", "lower"),
             Self::CpuPerRequest | Self::WarmUpTime | Self::Memory => ("more", "less"),
             Self::WarmUpRequests => ("more", "fewer"),
             Self::StartUp => ("later", "earlier"),

@@ -124,15 +124,18 @@ impl Cell {
         workloads.iter().enumerate().flat_map(of_workload).collect()
     }
 
-    /// The name of the cell in study files and reports: `pages@20`, `pages@300/s`, `pages@stages`.
+    /// The name of the cell in study files and reports: `pages@20`, `pages@300/s`, `pages@stages`, `pages@limit`.
     pub fn name(&self, workloads: &[Workload]) -> String {
         let workload = workloads.get(self.workload).map_or("?", |workload| workload.name.as_str());
         format!("{workload}@{}", self.shape.name())
     }
 
-    /// How long it is measured, where that is `measure` for loads that do not end by themselves.
+    /// How long it is measured, where that is `measure` for loads that do not end by themselves; a search at most.
     pub fn length(&self, measure: Duration) -> Duration {
-        self.shape.arrivals.length().unwrap_or(measure)
+        match &self.shape.find_limit {
+            Some(find) => find.longest(measure),
+            None => self.shape.arrivals.length().unwrap_or(measure),
+        }
     }
 }
 

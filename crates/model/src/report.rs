@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::search::LimitSummary;
 use crate::warm_up::Spread;
 use crate::{
     AgeCurve, Attribution, ChangedSeries, Comparison, Failed, Finding, HostFacts, Metric, Mode, Names, Outlook,
@@ -67,6 +68,9 @@ pub struct Report {
     /// How busy each processor was while one launch of each variant was measured: those of the first block that is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_core: Vec<CoreSeries>,
+    /// What searches for the limit found, for each variant and cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found_limits: Vec<LimitSummary>,
     /// What each factor contributes; absent where there is one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,

@@ -4,24 +4,35 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limit::FindLimit;
+
 /// A load as a workload is measured under it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     /// Connections, and so the most requests in flight: the users of a closed loop, the cap of an open one.
     pub connections: u32,
-    /// What makes requests start.
+    /// What makes requests start; in a search for the limit at the first rate that is tried.
     pub arrivals: Arrivals,
+    /// Where the highest rate is looked for at which an objective holds: how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_limit: Option<FindLimit>,
 }
 
 impl Shape {
     /// A closed loop of so many users, who do not think.
     pub fn users(users: u32) -> Self {
-        Self { connections: users, arrivals: Arrivals::default() }
+        Self { connections: users, arrivals: Arrivals::default(), find_limit: None }
     }
 
-    /// Its part of a cell's name: `20`, `300/s`, `stages`.
+    /// An open loop over at most so many connections.
+    pub fn open(connections: u32, profile: Profile) -> Self {
+        Self { connections, arrivals: Arrivals::Open(profile), find_limit: None }
+    }
+
+    /// Its part of a cell's name: `20`, `300/s`, `stages`, `limit`.
     pub fn name(&self) -> String {
         match &self.arrivals {
+            _ if self.find_limit.is_some() => "limit".to_owned(),
             Arrivals::Closed { .. } => self.connections.to_string(),
             Arrivals::Open(profile) => {
                 profile.constant_rate().map_or_else(|| "stages".to_owned(), |rate| format!("{rate}/s"))
@@ -206,7 +217,7 @@ mod tests {
 
     #[test]
     fn shapes_have_names() {
-        let open = |profile| Shape { connections: 500, arrivals: Arrivals::Open(profile) };
+        let open = |profile| Shape::open(500, profile);
         let ramp = Profile::through([(200.0, SECOND)], Spacing::Poisson);
         assert_eq!(Shape::users(20).name(), "20");
         assert_eq!(open(Profile::constant(300.0)).name(), "300/s");
@@ -216,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read() {
-        let shape = Shape { connections: 500, arrivals: Arrivals::Open(Profile::constant(300.0)) };
+        let shape = Shape::open(500, Profile::constant(300.0));
         for shape in [shape, Shape::users(20)] {
             assert_eq!(serde_json::from_str::<Shape>(&serde_json::to_string(&shape).unwrap()).unwrap(), shape);
         }

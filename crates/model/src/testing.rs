@@ -168,6 +168,7 @@ pub fn cell(cell: CellIndex, samples: Vec<Sample>) -> CellRecord {
         slices: Vec::new(),
         jruby: None,
         ruby_gc: None,
+        search: None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::limit::Objective;
 use crate::{Effect, Outlook, Reach};
 
 /// Stands where there is no number.
@@ -28,6 +29,13 @@ pub fn launches(n: usize) -> String {
 /// A percentage without a sign whose digits are all meant, such as an equivalence margin: `2 %`, `2.5 %`.
 pub fn margin(fraction: f64) -> String {
     format!("{} %", trimmed(significant(fraction * 100.0, 3)))
+}
+
+/// What has to hold of a server's answers: `p95 within 200 ms, at most 1 % failed`.
+pub fn objective(objective: &Objective) -> String {
+    let percent = trimmed(significant(100.0 * objective.quantile, 3));
+    let within = micros(objective.within_us as f64);
+    format!("p{percent} within {within}, at most {} failed", margin(objective.errors))
 }
 
 /// A share of a whole: `12.3 %`.
@@ -330,5 +338,13 @@ mod tests {
     #[test]
     fn what_is_too_long_ends_in_an_ellipsis() {
         assert_eq!(["hello", "hello you"].map(|text| shortened(text, 6)), ["hello", "hello…"]);
+    }
+
+    #[test]
+    fn an_objective_reads_as_it_was_written() {
+        let usual = Objective { quantile: 0.95, within_us: 200_000, errors: 0.01 };
+        assert_eq!(objective(&usual), "p95 within 200 ms, at most 1 % failed");
+        let other = Objective { quantile: 0.5, within_us: 1_500_000, errors: 0.005 };
+        assert_eq!(objective(&other), "p50 within 1.50 s, at most 0.5 % failed");
     }
 }

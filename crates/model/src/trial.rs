@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CellIndex, ChangedOptions, HostUse, JrubyCounts, LiveOptions, RubyGc, Sample, Slice, TrialKey, VariantIndex,
+    CellIndex, ChangedOptions, HostUse, JrubyCounts, LimitSearch, LiveOptions, RubyGc, Sample, Slice, TrialKey,
+    VariantIndex,
 };
 
 /// From one try whether a server is ready to the next: its start-up is known no more finely.
@@ -321,6 +322,9 @@ pub struct CellRecord {
     /// What MRI's collector did meanwhile, in all processes of the server that answer: of the whole series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruby_gc: Option<RubyGc>,
+    /// Of a cell that looks for the limit: the search. The series is then that of the confirmation of the highest rate that held, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<LimitSearch>,
 }
 
 impl CellRecord {

@@ -25,6 +25,7 @@ pub fn markdown(report: &Report) -> String {
     }
     table(&mut text, &tables::decision(report, Detail::Full));
     attribution(&mut text, report);
+    table(&mut text, &tables::limits::found(report, Detail::Full));
     table(&mut text, &tables::measurements(report, Detail::Full));
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::cores::at_most_answers(report));

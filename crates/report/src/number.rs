@@ -24,9 +24,9 @@ pub fn tick_seconds(s: f64) -> String {
 /// A metric's value in the unit that suits it.
 pub fn value(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Throughput => rate(value),
+        Metric::Throughput | Metric::Capacity | Metric::Goodput => rate(value),
         Metric::P50 | Metric::P90 | Metric::P99 | Metric::P99_9 | Metric::CpuPerRequest => micros(value),
-        Metric::StartUp | Metric::WarmUpTime => seconds(value),
+        Metric::StartUp | Metric::WarmUpTime | Metric::RecoveryTime => seconds(value),
         Metric::WarmUpRequests => count(value.round() as u64),
         Metric::Memory => bytes(value),
     }

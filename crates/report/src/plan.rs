@@ -84,6 +84,10 @@ fn write_cells(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
             }
         };
         let length = exactly(cell.length(plan.schedule.measure));
+        let length = match &cell.shape.find_limit {
+            Some(find) => format!("{}, at most {length}", text::objective(&find.objective)),
+            None => length,
+        };
         writeln!(out, "  {:<24} {asked}, {length}", cell.name(&study.workloads))?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 pub mod attribution;
 pub mod cores;
+pub mod limits;
 pub mod scalability;
 
 use model::report::{Measurement, ServerTime};

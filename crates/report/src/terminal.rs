@@ -30,6 +30,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.limits(report);
     page.table(&tables::decision(report, Detail::Brief));
     page.attribution(report);
+    page.table(&tables::limits::found(report, Detail::Brief));
     page.table(&tables::measurements(report, Detail::Brief));
     page.crossings(report);
     page.warming_up(report);

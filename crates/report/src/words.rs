@@ -4,6 +4,7 @@ use model::attribution::{Contribution, ContributionKind};
 use model::histogram::LEAST_BEYOND;
 use model::report::{BlockSummary, Judgement, VariantSummary};
 use model::scalability::{Crossing, Scalability};
+use model::search::Behaviour;
 use model::verdict::FEWEST_BLOCKS;
 use model::warm_up::{CumulativeResponses, Lifetime, Spread};
 use model::why::{Unit, WatchedLaunch};
@@ -47,6 +48,10 @@ pub const PER_CORE_CAPTION: &str = "How busy each processor of the host was, who
 /// What a fitted law says.
 pub const SCALABILITY_NOTE: &str = "Universal scalability law X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to the launches' mean \
     throughput; intervals by refitting resampled blocks: exploratory, leads and not verdicts. The misfit is the largest distance from the law.";
+
+/// What the chart of a search shows.
+pub const LIMIT_CAPTION: &str = "Each step of one launch of each variant; hollow where the objective did not hold. What lies in the shaded part is \
+    too late. Steps in which too much was never answered are missing.";
 
 /// What efficiency is.
 pub const EFFICIENCY_NOTE: &str = "Efficiency is the law's throughput with N users as a part of N times that of one.";
@@ -286,6 +291,16 @@ pub fn lacking(report: &Report, why: &Why) -> Vec<String> {
     why.skipped.iter().cloned().chain(why.launches.iter().flat_map(of_launch)).collect()
 }
 
+/// What the limits that were found are.
+pub fn found_limits_note() -> String {
+    let [sheds, collapses] = Behaviour::SHARES.map(number::share);
+    format!(
+        "Medians over launches. Capacity is the highest rate at which the objective holds. Then twice that is asked: goodput is what is \
+         answered well and in time meanwhile. From {sheds} of the capacity on a server sheds, below {collapses} it collapses. Recovery \
+         is the time until the objective holds again at half the capacity."
+    )
+}
+
 /// A metric as people read it.
 pub fn metric(metric: Metric) -> &'static str {
     match metric {
@@ -299,6 +314,9 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::WarmUpTime => "until warm",
         Metric::WarmUpRequests => "req until warm",
         Metric::Memory => "memory",
+        Metric::Capacity => "capacity",
+        Metric::Goodput => "goodput",
+        Metric::RecoveryTime => "recovery",
     }
 }
 

@@ -69,7 +69,24 @@ impl<'a> Cells<'a> {
                 );
             }
         }
-        for (name, shape) in self.called(cell) {
+        let is_searched = |(_, shape): &&(String, &Shape)| shape.find_limit.is_some();
+        let is_of_rate = metric.value == Metric::Throughput || metric.quantile().is_some();
+        let searched = self.called(cell).filter(is_searched).count();
+        if metric.is_of_limit() && self.are_known && searched == 0 {
+            problems.add(
+                Problem::new(format!("nothing gives a verdict on `{}`", metric.value))
+                    .at(metric.place, "of a workload whose limit is looked for")
+                    .help("write `find_limit = { p95 = \"200ms\" }` in place of a workload's `concurrency` or `rate`"),
+            );
+        }
+        if is_of_rate && searched > 0 && self.called(cell).all(|cell| is_searched(&cell)) {
+            problems.add(
+                Problem::new(format!("a search for the limit gives no verdict on `{}`", metric.value))
+                    .at(metric.place, "each variant is asked at rates of its own")
+                    .help("use `capacity`, `goodput` or `recovery-time`, or write `rate` in place of `find_limit`"),
+            );
+        }
+        for (name, shape) in self.called(cell).filter(|cell| !is_searched(cell)) {
             let wrong = if shape.arrivals.is_open() { of_open(file, name, shape, metric) } else { of_closed(metric) };
             if let Some(problem) = wrong {
                 problems.add(problem);

@@ -129,8 +129,14 @@ fn blocks(written: Option<&At<i64>>, default: u32, problems: &mut Problems) -> u
 pub(crate) fn decide(file: &StudyFile, workloads: &[Workload], problems: &mut Problems) -> Decide {
     let keys = &file.decide;
     let cells = Cells::of(file, workloads);
-    let is_open = cells.called(keys.cell.as_ref()).any(|(_, shape)| shape.arrivals.is_open());
-    let usual = if is_open { Metric::P50 } else { Metric::Throughput };
+    let decides = |is_so: fn(&Shape) -> bool| cells.called(keys.cell.as_ref()).any(|(_, shape)| is_so(shape));
+    let usual = if decides(|shape| shape.find_limit.is_some()) {
+        Metric::Capacity
+    } else if decides(|shape| shape.arrivals.is_open()) {
+        Metric::P50
+    } else {
+        Metric::Throughput
+    };
     let primary = keys.primary.as_ref().map_or(usual, |metric| metric.value);
     match (&keys.primary, &keys.cell) {
         (Some(metric), cell) => cells.can_judge(file, metric, cell.as_ref(), problems),

@@ -193,7 +193,7 @@ pub(crate) struct ServiceKeys {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadKeys {
-    /// Its name; with a load it names a cell: `name@20`, `name@300/s`, `name@stages`.
+    /// Its name; with a load it names a cell: `name@20`, `name@300/s`, `name@stages`, `name@limit`.
     pub name: At<String>,
     /// Path and query of a GET.
     pub get: Option<At<String>>,
@@ -242,6 +242,9 @@ pub(crate) struct WorkloadKeys {
     /// Open loop whose rate moves: each stage leads evenly from the rate of the one before (the first from 0) to another. The
     /// measurement lasts as long as the stages.
     pub stages: Option<At<Vec<StageKeys>>>,
+    /// Open loop that looks for the highest rate at which an objective holds, and overloads the server after that:
+    /// `{ p95 = "200ms", errors = "1%" }`.
+    pub find_limit: Option<At<FindLimitKeys>>,
     /// Open loop: requests due at random times, as of many users who know nothing of each other (a Poisson process), instead
     /// of evenly spaced ones. Default: false.
     pub poisson: Option<At<bool>>,
@@ -259,6 +262,28 @@ pub(crate) struct StageKeys {
     pub to: At<f64>,
     /// How long it takes; `"0s"` jumps.
     pub over: At<Length>,
+}
+
+/// How the highest rate is looked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindLimitKeys {
+    /// Half of the requests are answered within this time. One of the four percentiles is required.
+    pub p50: Option<At<Length>>,
+    /// Nine of ten are.
+    pub p90: Option<At<Length>>,
+    /// 19 of 20 are.
+    pub p95: Option<At<Length>>,
+    /// 99 of 100 are.
+    pub p99: Option<At<Length>>,
+    /// The part of the requests that may fail. Default: `1%`.
+    pub errors: Option<At<Share>>,
+    /// The first rate tried, requests per second. Default: 10.
+    #[schemars(range(min = 0.001, max = 1_000_000))]
+    pub from: Option<At<f64>>,
+    /// The highest rate tried, requests per second. Default: 10,000.
+    #[schemars(range(min = 0.001, max = 1_000_000))]
+    pub to: Option<At<f64>>,
 }
 
 /// What a good answer is.

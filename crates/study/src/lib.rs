@@ -16,6 +16,7 @@ mod host;
 mod init;
 mod keys;
 mod launch;
+mod limit;
 mod memory;
 mod numbers;
 mod placeholder;

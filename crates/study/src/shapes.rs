@@ -6,6 +6,7 @@ use miette::SourceSpan;
 use model::{Arrivals, Profile, Shape, Spacing, Think};
 
 use crate::file::{StageKeys, WorkloadKeys};
+use crate::limit::find_limit;
 use crate::problem::{Problem, Problems};
 use crate::value::{At, Thinking};
 
@@ -23,6 +24,7 @@ pub(crate) fn shapes(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Vec<Sh
         ("concurrency", keys.concurrency.as_ref().map(|at| at.place)),
         ("rate", keys.rate.as_ref().map(|at| at.place)),
         ("stages", keys.stages.as_ref().map(|at| at.place)),
+        ("find_limit", keys.find_limit.as_ref().map(|at| at.place)),
     ]
     .into_iter()
     .filter_map(|(way, place)| Some((way, place?)))
@@ -31,10 +33,11 @@ pub(crate) fn shapes(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Vec<Sh
         [_] => {}
         [] => problems.add(
             Problem::new(format!("workload `{}` has no load", keys.name.value))
-                .at(keys.name.place, "no `concurrency`, no `rate`, no `stages`")
+                .at(keys.name.place, "no `concurrency`, no `rate`, no `stages`, no `find_limit`")
                 .help(
                     "write how many users ask at once, as in `concurrency = [1, 20]`, or how many requests are due a \
-                     second whatever the server does, as in `rate = 300`",
+                     second whatever the server does, as in `rate = 300`; or have the highest rate found, as in \
+                     `find_limit = { p95 = \"200ms\" }`",
                 ),
         ),
         [(one, first), (other, second), ..] => problems.add(
@@ -44,12 +47,12 @@ pub(crate) fn shapes(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Vec<Sh
                 .help("write a `[[workload]]` for each"),
         ),
     }
-    let is_open = keys.rate.is_some() || keys.stages.is_some();
+    let is_open = keys.rate.is_some() || keys.stages.is_some() || keys.find_limit.is_some();
     if let (Some(think), true) = (&keys.think, is_open) {
         problems.add(
             Problem::new("an open loop has no users who think")
                 .at(think.place, "requests are due at times of their own")
-                .help("remove `think`, or write `concurrency` in place of `rate` or `stages`"),
+                .help("remove `think`, or write `concurrency` in place of `rate`, `stages` or `find_limit`"),
         );
     }
     let of_open = [
@@ -58,9 +61,11 @@ pub(crate) fn shapes(keys: &At<WorkloadKeys>, problems: &mut Problems) -> Vec<Sh
     ];
     for (key, place) in of_open.into_iter().filter_map(|(key, place)| Some((key, place?))).filter(|_| !is_open) {
         problems.add(
-            Problem::new(format!("a closed loop has no `{key}`")).at(place, "for `rate` or `stages` only").help(
-                "in a closed loop each user has a connection, and asks when answered: remove it, or write `rate`",
-            ),
+            Problem::new(format!("a closed loop has no `{key}`"))
+                .at(place, "for `rate`, `stages` or `find_limit` only")
+                .help(
+                    "in a closed loop each user has a connection, and asks when answered: remove it, or write `rate`",
+                ),
         );
     }
     closed(keys, problems).into_iter().chain(open(keys, problems)).collect()
@@ -84,7 +89,7 @@ fn closed(keys: &WorkloadKeys, problems: &mut Problems) -> Vec<Shape> {
         } else if let Some(first) = counts[..index].iter().find(|other| other.value == count.value) {
             problems.add(twice(format!("{} users twice", count.value), first.place, count.place).help(CURE));
         }
-        shapes.push(Shape { connections: count.value as u32, arrivals: arrivals.clone() });
+        shapes.push(Shape { arrivals: arrivals.clone(), ..Shape::users(count.value as u32) });
     }
     shapes
 }
@@ -111,7 +116,12 @@ fn open(keys: &WorkloadKeys, problems: &mut Problems) -> Vec<Shape> {
     let spacing = if is_random { Spacing::Poisson } else { Spacing::Even };
     let staged = keys.stages.as_ref().map(|stages| staged(stages, spacing, problems));
     let constant = rates(keys, problems).into_iter().map(|rate| Profile { spacing, ..Profile::constant(rate) });
-    constant.chain(staged).map(|profile| Shape { connections, arrivals: Arrivals::Open(profile) }).collect()
+    let given = constant.chain(staged).map(|profile| Shape::open(connections, profile));
+    let searched = keys.find_limit.as_ref().and_then(|find| find_limit(find, problems)).map(|find| {
+        let first = Profile { spacing, ..Profile::constant(find.from) };
+        Shape { find_limit: Some(find), ..Shape::open(connections, first) }
+    });
+    given.chain(searched).collect()
 }
 
 fn rates(keys: &WorkloadKeys, problems: &mut Problems) -> Vec<f64> {

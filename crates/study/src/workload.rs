@@ -49,6 +49,13 @@ fn kind(keys: &At<WorkloadKeys>, files: &Files, problems: &mut Problems) -> Opti
     let ExpectKeys { status, json, contains } = &keys.expect;
     let place = keys.methods().written().first().map(|(_, path)| path.place);
     let place = place.or(keys.body.as_ref().map(|body| body.place)).or(status.as_ref().map(|status| status.place));
+    if let Some(find) = &keys.find_limit {
+        problems.add(
+            Problem::new(format!("workload `{}` has steps, and a limit to be found", keys.name.value))
+                .at(find.place, "of one request: a scenario's response time is that of its first step alone")
+                .help("write `get` or another method in place of the steps, or `rate` in place of `find_limit`"),
+        );
+    }
     if let Some(place) = place.or([json, contains].into_iter().flatten().next().map(|text| text.place)) {
         problems.add(
             Problem::new(format!("workload `{}` has steps, and a request beside them", keys.name.value))

@@ -1,6 +1,6 @@
 //! The load generator was the bottleneck.
 
-use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject};
+use model::{Finding, FindingId, Histogram, LoadRecord, Sample, Severity, StudyRecord, Subject, sample};
 
 use super::rule::{Check, Rule, measured};
 use crate::assess::Assessment;
@@ -58,6 +58,12 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     all
 }
 
+/// Whether it was the client whose speed limited a load of an open loop by one thread.
+pub fn is_client_the_limit(samples: &[Sample]) -> bool {
+    let cpu_s: f64 = samples.iter().map(|sample| sample.client_cpu_s).sum();
+    cpu_s > CLIENT_CORES * sample::seconds(samples) || late(samples.iter()).is_some()
+}
+
 /// The 99th percentile of an open loop's own send delay, µs, where it is too much: above 1 ms, and above a twentieth of the
 /// median response time.
 fn late<'a>(samples: impl Iterator<Item = &'a Sample> + Clone) -> Option<u64> {
@@ -109,7 +115,7 @@ mod tests {
         let mut late = load(100, 100);
         assert_eq!(of_a_load(&late), None);
         for sample in &mut late.samples {
-            let mut open = model::sample::OpenLoop { due: 100, ..Default::default() };
+            let mut open = sample::OpenLoop { due: 100, ..Default::default() };
             (0..100).for_each(|_| open.response.record(30_000));
             (0..100).for_each(|number| open.send_delay.record(if number < 90 { 50 } else { 1_400 }));
             sample.open = Some(open);

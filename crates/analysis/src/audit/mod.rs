@@ -15,6 +15,7 @@ mod error_burst;
 mod errors;
 mod evidence;
 mod host_noise;
+mod limit_not_found;
 mod memory_limit_hit;
 mod mixed_success_codes;
 mod never_sent;
@@ -67,6 +68,7 @@ use crate::step::Stop;
 use pair::Pair;
 use rule::{Check, Context, Imported, InEffect, SeriesOfRuns};
 
+pub use client_saturated::is_client_the_limit;
 pub use rule::{Rule, veto_all, vetoes, vetoing};
 
 /// All rules. Findings that are equally grave stand in this order.
@@ -93,6 +95,7 @@ pub const RULES: &[Rule] = &[
     server_state::RULE,
     client_saturated::RULE,
     rate_not_kept::RULE,
+    limit_not_found::RULE,
     client_paused::RULE,
     shared_cores::RULE,
     burst_credit::RULE,

@@ -163,8 +163,10 @@ fn compiled(trial: &TrialRecord) -> Compiling {
 
 /// Mean over its cells of ln(speed in the second half / in the first).
 fn trend(record: &StudyRecord, trial: &TrialRecord) -> Option<f64> {
+    // At its limit a server may well become slower and slower: queues grow.
+    let given = trial.cells.iter().filter(|cell| cell.search.is_none());
     let of_cell = |cell: &CellRecord| cell_trend(&record.plan.cells.get(cell.cell)?.shape.arrivals, &cell.samples);
-    let trends: Vec<f64> = trial.cells.iter().filter_map(of_cell).collect();
+    let trends: Vec<f64> = given.filter_map(of_cell).collect();
     (!trends.is_empty()).then(|| trends.iter().sum::<f64>() / trends.len() as f64)
 }
 

@@ -1,6 +1,7 @@
 //! What a launch has shown so far. Each phase hands it on to the next with its own part added; a phase that fails hands it over as it is.
 
 use indexmap::IndexMap;
+use load::StepAnswer;
 use model::assertion::Expected;
 use model::profiling::Observation;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
@@ -69,6 +70,19 @@ impl Evidence {
             counts.good += step.tally.good;
             let sent = step.tally.failures.iter().filter(|(failure, _)| failure.was_sent());
             counts.unknown += sent.map(|(_, count)| count).sum::<u64>();
+        }
+    }
+
+    /// Adds what a user was answered who went through these steps between loads; `None`: one of the steps was not answered at all.
+    pub fn add_look<'s>(&mut self, seen: Option<&[StepAnswer]>, steps: impl Iterator<Item = &'s str>) {
+        match seen {
+            Some(seen) => {
+                for step in seen {
+                    let counts = self.loaded.entry(step.step.clone()).or_default();
+                    *(if step.unmet.is_none() { &mut counts.good } else { &mut counts.unknown }) += 1;
+                }
+            }
+            None => steps.for_each(|step| self.loaded.entry(step.to_owned()).or_default().unknown += 1),
         }
     }
 

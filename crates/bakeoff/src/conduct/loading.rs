@@ -30,6 +30,8 @@ pub(super) struct Loaded<'l> {
 pub(super) enum Extent {
     /// So long.
     Fixed(Duration),
+    /// So long in one slice, which ends when all that was sent has: whole where there are no turns, too.
+    Whole(Duration),
     /// Until all launches of the block are steady, and as much longer as a warm-up is after a pilot; at most so long.
     UntilSteady(Duration),
 }
@@ -41,7 +43,7 @@ impl Extent {
             (Self::UntilSteady(cap), Some(steady_at)) => {
                 Duration::from_secs_f64(analysis::warm_up_length(&[vec![Some(steady_at)]], cap).seconds)
             }
-            (Self::Fixed(length) | Self::UntilSteady(length), _) => length,
+            (Self::Fixed(length) | Self::Whole(length) | Self::UntilSteady(length), _) => length,
         }
     }
 }
@@ -65,7 +67,8 @@ impl<'l> LiveServer<'l> {
             Ok(pinned) => pinned,
             Err(error) => return (loaded, Err(launch.trial_error(phase, error.into()))),
         };
-        let load = if in_turns { Load { stop: Stop::External, ..load.clone() } } else { load.clone() };
+        let is_sliced = in_turns || matches!(extent, Extent::Whole(_));
+        let load = if is_sliced { Load { stop: Stop::External, ..load.clone() } } else { load.clone() };
         let mut loading = Loading {
             live: self,
             phase,
@@ -140,7 +143,9 @@ impl Loading<'_, '_> {
     /// Notes a slice that is over, lets the others have their turns, and looks at what the server did meanwhile.
     fn over(&mut self, ended: SliceEnd) {
         let Some(Turn { seat, round, waited: before }) = self.loaded.turn.take() else { return };
-        seat.report(ended.drain, self.steady_at);
+        // How long a queue takes to empty that was filled on purpose is no reason for longer slices.
+        let drain = if let Extent::Whole(_) = self.extent { Duration::ZERO } else { ended.drain };
+        seat.report(drain, self.steady_at);
         self.done += self.slice;
         self.loaded.slices.push(Slice {
             round: round.number,
@@ -182,12 +187,12 @@ impl Turns for Loading<'_, '_> {
             // What users do to set up is no part of what is measured.
             self.loaded.began = Instant::now();
             if self.live.launch.run.seat.is_none() {
-                return Some(Duration::MAX);
+                return Some(if let Extent::Whole(length) = self.extent { length } else { Duration::MAX });
             }
         }
         let round = self.loaded.turn.as_ref()?.round;
         let left = self.extent.in_round(round).saturating_sub(self.done);
-        let slice = round.slice(self.phase);
+        let slice = if let Extent::Whole(length) = self.extent { length } else { round.slice(self.phase) };
         // No slice is shorter than half the usual one.
         self.slice = if left < slice * 3 / 2 { left } else { slice };
         self.slice_began = Instant::now();

@@ -6,6 +6,7 @@ mod event;
 mod evidence;
 mod launch;
 mod lifetime;
+mod limit;
 mod live;
 mod loading;
 mod phases;

@@ -12,6 +12,7 @@ use super::answers;
 use super::error::TrialError;
 use super::evidence::{Evidence, PhaseResult};
 use super::launch::Purpose;
+use super::limit;
 use super::live::LiveServer;
 use super::loading::{Extent, Judged, Loaded};
 use super::turns::Turn;
@@ -137,6 +138,12 @@ impl<'l> Warm<'l> {
         live.launch.enter(Phase::Measure, Some(cell));
         let plan = &live.launch.run.record.plan;
         let planned = &plan.cells[cell];
+        if let Some(find) = planned.shape.find_limit {
+            let (searched, turn) = limit::search(&live, &workloads, cell, &find, turn, &mut evidence);
+            let (mut evidence, record) = evidence.then(searched)?;
+            evidence.cells.push(record);
+            return Ok(Self(Inspected { live, turn, evidence, workloads }));
+        }
         let length = planned.length(plan.schedule.measure);
         // A slice's answers are those of whole requests, from its beginning on.
         let warm_up = evidence.warm_up.as_ref().map_or(&[][..], |warm_up| &warm_up.samples);
@@ -151,7 +158,7 @@ impl<'l> Warm<'l> {
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));
         let ruby_gc = gc_before.filter(|_| ended.is_ok()).and_then(|before| live.server.ruby_gc()?.since(&before));
-        evidence.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc });
+        evidence.cells.push(CellRecord { cell, since_ready_s, ramp_up, samples, slices, jruby, ruby_gc, search: None });
         let (evidence, ()) = evidence.then(ended)?;
         Ok(Self(Inspected { live, turn, evidence, workloads }))
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use load::{Load, Stop};
 use model::profiling::{Observation, Recording};
-use model::{Arrivals, CellIndex, Phase, ProfilingRun, StudyRecord, VariantIndex, sample};
+use model::{Arrivals, CellIndex, Phase, Profile, ProfilingRun, StudyRecord, VariantIndex, sample};
 
 use super::error::{ConductError, TrialError};
 use super::evidence::{Evidence, PhaseResult};
@@ -51,7 +51,7 @@ impl Warm<'_> {
         live.launch.enter(Phase::Watch, cell);
         let window = analysis::profiling_window(record);
         let load = match cell {
-            Some(cell) => Ok(live.cell_load(cell, &workloads, Stop::External)),
+            Some(cell) => Ok(watched_load(live.cell_load(cell, &workloads, Stop::External), record, cell)),
             None => live.mixed_load(&workloads, Stop::External),
         };
         let (mut evidence, load) = evidence.then(load)?;
@@ -95,6 +95,14 @@ impl Warm<'_> {
     }
 }
 
+/// The load of a cell as it is watched: where its limit was looked for, at a rate that all variants keep.
+fn watched_load(load: Load, record: &StudyRecord, cell: CellIndex) -> Load {
+    match analysis::limit::watched_rate(record, cell) {
+        Some(rate) => Load { arrivals: Arrivals::Open(Profile::constant(rate)), ..load },
+        None => load,
+    }
+}
+
 /// How many requests to ask for next, so that all end at about the end of the window; `None` at its end. A closed loop begins
 /// with a few, which show how fast it is.
 fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -> Option<u64> {
@@ -113,7 +121,6 @@ fn next_count(load: &Load, window: Duration, elapsed: Duration, requests: u64) -
 #[cfg(test)]
 mod tests {
     use load::{RequestSource, Target};
-    use model::Profile;
 
     use super::*;
 

@@ -10,6 +10,7 @@ mod disturbed;
 mod faults;
 mod interrupted;
 mod isolation;
+mod limits;
 mod load;
 #[path = "../../../load/tests/behaviour/nginx.rs"]
 mod nginx;

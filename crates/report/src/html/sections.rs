@@ -19,6 +19,7 @@ pub fn all(page: &mut Markup, report: &Report) {
     comparisons(page, report);
     attribution(page, report);
     blocks(page, report);
+    found_limits(page, report);
     cells(page, report);
     launches(page, report);
     changes(page, report);
@@ -157,6 +158,20 @@ fn blocks(page: &mut Markup, report: &Report) {
             });
         }
     });
+}
+
+fn found_limits(page: &mut Markup, report: &Report) {
+    let table = tables::limits::found(report, Detail::Full);
+    if !table.is_empty() {
+        section(page, "capacity", "Capacity and overload", |section| {
+            draw_table(section, &table, "");
+            let charts = charts::limits(report);
+            if !charts.is_empty() {
+                pairs(section, charts);
+                section.leaf("p", &[("class", "muted")], words::LIMIT_CAPTION);
+            }
+        });
+    }
 }
 
 fn cells(page: &mut Markup, report: &Report) {

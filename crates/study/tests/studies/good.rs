@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::study::{JrubyProgram, ReadySign, Runtime, WarmUp, WorkloadKind};
-use model::{Arrivals, Metric, Profile, Shape, Spacing, Study, Think, study as words};
+use model::{Arrivals, FindLimit, Metric, Objective, Profile, Shape, Spacing, Study, Think, study as words};
 use runtimes::{Given, RuntimePart, jvm};
 
 fn parse(text: &str) -> Study {
@@ -210,10 +210,10 @@ fn who_warms_up_is_the_largest_load_or_as_written() {
 fn loads_have_shapes() {
     let study = |load: &str, decide: &str| parse(&format!("{}{decide}", SMALL.replace("concurrency = 20", load)));
     let shapes = |load: &str| study(load, "").workloads[0].shapes.clone();
-    let open = |connections, profile| Shape { connections, arrivals: Arrivals::Open(profile) };
+    let open = |connections, profile| Shape::open(connections, profile);
     let seconds = Duration::from_secs;
     let thinking =
-        |think| Shape { connections: 20, arrivals: Arrivals::Closed { think: Some(think), steps: Vec::new() } };
+        |think| Shape { arrivals: Arrivals::Closed { think: Some(think), steps: Vec::new() }, ..Shape::users(20) };
     assert_eq!(shapes("concurrency = 20\nthink = \"2s\""), [thinking(Think::Fixed(seconds(2)))]);
     assert_eq!(
         shapes("concurrency = 20\nthink = { exponential = \"2s\" }"),
@@ -227,6 +227,19 @@ fn loads_have_shapes() {
     let stages = shapes("stages = [{ to = 200, over = \"10s\" }, { to = 200, over = \"30s\" }]");
     let profile = Profile::through([(200.0, seconds(10)), (200.0, seconds(30))], Spacing::Even);
     assert_eq!(stages, [open(500, profile)]);
+
+    let searched = study("find_limit = { p95 = \"200ms\" }\npoisson = true", "");
+    let objective = |quantile, errors| Objective { quantile, within_us: 200_000, errors };
+    let find = FindLimit { objective: objective(0.95, 0.01), from: 10.0, to: 10_000.0 };
+    let first = Profile { spacing: Spacing::Poisson, ..Profile::constant(10.0) };
+    assert_eq!(searched.workloads[0].shapes, [Shape { find_limit: Some(find), ..open(500, first) }]);
+    assert_eq!((searched.workloads[0].shapes[0].name().as_str(), searched.decide.primary), ("limit", Metric::Capacity));
+    assert_eq!(searched.warm_up_users, 10);
+    let stated = shapes("find_limit = { p50 = \"200ms\", errors = \"0.1%\", from = 50, to = 0.5e3 }\nconnections = 64");
+    let find = FindLimit { objective: objective(0.5, 0.001), from: 50.0, to: 500.0 };
+    assert_eq!(stated, [Shape { find_limit: Some(find), ..open(64, Profile::constant(50.0)) }]);
+    let secondary = "[decide]\nsecondary = [\"goodput\", \"recovery-time\", \"cpu-per-request\", \"memory\"]";
+    assert_eq!(study("find_limit = { p99 = \"1s\" }", secondary).decide.secondary.len(), 4);
 
     // In an open loop throughput decides nothing, and the tail may.
     assert_eq!(study("rate = 300", "").decide.primary, Metric::P50);

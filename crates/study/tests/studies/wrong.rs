@@ -224,6 +224,24 @@ wrong! {
         underlines ["-1"], suggests "to which rate";
     stage_of_another_form: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "stages = [{ target = 200, duration = \"10s\" }]\n\n[decide]",
         underlines ["target"], suggests "`to`, `over`";
+    limit_without_objective: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { errors = \"1%\" }\n\n[decide]",
+        underlines ["{ errors = \"1%\" }"], suggests "find_limit = {";
+    limit_of_two_objectives: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p50 = \"1s\", p95 = \"2s\" }\n\n[decide]",
+        underlines ["\"1s\"", "\"2s\""], suggests "within which time";
+    limit_of_no_time: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"0s\" }\n\n[decide]",
+        underlines ["\"0s\""], suggests "within which time";
+    limit_between_no_rates: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"1s\", from = 100, to = 100 }\n\n[decide]",
+        underlines ["100"], suggests "a `to` that it surely does not";
+    limit_from_nothing: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"1s\", from = 0 }\n\n[decide]",
+        underlines ["0"], suggests "from = 10, to = 10_000";
+    limit_by_an_unknown_key: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"1s\", error = \"1%\" }\n\n[decide]",
+        underlines ["error"], suggests "`errors`";
+    limit_and_a_rate: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"1s\" }\nrate = 100\n\n[decide]",
+        underlines ["100", "{ p95 = \"1s\" }"], suggests "a `[[workload]]` for each";
+    limit_decides_a_latency: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "find_limit = { p95 = \"1s\" }\n\n[decide]\nprimary = \"p50\"",
+        underlines ["\"p50\""], suggests "use `capacity`";
+    capacity_of_no_limit: "primary = \"throughput\"" => "primary = \"capacity\"",
+        underlines ["\"capacity\""], suggests "find_limit = {";
     rate_decides_throughput: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\n\n[decide]\nprimary = \"throughput\"",
         underlines ["\"throughput\""], suggests "use `p50`";
     too_few_for_a_tail: "concurrency = [1, 20]\n\n[decide]\nprimary = \"throughput\"\ncell = \"front@20\"" => "rate = 300\n\n[decide]\nprimary = \"p99\"",
