@@ -1,6 +1,7 @@
 //! What the threads of a server share.
 
 use crate::behaviour::{self, Arrival};
+use crate::kept::Kept;
 use crate::record::{Record, Tally};
 use crate::render::{self, Prepared};
 use crate::script::Script;
@@ -51,12 +52,17 @@ pub(crate) struct RouteState {
     /// The answer, where it is always the same.
     pub(crate) prepared: Option<Prepared>,
     requests: AtomicU64,
+    kept: Kept,
 }
 
 impl Shared {
     pub(crate) fn new(script: Script) -> io::Result<Self> {
         let threads = script.threads;
-        let route = |route| RouteState { prepared: render::prepare_route(route), requests: AtomicU64::new(0) };
+        let route = |route| RouteState {
+            prepared: render::prepare_route(route),
+            requests: AtomicU64::new(0),
+            kept: Kept::default(),
+        };
         let waker = || rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
             routes: script.routes.iter().map(route).collect(),
@@ -86,6 +92,13 @@ impl Shared {
             number: next(&self.requests),
             on_route: route.map_or(0, |index| next(&self.routes[index].requests)),
             elapsed: self.elapsed(),
+        }
+    }
+
+    /// Leaves behind what a request to a route does.
+    pub(crate) fn leave_behind(&self, route: Option<usize>, arrival: &Arrival) {
+        if let Some(index) = route {
+            self.routes[index].kept.add(&self.script.routes[index], arrival.on_route);
         }
     }
 

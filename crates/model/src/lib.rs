@@ -34,6 +34,8 @@ pub mod sample;
 pub mod scalability;
 pub mod scenario;
 pub mod shape;
+pub mod soak;
+pub mod soaked;
 pub mod study;
 pub mod subject;
 pub mod template;
@@ -68,6 +70,8 @@ pub use sample::{BodyLength, Failure, Sample, ServerUse, Switches, Tally, Walked
 pub use scalability::Scalability;
 pub use scenario::Scenarios;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
+pub use soak::{Held, SoakHeap, SoakPlan, SoakRecord, SoakUse, SoakWindow};
+pub use soaked::{Course, Gauge, SoakReport, Soaked};
 pub use study::{Launches, Study};
 pub use subject::{Names, SharedSettings, Subject};
 pub use template::{Template, TemplateError};

@@ -25,6 +25,7 @@ mod scenario;
 mod schema;
 mod secondary;
 mod shapes;
+mod soak;
 mod value;
 mod variants;
 mod workload;
@@ -120,6 +121,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     let hooks = hooks(file, &launches.placeholders, problems);
     let warm_up_users = decide::warm_up_users(&file.warmup, &workloads, problems);
     let timing = decide::full(file, problems);
+    let soak = soak::soak(file, &workloads, problems);
     Study {
         name: file.name.value.clone(),
         question: file.question.clone(),
@@ -137,6 +139,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         timing,
         decide,
         profiling: file.profiling.launch,
+        soak,
         host: host::isolation(&file.host, problems),
     }
 }

@@ -15,6 +15,7 @@ pub(super) struct Evidence {
     pub warm_up: Option<WarmUpRecord>,
     pub cells: Vec<CellRecord>,
     pub observation: Option<Observation>,
+    pub whole_heap_bytes: [Option<u64>; 2],
     pub oom_kills: u64,
     pub failed_tear_downs: Option<FailedTearDowns>,
     pub service_logs: IndexMap<String, String>,
