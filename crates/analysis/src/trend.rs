@@ -4,7 +4,9 @@
 //! The slope is the median of those between all pairs (Theil 1950; Sen 1968, *Estimates of the regression coefficient based on Kendall's tau*,
 //! JASA 63:1379). Its standard error is that of least squares, which is about the same, with as many values as are worth something by
 //! themselves: n·(1 − ρ)/(1 + ρ) (Santer et al. 2000, *Statistical significance of trends
-//! and trend differences in layer-average atmospheric temperature time series*, Journal of Geophysical Research 105:7337). What is noise is what a
+//! and trend differences in layer-average atmospheric temperature time series*, Journal of Geophysical Research 105:7337). How well the noise is
+//! known says n·(1 − ρ²)/(1 + ρ²) (Bayley & Hammersley 1946, *The "effective" number of independent observations in an autocorrelated time
+//! series*, Supplement to the Journal of the Royal Statistical Society 8:184). What is noise is what a
 //! parabola leaves: that something bends says nothing against its rising. So Student's t has three degrees of freedom less, and ρ, how much
 //! neighbours resemble each other, is (ρ̂·n + 3)/(n − 5) without its bias (Shaman & Stine 1988, *The bias of autoregressive coefficient
 //! estimators*, JASA 83:842: −(p + 1 + (p + 3)·ρ)/n where a polynomial of degree p was taken away).
@@ -18,12 +20,10 @@ use crate::{robust, student};
 const MOST_BLOCKS: usize = 30;
 /// Fewest spans with a value that have a slope.
 pub const FEWEST_BLOCKS: usize = 10;
-/// How often the interval may miss the true slope.
-const ALPHA: f64 = 0.01;
-/// Values that are worth something by themselves, at least: of fewer nothing is known, and of so many Student's t knows how little.
-const LEAST_WORTH: f64 = LOST + 1.0;
 /// Degrees of freedom that a parabola takes.
 const LOST: f64 = 3.0;
+/// Those that are left of any noise, at least.
+const LEAST_FREEDOM: f64 = 2.0;
 /// ρ is never taken for more.
 const MOST_ALIKE: f64 = 0.99;
 
@@ -32,7 +32,7 @@ const MOST_ALIKE: f64 = 0.99;
 pub struct Slope {
     /// Change in a second.
     pub per_s: f64,
-    /// Lower end of its 99 % interval.
+    /// Lower end of its interval.
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -40,8 +40,8 @@ pub struct Slope {
     pub sigma: f64,
 }
 
-/// The slope of points (seconds, in order, and values); `None` where fewer than [`FEWEST_BLOCKS`] spans have any.
-pub fn slope(points: &[[f64; 2]]) -> Option<Slope> {
+/// The slope of points (seconds, in order, and values), with an interval that misses the true one with probability `alpha` (0..1); `None` where fewer than [`FEWEST_BLOCKS`] spans have any.
+pub fn slope(points: &[[f64; 2]], alpha: f64) -> Option<Slope> {
     let blocks = blocks(points, MOST_BLOCKS);
     let n = blocks.len();
     if n < FEWEST_BLOCKS {
@@ -55,9 +55,18 @@ pub fn slope(points: &[[f64; 2]]) -> Option<Slope> {
     let at = centred(blocks.iter().map(|block| block[0]));
     let left = beside_parabola(&at, blocks.iter().map(|block| block[1]));
     let squares: f64 = dot(&left, &left);
-    let freedom = worth(&left, squares) - LOST;
-    let half = student::critical(ALPHA, freedom as usize) * (squares / freedom / dot(&at, &at)).sqrt();
+    let (rho, all) = (resemblance(&left, squares), n as f64);
+    let worth = (all * (1.0 - rho) / (1.0 + rho) - LOST).max(1.0);
+    let freedom = (all * (1.0 - rho * rho) / (1.0 + rho * rho) - LOST).max(LEAST_FREEDOM);
+    let half = critical(alpha, freedom) * (squares / worth / dot(&at, &at)).sqrt();
     Some(Slope { per_s, low: per_s - half, high: per_s + half, sigma: (squares / n as f64).sqrt() })
+}
+
+/// Student's critical value between whole degrees of freedom: its logarithm is taken for straight there.
+fn critical(alpha: f64, freedom: f64) -> f64 {
+    let [below, above] =
+        [freedom.floor(), freedom.floor() + 1.0].map(|whole| student::critical(alpha, whole as usize).ln());
+    (below + (above - below) * freedom.fract()).exp()
 }
 
 fn centred(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -84,14 +93,13 @@ fn beside_parabola(at: &[f64], values: impl Iterator<Item = f64>) -> Vec<f64> {
     left
 }
 
-/// As how many values that have nothing to do with each other those count that a parabola has left, whose squares add up to so much.
-fn worth(left: &[f64], squares: f64) -> f64 {
+/// How much neighbours among what a parabola has left resemble each other, 0..=[`MOST_ALIKE`]; its squares add up to so much.
+fn resemblance(left: &[f64], squares: f64) -> f64 {
     let n = left.len() as f64;
     let neighbours: f64 = left.windows(2).map(|pair| pair[0] * pair[1]).sum();
     // Where all lie on it there is no noise to resemble.
     let seen = if squares > 0.0 { neighbours / squares } else { 0.0 };
-    let rho = ((seen * n + 3.0) / (n - 5.0)).clamp(0.0, MOST_ALIKE);
-    (n * (1.0 - rho) / (1.0 + rho)).max(LEAST_WORTH)
+    ((seen * n + 3.0) / (n - 5.0)).clamp(0.0, MOST_ALIKE)
 }
 
 /// The points in at most so many spans of equal length: of each that has any, the medians of time and value.
@@ -122,16 +130,16 @@ mod tests {
 
     #[test]
     fn a_line_has_its_slope_and_nothing_else() {
-        let found = slope(&line(200, |at| 5.0 + 2.0 * at)).unwrap();
+        let found = slope(&line(200, |at| 5.0 + 2.0 * at), 0.01).unwrap();
         assert!([found.per_s, found.low, found.high].iter().all(|slope| (slope - 2.0).abs() < 1e-9), "{found:?}");
-        let flat = slope(&line(200, |_| 7.0)).unwrap();
+        let flat = slope(&line(200, |_| 7.0), 0.01).unwrap();
         assert_eq!((flat.per_s, flat.low, flat.high), (0.0, 0.0, 0.0));
-        assert_eq!(slope(&line(9, |at| at)), None);
+        assert_eq!(slope(&line(9, |at| at), 0.01), None);
     }
 
     #[test]
     fn wild_values_do_not_move_it() {
-        let found = slope(&line(300, |at| if at % 10.0 < 2.0 { 1e6 } else { at })).unwrap();
+        let found = slope(&line(300, |at| if at % 10.0 < 2.0 { 1e6 } else { at }), 0.01).unwrap();
         assert!((found.per_s - 1.0).abs() < 0.05, "{found:?}");
     }
 
@@ -158,7 +166,7 @@ mod tests {
                         [f64::from(at), true_slope * f64::from(at) + noise]
                     })
                     .collect();
-                let found = slope(&points).unwrap();
+                let found = slope(&points, 0.01).unwrap();
                 missed += u32::from(!(found.low..=found.high).contains(&true_slope));
             }
             println!("ρ {rho}: {missed} of 400 missed");

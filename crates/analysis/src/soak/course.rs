@@ -1,7 +1,7 @@
 //! How something went over a soak: level, rising, levelled off.
 //!
 //! Something *rises* where all of this holds:
-//! - its slope is above zero with its 99 % interval, in the second half and in the last third (`trend.rs`);
+//! - its slope is above zero with its interval (`trend.rs`), of 99 % in the second half and of 95 % in the last third;
 //! - the growth matters: at this slope over the whole soak more than [`MATTERS`] of its level, and more than [`MORE_THAN_NOISE`] times the
 //!   noise;
 //! - no single jump is most of it;
@@ -14,12 +14,15 @@ use model::soaked::{Course, Gauge, Reading, SoakStep, Trend};
 use crate::trend::{self, Slope};
 use crate::{changepoint, robust};
 
+/// How often the interval of the second half's slope may miss the true one, and that of a third's.
+const ALPHA: f64 = 0.01;
+const ALPHA_OF_THIRD: f64 = 0.05;
 /// Growth over a soak that matters, a fraction of the level.
 const MATTERS: f64 = 0.05;
 /// Growth of the second half that is more than noise, in standard deviations of what the line leaves.
 const MORE_THAN_NOISE: f64 = 2.0;
 /// What is left of the slope in the last third where something rises evenly, at least.
-const STEADY: f64 = 0.6;
+const STEADY: f64 = 0.7;
 /// The part of a rise of the second half, in [`PARTS`] parts, that one jump between two of them may be.
 const JUMP: f64 = 0.6;
 const PARTS: usize = 6;
@@ -33,7 +36,7 @@ const HOUR_S: f64 = 3_600.0;
 
 /// How something went: points are seconds since the load began, in order, and values above or at zero; `seconds` is the whole soak.
 pub fn course(gauge: Gauge, points: Vec<[f64; 2]>, seconds: f64) -> Course {
-    let trend = trend::slope(after(&points, seconds / 2.0));
+    let trend = trend::slope(after(&points, seconds / 2.0), ALPHA);
     let reading = trend.map_or(Reading::Unknown, |trend| reading(gauge, &points, seconds, &trend));
     let trend = trend.map(|Slope { per_s, low, high, .. }| {
         let [per_hour, low, high] = [per_s, low, high].map(|slope| slope * HOUR_S);
@@ -53,14 +56,14 @@ pub fn unread(gauge: Gauge, points: Vec<[f64; 2]>, seconds: f64) -> Course {
 
 fn reading(gauge: Gauge, points: &[[f64; 2]], seconds: f64, second_half: &Slope) -> Reading {
     let [middle, end] = thirds(points, seconds);
-    let Some(end) = trend::slope(end) else { return Reading::Unknown };
+    let Some(end) = trend::slope(end, ALPHA_OF_THIRD) else { return Reading::Unknown };
     let [first, last] = ends(points, seconds);
     let level = robust::median(&values(after(points, seconds / 2.0))).unwrap_or(last);
     let matters = |growth: f64| growth > (MATTERS * level).max(least(gauge));
     let growth = second_half.per_s * seconds;
     let is_more_than_noise = growth / 2.0 > MORE_THAN_NOISE * second_half.sigma;
     if second_half.low > 0.0 && end.low > 0.0 && matters(growth) && is_more_than_noise && !is_a_jump(points, seconds) {
-        let slows = trend::slope(middle)
+        let slows = trend::slope(middle, ALPHA_OF_THIRD)
             .is_some_and(|before| end.high < before.low || end.per_s < STEADY * before.per_s && before.low > 0.0);
         return if slows { Reading::Slowing } else { Reading::Rising };
     }

@@ -41,7 +41,7 @@ fn a_leak_is_found_with_its_slope() {
     let place = keeping(&format!("leak = {{ bytes = {BYTES} }}"));
     let soak = ["run", "study.toml", "--soak", "70s", "--variant", "first", "--fail-on", "worse"];
     let ran = place.run(&soak).ends_with(3);
-    ran.says("▼ RISES first over 70 s: resident memory +").says("memory-leak").says("rises to the end");
+    ran.says("▼ RISES first over 70 s: resident memory +").says("memory-leak").says("resident memory");
     ran.complains("soak, first: soaked for 70").complains("all is soaked");
 
     let report = soaked(&place);
@@ -129,7 +129,9 @@ fn a_server_that_dies_leaves_what_was_seen_and_why() {
     );
     let place = Place::with_study(&[("first", &page), ("other", &page)]);
     let ran = place.run(&["run", "study.toml", "--soak", "1h"]).ends_with(5);
-    ran.says("✗ FAILED first failed after").says("the server ended by itself under load (exit code 3)").says("out of handles");
+    ran.says("✗ FAILED first failed after")
+        .says("the server ended by itself under load (exit code 3)")
+        .says("out of handles");
     // The other has its turn all the same.
     ran.says("✗ FAILED other failed after").complains("all is soaked");
     let report = soaked(&place);

@@ -6,6 +6,7 @@ use super::words;
 use crate::charts;
 use crate::html::{document, sections};
 use crate::markup::Markup;
+use crate::tables::Detail;
 
 /// The report as a self-contained HTML document.
 pub fn soak_html(report: &SoakReport) -> String {
@@ -51,7 +52,7 @@ fn outcomes(main: &mut Markup, report: &SoakReport) {
 }
 
 fn over_time(main: &mut Markup, report: &SoakReport) {
-    let table = words::courses(report);
+    let table = words::courses(report, Detail::Full);
     if table.is_empty() {
         return;
     }

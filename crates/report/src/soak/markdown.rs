@@ -6,6 +6,7 @@ use model::SoakReport;
 
 use super::words;
 use crate::markdown::{self, escaped, fenced, list};
+use crate::tables::Detail;
 
 /// The report as Markdown with a table.
 pub fn soak_markdown(report: &SoakReport) -> String {
@@ -23,7 +24,7 @@ pub fn soak_markdown(report: &SoakReport) -> String {
         }
     }
     let _ = writeln!(text, "{}\n", escaped(&words::run_line(report)));
-    markdown::table(&mut text, &words::courses(report));
+    markdown::table(&mut text, &words::courses(report, Detail::Full));
     if !report.findings.is_empty() {
         text.push_str("## Findings\n\n");
         markdown::findings(&mut text, &report.findings, &report.names());

@@ -3,6 +3,7 @@
 use model::{Finding, SoakReport};
 
 use super::words;
+use crate::tables::Detail;
 use crate::terminal::{Page, Style};
 
 /// The report as text, in the manner of [`crate::terminal()`].
@@ -27,7 +28,7 @@ pub fn soak(report: &SoakReport, style: Style) -> String {
         page.wrapped("", 0, question);
     }
     page.wrapped("", 0, &words::run_line(report));
-    page.table(&words::courses(report));
+    page.table(&words::courses(report, Detail::Brief));
     page.findings(&report.findings.iter().collect::<Vec<&Finding>>(), &report.names());
     page.text
 }

@@ -1,15 +1,15 @@
 //! What a report of soaks says, the same for all renderers.
 
-use model::soaked::{Course, Reading, SoakEnd};
+use model::soaked::{Course, Reading, SoakEnd, Trend};
 use model::{Finding, Gauge, Severity, SoakReport, Soaked, text};
 
 use crate::number;
-use crate::tables::{Cell, Group, Table};
+use crate::tables::{Cell, Detail, Group, Table};
 use crate::words::{Tone, to_the_second};
 
 /// What the numbers of the table of courses are.
-const NOTE: &str = "Medians of the first and of the last tenth of the time; the change in an hour is that of the second half, with its 99 % \
-                    interval.";
+const NOTE: &str =
+    "Medians of the first and of the last tenth of the time; the change in an hour is that of the second half";
 
 /// A variant's name.
 pub fn variant<'a>(report: &'a SoakReport, soak: &Soaked) -> &'a str {
@@ -88,27 +88,29 @@ pub fn last_words(soak: &Soaked) -> Vec<&str> {
     }
 }
 
-/// How everything that was watched went, a group for each variant.
-pub fn courses(report: &SoakReport) -> Table {
-    let table = Table::new("Over the soak").names("").numbers("first").numbers("last").numbers("in an hour").words("");
+/// How everything that was watched went, a group for each variant; with the slopes' intervals where there is room.
+pub fn courses(report: &SoakReport, detail: Detail) -> Table {
+    let is_full = detail == Detail::Full;
+    let table = Table::new("Over the soak").words("").numbers("first").numbers("last").numbers("in an hour");
+    let table = if is_full { table.words("99 % interval") } else { table }.words("");
     let group = |soak: &Soaked| Group {
         head: (report.soaks.len() > 1).then(|| variant(report, soak).to_owned()),
-        rows: soak.courses.iter().map(row).collect(),
+        rows: soak.courses.iter().map(|course| row(course, is_full)).collect(),
     };
-    Table { note: NOTE.to_owned(), groups: report.soaks.iter().map(group).collect(), ..table }
+    let groups = report.soaks.iter().filter(|soak| !soak.courses.is_empty()).map(group).collect();
+    let note = if is_full { format!("{NOTE}, with its 99 % interval.") } else { format!("{NOTE}.") };
+    Table { note, groups, ..table }
 }
 
-fn row(course: &Course) -> Vec<Cell> {
+fn row(course: &Course, is_full: bool) -> Vec<Cell> {
     let gauge = course.gauge;
     let (reading, tone) = reading(course);
-    let slope = course.trend.map_or_else(|| number::NONE.to_owned(), |_| slope(course));
-    vec![
-        gauge.name().into(),
-        gauge.text(course.first).into(),
-        gauge.text(course.last).into(),
-        slope.into(),
-        Cell { text: reading, tone },
-    ]
+    let of_trend = |write: &dyn Fn(Trend) -> String| course.trend.map_or_else(|| number::NONE.to_owned(), write);
+    let per_hour = of_trend(&|trend| gauge.signed(trend.per_hour));
+    let interval = of_trend(&|trend| format!("[{}, {}]", gauge.signed(trend.low), gauge.signed(trend.high)));
+    let numbers = [gauge.name().to_owned(), gauge.text(course.first), gauge.text(course.last), per_hour];
+    let cells = numbers.into_iter().chain(is_full.then_some(interval)).map(Cell::from);
+    cells.chain([Cell { text: reading, tone }]).collect()
 }
 
 fn slope(course: &Course) -> String {
@@ -120,18 +122,15 @@ fn slope(course: &Course) -> String {
 }
 
 /// What a course amounts to, and how that reads.
-pub fn reading(course: &Course) -> (String, Tone) {
+fn reading(course: &Course) -> (String, Tone) {
     let gets_better = course.gauge == Gauge::Throughput;
     let if_bad = |tone| if gets_better { Tone::Plain } else { tone };
     match course.reading {
         Reading::Level => ("level".to_owned(), Tone::Plain),
-        Reading::Rising => ("rises to the end".to_owned(), if_bad(Tone::Bad)),
-        Reading::Slowing => ("still rises, more slowly".to_owned(), if_bad(Tone::Unsure)),
-        Reading::LevelledOff { by, since_s } => {
-            let by = course.gauge.text(by);
-            (format!("rose by {by}, level since {}", text::seconds(since_s.round())), Tone::Plain)
-        }
+        Reading::Rising => ("rises".to_owned(), if_bad(Tone::Bad)),
+        Reading::Slowing => ("rises, slows down".to_owned(), if_bad(Tone::Unsure)),
+        Reading::LevelledOff { since_s, .. } => (format!("level since {}", text::length(since_s)), Tone::Plain),
         Reading::Fell => ("fell".to_owned(), if gets_better { Tone::Unsure } else { Tone::Plain }),
-        Reading::Unknown => ("too little was seen".to_owned(), Tone::Plain),
+        Reading::Unknown => ("too little seen".to_owned(), Tone::Plain),
     }
 }
