@@ -60,6 +60,7 @@ fn of_schedule(study: &Study, mode: Mode, seed: u64, schedule: Schedule) -> Plan
         blocks: blocks_of(false, variant_orders, cell_orders),
         schedule,
         fallback: None,
+        soak: None,
     }
 }
 

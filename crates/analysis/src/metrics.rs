@@ -295,7 +295,12 @@ mod tests {
         assert!(close(known.cores, 0.5), "{known:?}");
         assert!(ServerTime { cores: None, ..known }.is_empty(), "{known:?}");
         for (second, sample) in trial.cells[0].samples.iter_mut().enumerate() {
-            let gc = GcUse { pauses_s: vec![0.01, 0.04], heap_after_bytes: Some(1), allocated_bytes: 50_000 };
+            let gc = GcUse {
+                pauses_s: vec![0.01, 0.04],
+                heap_after_bytes: Some(1),
+                live_bytes: None,
+                allocated_bytes: 50_000,
+            };
             let counters =
                 model::JvmCounters { jit_s: 0.2, safepoint_s: 0.06, classes: 3, ..model::JvmCounters::default() };
             // One core is busy at first, then the other, and a little more in all.
@@ -346,7 +351,7 @@ mod tests {
         for collected in 0..3 {
             for (index, sample) in cell.samples.iter_mut().enumerate() {
                 let gc = if index < collected {
-                    GcUse { pauses_s: vec![0.01], heap_after_bytes: Some(1), allocated_bytes: 50_000 }
+                    GcUse { pauses_s: vec![0.01], heap_after_bytes: Some(1), live_bytes: None, allocated_bytes: 50_000 }
                 } else {
                     GcUse::default()
                 };

@@ -128,6 +128,12 @@ pub struct Run {
     /// Do not.
     #[arg(long, overrides_with = "profile")]
     pub no_profile: bool,
+    /// Compare nothing: load each variant once, for so long (4h), and say what leaks and what drifts [default: the study's `[soak] duration`].
+    #[arg(long, value_parser = duration, value_name = "TIME", num_args = 0..=1, conflicts_with_all = ["resume", "quick", "budget", "profile", "no_profile", "xlsx"])]
+    pub soak: Option<Option<Duration>>,
+    /// Soak only this variant; may be given several times.
+    #[arg(long = "variant", value_name = "NAME", requires = "soak")]
+    pub variants: Vec<String>,
     /// From which verdict on the run fails; each one includes those before it. A run that compared nothing always fails.
     #[arg(long, value_enum, default_value_t = FailOn::Invalid, value_name = "VERDICT")]
     pub fail_on: FailOn,

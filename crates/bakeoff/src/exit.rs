@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use miette::Diagnostic;
+use model::soaked::SoakEnd;
 use model::text::{exactly, minutes};
-use model::{Report, Verdict};
+use model::{Report, Severity, SoakPlan, SoakReport, Verdict};
 use store::StoreError;
 use study::StudyError;
 use thiserror::Error;
@@ -62,6 +63,21 @@ pub fn of_report(report: &Report, fail_on: FailOn) -> ExitCode {
     codes.max_by_key(gravity).unwrap_or(FINE).into()
 }
 
+/// The exit code of soaks that have ended: whether the server came through, by what the user wants to fail on whether something leaks or
+/// drifts, and whether anything can be said.
+pub fn of_soak(report: &SoakReport, fail_on: FailOn) -> ExitCode {
+    let failed = report.soaks.iter().any(|soak| matches!(soak.end, SoakEnd::Failed(_)));
+    let gets_worse = report.findings.iter().any(|finding| finding.severity >= Severity::Warning);
+    let says_nothing = report.soaks.iter().any(|soak| soak.too_short.is_some());
+    match () {
+        () if failed && fail_on >= FailOn::Invalid => INVALID,
+        () if gets_worse && fail_on >= FailOn::Worse => WORSE,
+        () if says_nothing && fail_on >= FailOn::Inconclusive => INCONCLUSIVE,
+        () => FINE,
+    }
+    .into()
+}
+
 /// Something asked for on the command line that is not there.
 #[derive(Debug, Error, Diagnostic)]
 pub enum UsageError {
@@ -87,6 +103,34 @@ pub enum UsageError {
         /// What a block takes at least.
         block: Duration,
     },
+    /// A soak of which nobody says how long it takes.
+    #[error("the study does not say how long a soak takes")]
+    #[diagnostic(help("say it: --soak 4h, or `duration = \"4h\"` under `[soak]` in the study"))]
+    NoSoak,
+    /// A soak of which nothing could be said.
+    #[error("a soak of {} says nothing: it takes {} at least", exactly(*duration), exactly(SoakPlan::shortest()))]
+    #[diagnostic(help("what leaks slowly takes hours to be seen: --soak 4h"))]
+    ShortSoak {
+        /// As asked for.
+        duration: Duration,
+    },
+    /// A study whose loads all change.
+    #[error("no load of the study stays the same for hours")]
+    #[diagnostic(help("give a workload `concurrency` or `rate`: stages and steps end by themselves"))]
+    NoSoakCell,
+    /// A variant that the study does not have.
+    #[error("the study has no variant {name}")]
+    #[diagnostic(help("its variants: {}", known.join(", ")))]
+    NoVariant {
+        /// As typed.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// A spreadsheet of something that has none.
+    #[error("a soak has no spreadsheet")]
+    #[diagnostic(help("--csv has the same figures: a row for each window"))]
+    NoSpreadsheet,
     /// An address that cannot be loaded.
     #[error("cannot load {url}: {reason}")]
     #[diagnostic(help("expected http://HOST:PORT/PATH or https://HOST:PORT/PATH"))]

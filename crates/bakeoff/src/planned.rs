@@ -27,6 +27,7 @@ pub fn planned(typed: &cli::Planned, profiling: Option<bool>) -> miette::Result<
         trials: Vec::new(),
         profiling_runs: Vec::new(),
         profiling_skipped: None,
+        soaks: Vec::new(),
     })
 }
 

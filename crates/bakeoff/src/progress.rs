@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::profiling::Recording;
 use model::search::SearchEnd;
 use model::{
-    Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, StudyRecord, TrialKey, TrialRecord, VariantIndex,
-    WarmUpRecord, sample,
+    Effect, Metric, Outcome, Phase, Polarity, ProfilingRun, SoakRecord, StudyRecord, TrialKey, TrialRecord,
+    VariantIndex, WarmUpRecord, sample,
     text::{self, exactly, minutes},
 };
 
@@ -75,6 +75,10 @@ impl Names {
 
     fn profiling_run(&self, variant: VariantIndex) -> String {
         format!("profiling run, {}", self.variant(variant))
+    }
+
+    fn soak(&self, variant: VariantIndex) -> String {
+        format!("soak, {}", self.variant(variant))
     }
 
     /// The interval so far of one variant.
@@ -163,6 +167,10 @@ impl Watcher for LiveLine {
             Event::Preparing(what) => self.bar.set_message((*what).to_owned()),
             Event::TrialBegan(trial) => self.trial = self.names.trial(trial.key, trial.variant),
             Event::ProfilingBegan { variant } => self.trial = self.names.profiling_run(*variant),
+            Event::SoakBegan { variant, left } => {
+                self.trial = self.names.soak(*variant);
+                self.left = (*left..*left, Instant::now());
+            }
             Event::PhaseBegan { phase, cell } => {
                 self.phase = self.names.phase(*phase, *cell);
                 self.draw("");
@@ -188,6 +196,10 @@ impl Watcher for LiveLine {
 /// What an event reads as on a line of its own; most events of a trial have none.
 fn line(names: &Names, event: &Event) -> Option<String> {
     match event {
+        Event::Began { record, left } if record.plan.soak.is_some() => {
+            let run = format!("{}: soak {}, seed {}", record.study.name, record.run, record.plan.seed);
+            Some(format!("{run}, {} and the warm-ups", time_left(left)))
+        }
         Event::Began { record, left } => Some(format!(
             "{}: run {}, seed {}, {} trials stored, {}{}",
             record.study.name,
@@ -228,15 +240,20 @@ fn line(names: &Names, event: &Event) -> Option<String> {
             Some(format!("block {} is excluded, another takes its place: {reason}", block + 1))
         }
         Event::ProfilingEnded(run) => Some(format!("{}: {}", names.profiling_run(run.variant), watched(run))),
+        Event::SoakNotStored(why) => Some(format!("not stored yet, tried again later: {why}")),
+        Event::SoakEnded(soak) => Some(format!("{}: {}", names.soak(soak.variant), soaked(soak))),
         Event::ProfilingSkipped(why) => Some(format!("no profiling runs: {why}")),
         Event::Ended(ending) => Some(match ending {
             Ending::Finished(why) => why.to_string(),
             Ending::Budget(budget) => format!("the budget of {} does not allow another block", minutes(*budget)),
+            Ending::Soaked => "all is soaked".to_owned(),
             Ending::Interrupted => "interrupted".to_owned(),
         }),
-        Event::TrialBegan(_) | Event::ProfilingBegan { .. } | Event::PhaseBegan { .. } | Event::Progressed { .. } => {
-            None
-        }
+        Event::TrialBegan(_)
+        | Event::ProfilingBegan { .. }
+        | Event::SoakBegan { .. }
+        | Event::PhaseBegan { .. }
+        | Event::Progressed { .. } => None,
     }
 }
 
@@ -269,6 +286,16 @@ fn searched(trial: &TrialRecord) -> String {
         _ => ", no limit found".to_owned(),
     });
     came.collect()
+}
+
+/// What came of a soak, in short.
+fn soaked(soak: &SoakRecord) -> String {
+    let lasted = text::seconds(soak.seconds());
+    match &soak.outcome {
+        Some(Outcome::Failed(failed)) => format!("FAILED after {lasted}: {}", failed.reason),
+        Some(Outcome::Completed) => format!("soaked for {lasted}"),
+        None => format!("interrupted after {lasted}"),
+    }
 }
 
 /// What came of a profiling run, in short.

@@ -15,6 +15,7 @@ use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
 use calibration::secondary::{self, CORRELATIONS, Truth};
 use calibration::side_by_side::{self, Conditions, DesignOutcomes, Host, Way};
+use calibration::soaks::{self, Course, Unrest};
 use calibration::speed::{self, Fixed, Test};
 use calibration::tables::{self, Design, Race};
 use calibration::warming::{self, Roughness};
@@ -35,6 +36,8 @@ const SEARCHED_S: [usize; 3] = [20, 60, 150];
 const CURVE_BLOCKS: usize = 6;
 /// As many of those are simulated as of other studies, divided by this: each resamples its blocks 2,000 times.
 const FEWER_CURVES: u64 = 10;
+/// The same of soaks: each has a thousand windows.
+const FEWER_SOAKS: u64 = 10;
 /// Kinds into which they are split, so that all processors have some.
 const CURVE_KINDS: u64 = 10;
 
@@ -53,6 +56,8 @@ pub enum Part {
     Spending,
     /// Changes of level.
     Changes,
+    /// Leaks in soaks.
+    Soaks,
     /// When launches are warm.
     Warming,
     /// Secondary metrics.
@@ -111,6 +116,7 @@ impl Figures {
                 let found = self.changes();
                 vec![("asked-of-changes", tables::summary_of_changes(&found)), ("changes", tables::changes(&found))]
             }
+            Part::Soaks => self.soaks(),
             Part::Warming => vec![("warming", self.warming())],
             Part::Secondary => vec![("secondary", self.secondary())],
             Part::Ablations => self.ablations(),
@@ -266,6 +272,33 @@ impl Figures {
         in_parallel(&all, |index, (seconds, wander)| {
             change_points::simulate(*seconds, *wander, self.studies.of_kind(3_000 + index as u64))
         })
+    }
+
+    /// Courses that leak and courses that do not, on every noise: how often they are called leaks, and how often the slope is missed.
+    fn soaks(&self) -> Vec<(&'static str, String)> {
+        let courses: Vec<Course> = Course::OTHERS.into_iter().chain(Course::LEAKS).collect();
+        let studies = Studies { count: (self.studies.count / FEWER_SOAKS).max(1), ..self.studies };
+        let made = in_parallel(&courses, |index, course| {
+            let of = |(column, unrest)| {
+                soaks::simulate(*course, unrest, studies.of_kind(3_300 + 10 * index as u64 + column))
+            };
+            (0..).zip(Unrest::ALL).map(of).collect::<Vec<_>>()
+        });
+        let named: Vec<_> = courses.iter().map(ToString::to_string).zip(&made).collect();
+        let (others, leaks) = named.split_at(Course::OTHERS.len());
+        let columns = Unrest::ALL.map(|unrest| unrest.to_string());
+        let rows = |of: &[(String, &Vec<soaks::Soaks>)], rate: fn(&soaks::Soaks) -> Rate| {
+            let row = |(name, made): &(String, &Vec<soaks::Soaks>)| (name.clone(), made.iter().map(rate).collect());
+            of.iter().map(row).collect::<Vec<(String, Vec<Rate>)>>()
+        };
+        let is_cache = |(name, _): &&(String, &Vec<soaks::Soaks>)| name.starts_with("a cache");
+        let caches: Vec<_> = others.iter().filter(is_cache).cloned().collect();
+        vec![
+            ("soaks-false", tables::rates("memory, called a leak", &columns, &rows(others, |made| made.rising))),
+            ("soaks-slowing", tables::rates("memory, called slowing", &columns, &rows(&caches, |made| made.slowing))),
+            ("soaks-found", tables::rates("memory, called a leak", &columns, &rows(leaks, |made| made.rising))),
+            ("soaks-missed", tables::rates("interval misses the slope of", &columns, &rows(leaks, |made| made.missed))),
+        ]
     }
 
     fn warming(&self) -> String {

@@ -16,6 +16,7 @@ pub mod rate;
 pub mod record;
 pub mod secondary;
 pub mod side_by_side;
+pub mod soaks;
 pub mod speed;
 pub mod tables;
 pub mod warming;

@@ -10,6 +10,7 @@ use calibration::noise::{Disturbance, Noise, Shape};
 use calibration::rate::Rate;
 use calibration::secondary::{self, CORRELATIONS, Truth};
 use calibration::side_by_side::{self, Conditions, Host, Way};
+use calibration::soaks::{self, Course, Unrest};
 use calibration::warming::{self, Roughness};
 use calibration::{Studies, record, speed};
 
@@ -173,5 +174,26 @@ fn fewer_launches_are_cold_than_after_thirty_seconds() {
 fn curves_over_concurrency_hold_the_truth() {
     for (name, held) in curves::NAMES.into_iter().zip(curves::simulate(6, Studies { count: 20, ..STUDIES })) {
         assert!(held.events >= 15, "{name}: {held}");
+    }
+}
+
+#[test]
+fn leaks_are_found_and_caches_are_none() {
+    let soaks = Studies { count: 60, ..STUDIES };
+    for (kind, unrest) in (0..).zip(Unrest::ALL) {
+        let of = |course| soaks::simulate(course, unrest, soaks.of_kind(3_300 + kind));
+        for course in Course::OTHERS {
+            // A cache that is far from full looks like a leak where the noise hides that it slows down.
+            let wanted = if matches!(course, Course::Cache(_, constant) if constant > 0.4) { 0.2 } else { 0.01 };
+            let made = of(course);
+            assert!(is_within(made.rising, wanted), "{course}, {unrest}: {}", made.rising);
+        }
+        for course in Course::LEAKS {
+            let made = of(course);
+            assert!(is_within(made.missed, 0.02), "{course}, {unrest}: missed {}", made.missed);
+            if course.growth() >= Some(1.0) {
+                assert!(made.rising.share() > 0.95, "{course}, {unrest}: found {}", made.rising);
+            }
+        }
     }
 }

@@ -229,6 +229,7 @@ impl Connection {
             self.state = State::Silent;
             return None;
         }
+        shared.leave_behind(route, &job.arrival);
         if !cpu.is_zero() {
             let spent = burn(cpu.mul_f64(shared.launch_factor));
             context.tally().burnt(&job.label, spent);

@@ -20,6 +20,7 @@
 
 pub mod behaviour;
 mod connection;
+mod kept;
 mod pool;
 mod receive;
 pub mod record;
@@ -34,7 +35,8 @@ mod worker;
 
 pub use record::{PathRecord, RECORD_PATH, Record};
 pub use script::{
-    Body, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, Route, Script, ScriptError, Stall, Varying, WarmUp,
+    Body, Cache, Delay, Echo, ErrorBurst, Exit, ExitAfter, Fault, Leak, Route, Script, ScriptError, Stall, Varying,
+    WarmUp,
 };
 pub use serve::KnownServer;
 pub use shared::ServerEnd;

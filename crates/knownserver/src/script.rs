@@ -93,6 +93,10 @@ pub struct Route {
     pub queue: Option<usize>,
     /// What the first requests cost more than later ones.
     pub warm_up: Option<WarmUp>,
+    /// What requests leave behind for good.
+    pub leak: Option<Leak>,
+    /// What grows until it is full.
+    pub cache: Option<Cache>,
     /// What is wrong with the answer.
     pub fault: Option<Fault>,
     /// Fraction 0..=1 of this route's requests that get the fault, spread evenly.
@@ -121,6 +125,8 @@ impl Route {
             workers: None,
             queue: None,
             warm_up: None,
+            leak: None,
+            cache: None,
             fault: None,
             fault_share: 1.0,
         }
@@ -203,6 +209,37 @@ pub struct WarmUp {
     pub cold: f64,
     /// Requests until it is warm.
     pub requests: u64,
+}
+
+/// What a route's requests leave behind and never give back, however the answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Leak {
+    /// Bytes of memory, written to.
+    pub bytes: usize,
+    /// Open file descriptors.
+    pub descriptors: u32,
+    /// Threads, which wait.
+    pub threads: u32,
+    /// One request in so many leaks, at least 1.
+    pub every: u64,
+}
+
+impl Default for Leak {
+    fn default() -> Self {
+        Self { bytes: 0, descriptors: 0, threads: 0, every: 1 }
+    }
+}
+
+/// A cache: each request asks for one of its entries, all equally likely, which is kept from the first time on. After n requests
+/// `entries`·(1 − e^(−n/`entries`)) of them are there: it grows ever more slowly, and then not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Bytes of an entry, written to.
+    pub bytes: usize,
+    /// How many there are, at least 1.
+    pub entries: usize,
 }
 
 /// A time in which the whole server answers nothing, accepts nothing and reads nothing, as in a long collection.
@@ -394,6 +431,15 @@ impl Route {
                 format!("route {path}: warm-up needs `cold` above 0 and `requests` of at least 1")
             })?;
         }
+        if let Some(leak) = &self.leak {
+            require(leak.every > 0, || format!("route {path}: leak needs `every` of at least 1"))?;
+            require(leak.bytes > 0 || leak.descriptors > 0 || leak.threads > 0, || {
+                format!("route {path}: leak needs `bytes`, `descriptors` or `threads`")
+            })?;
+        }
+        require(self.cache.is_none_or(|cache| cache.entries > 0), || {
+            format!("route {path}: cache needs `entries` of at least 1")
+        })?;
         match self.delay {
             Delay::Uniform((low, high)) => {
                 require(low <= high, || format!("route {path}: uniform delay from {low:?} to {high:?}"))?;
@@ -485,6 +531,8 @@ mod tests {
         assert_eq!(page.body, Body::Size(33945));
         assert_eq!(page.delay, Delay::Lognormal { median: 5 * MS, sigma: 0.5 });
         assert_eq!(page.warm_up, Some(WarmUp { cold: 8.0, requests: 1000 }));
+        assert_eq!(page.leak, Some(Leak { bytes: 100_000, descriptors: 1, threads: 1, every: 100 }));
+        assert_eq!(page.cache, Some(Cache { bytes: 100_000, entries: 500 }));
         let faults: Vec<_> = script.routes.iter().filter_map(|route| route.fault).collect();
         assert_eq!(
             faults,
@@ -513,6 +561,9 @@ mod tests {
             ("[[route]]\nstatus = 99", "99"),
             ("[[route]]\nfault = { slow-drip = { bytes = 0, every = \"1ms\" } }", "slow-drip"),
             ("[[route]]\nwarm-up = { cold = 0.0, requests = 10 }", "warm-up"),
+            ("[[route]]\nleak = { every = 10 }", "leak"),
+            ("[[route]]\nleak = { bytes = 10, every = 0 }", "every"),
+            ("[[route]]\ncache = { bytes = 10, entries = 0 }", "entries"),
             ("[[stall]]\nfor = \"1s\"", "stall"),
             ("[[stall]]\nevery = \"1s\"\nfor = \"1s\"", "every"),
             ("[[error]]\nshare = 2.0", "share"),

@@ -1,6 +1,7 @@
 //! What the threads of a server share.
 
 use crate::behaviour::{self, Arrival};
+use crate::kept::Kept;
 use crate::pool::Pool;
 use crate::record::{Record, Tally};
 use crate::render::{self, Prepared};
@@ -54,6 +55,7 @@ pub(crate) struct RouteState {
     requests: AtomicU64,
     /// Its workers, where they are limited.
     pool: Option<Mutex<Pool>>,
+    kept: Kept,
 }
 
 impl Shared {
@@ -64,6 +66,7 @@ impl Shared {
             prepared: render::prepare_route(route),
             requests: AtomicU64::new(0),
             pool: pool(route),
+            kept: Kept::default(),
         };
         let waker = || rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
@@ -103,6 +106,13 @@ impl Shared {
         match route.and_then(|index| self.routes[index].pool.as_ref()) {
             Some(pool) => pool.lock().unwrap_or_else(PoisonError::into_inner).admit(now, takes),
             None => Some(now + takes),
+        }
+    }
+
+    /// Leaves behind what a request to a route does.
+    pub(crate) fn leave_behind(&self, route: Option<usize>, arrival: &Arrival) {
+        if let Some(index) = route {
+            self.routes[index].kept.add(&self.script.routes[index], arrival.on_route);
         }
     }
 

@@ -27,7 +27,7 @@ impl StudyRecord {
     }
 
     fn references(&self) -> impl Iterator<Item = Reference> {
-        let Self { study, plan, trials, profiling_runs, .. } = self;
+        let Self { study, plan, trials, profiling_runs, soaks, .. } = self;
         let variants = (study.variants.len(), "study.variants");
         let workloads = (study.workloads.len(), "study.workloads");
         let cells = (plan.cells.len(), "plan.cells");
@@ -66,7 +66,19 @@ impl StudyRecord {
             let place = format!("profiling_runs[{at}].variant");
             Reference { place, index: launch.variant, of: variants }
         });
-        of_cells.chain(of_planned).chain(of_trials).chain(of_profiling_runs)
+        let of_soaks = soaks.iter().enumerate().map(move |(at, soak)| {
+            let place = format!("soaks[{at}].variant");
+            Reference { place, index: soak.variant, of: variants }
+        });
+        let of_soak_plan = plan.soak.iter().flat_map(move |soak| {
+            let cell = Reference { place: "plan.soak.cell".to_owned(), index: soak.cell, of: cells };
+            let soaked = soak.variants.iter().enumerate().map(move |(at, variant)| {
+                let place = format!("plan.soak.variants[{at}]");
+                Reference { place, index: *variant, of: variants }
+            });
+            [cell].into_iter().chain(soaked)
+        });
+        of_cells.chain(of_planned).chain(of_trials).chain(of_profiling_runs).chain(of_soaks).chain(of_soak_plan)
     }
 
     /// The first trial that the plan does not have so, or that is there twice.

@@ -51,6 +51,10 @@ pub struct GcUse {
     /// Heap in use after its last collection, bytes; absent when there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap_after_bytes: Option<u64>,
+    /// Heap in use after its last collection that took the old generation too, or all, bytes: little else than what the program
+    /// holds. Absent when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_bytes: Option<u64>,
     /// Allocated between the collections that are known by its end, bytes.
     pub allocated_bytes: u64,
 }

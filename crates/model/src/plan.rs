@@ -6,8 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Shape;
 use crate::study::{Launches, WarmUp, Workload};
+use crate::{Shape, SoakPlan};
 
 /// Index into [`crate::Study::variants`].
 pub type VariantIndex = usize;
@@ -35,6 +35,9 @@ pub struct Plan {
     /// Why launches go one after another although the study would have them side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
+    /// What is soaked: then nothing is compared, and there are no blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<SoakPlan>,
 }
 
 /// Whether a run can support all claims or only rough ones.

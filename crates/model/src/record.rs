@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BASELINE, CellIndex, HostFacts, Metric, Names, Plan, ProfilingRun, ProfilingSkipped, Study, TrialRecord,
-    VariantIndex, WarmUpLength,
+    BASELINE, CellIndex, HostFacts, Metric, Names, Plan, ProfilingRun, ProfilingSkipped, SoakRecord, Study,
+    TrialRecord, VariantIndex, WarmUpLength,
 };
 
 /// Everything known about one run of a study: the analysis reads nothing else.
@@ -35,6 +35,9 @@ pub struct StudyRecord {
     /// Why they were not made although they were wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiling_skipped: Option<ProfilingSkipped>,
+    /// Soaks, ended or not: at most one of each variant, in a run that is nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub soaks: Vec<SoakRecord>,
 }
 
 impl StudyRecord {

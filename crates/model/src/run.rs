@@ -44,4 +44,6 @@ pub struct RunSummary {
     pub version: String,
     /// Trials that ended, those of the pilot among them.
     pub trials: u64,
+    /// Whether it soaks variants instead of comparing them.
+    pub soak: bool,
 }

@@ -50,9 +50,21 @@ pub struct Study {
     /// to what the variants run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiling: Option<bool>,
+    /// How it is soaked where nothing else is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<Soak>,
     /// What of the host the processes get.
     #[serde(default, skip_serializing_if = "Isolation::is_none")]
     pub host: Isolation,
+}
+
+/// A load for hours, on each variant by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Soak {
+    /// How long.
+    pub duration: Duration,
+    /// The name of the cell; `None` for the one that decides, else the first.
+    pub cell: Option<String>,
 }
 
 /// How the processes of a study are kept apart from each other and from the rest of the host; the same for all variants.

@@ -64,6 +64,7 @@ pub fn study() -> Study {
             redeploy_every: None,
         },
         profiling: None,
+        soak: None,
         host: Isolation::default(),
     }
 }
@@ -107,6 +108,7 @@ pub fn record(study: Study, plan: Plan) -> StudyRecord {
         trials: Vec::new(),
         profiling_runs: Vec::new(),
         profiling_skipped: None,
+        soaks: Vec::new(),
     }
 }
 

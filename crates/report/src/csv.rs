@@ -53,7 +53,7 @@ pub fn quoted(field: &str) -> Cow<'_, str> {
 
 /// A number to nine significant digits: far more than launches have in common, and without the traces of binary fractions.
 /// Whole numbers keep all digits.
-fn written(value: f64) -> String {
+pub fn written(value: f64) -> String {
     let nine: Option<f64> = format!("{value:.8e}").parse().ok();
     if value.fract() == 0.0 { value.to_string() } else { nine.unwrap_or(value).to_string() }
 }

@@ -160,7 +160,7 @@ fn environment(text: &mut String, report: &Report) {
     }
 }
 
-fn table(text: &mut String, table: &Table) {
+pub fn table(text: &mut String, table: &Table) {
     headed_table(text, "##", table);
 }
 
@@ -213,7 +213,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// Text as it is, within a fence longer than any in it.
-fn fenced(text: &mut String, language: &str, content: &str) {
+pub fn fenced(text: &mut String, language: &str, content: &str) {
     let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     let _ = writeln!(text, "{fence}{language}\n{}\n{fence}\n", content.trim_end());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::{Outcome, RunSummary, StudyRecord, TrialRecord, sample};
+use model::{Failed, Outcome, RunSummary, SoakRecord, StudyRecord, TrialRecord, sample};
 
 use crate::words::to_the_second;
 
@@ -10,7 +10,8 @@ use crate::words::to_the_second;
 pub fn runs(runs: &[RunSummary]) -> String {
     let width = runs.iter().map(|run| run.run.len()).max().unwrap_or(0);
     let line = |run: &RunSummary| {
-        format!("{:<width$}  {:<11}  {:>3} trials  {}\n", run.run, run.status.name(), run.trials, run.study)
+        let what = if run.soak { "soak".to_owned() } else { format!("{:>3} trials", run.trials) };
+        format!("{:<width$}  {:<11}  {what:>10}  {}\n", run.run, run.status.name(), run.study)
     };
     runs.iter().map(line).collect()
 }
@@ -26,7 +27,34 @@ pub fn trials(record: &StudyRecord) -> String {
 fn write_record(out: &mut String, record: &StudyRecord) -> std::fmt::Result {
     let started = to_the_second(&record.started);
     writeln!(out, "{}  {}  started {started}, seed {}", record.run, record.study.name, record.plan.seed)?;
+    record.soaks.iter().try_for_each(|soak| write_soak(out, record, soak))?;
     record.trials.iter().try_for_each(|trial| write_trial(out, record, trial))
+}
+
+fn write_soak(out: &mut String, record: &StudyRecord, soak: &SoakRecord) -> std::fmt::Result {
+    let variant = &record.study.variants[soak.variant].name;
+    writeln!(out, "\nsoak of {variant}, {}", to_the_second(&soak.started))?;
+    match &soak.outcome {
+        Some(Outcome::Completed) => {}
+        Some(Outcome::Failed(failed)) => write_failed(out, failed)?,
+        None => writeln!(out, "  it did not come to its end")?,
+    }
+    let (good, failed) = soak
+        .windows
+        .iter()
+        .fold((0, 0), |(good, failed), window| (good + window.tally.good, failed + window.tally.failed()));
+    let (windows, seconds) = (soak.windows.len(), soak.seconds());
+    writeln!(
+        out,
+        "  warm-up {:.0} s, then {seconds:.0} s in {windows} windows: {good} good, {failed} failed",
+        soak.warm_up_s
+    )?;
+    soak.launch.as_ref().map_or(Ok(()), |launch| writeln!(out, "  log {}", launch.log.display()))
+}
+
+fn write_failed(out: &mut String, failed: &Failed) -> std::fmt::Result {
+    writeln!(out, "  FAILED ({}): {}", failed.phase.name(), failed.reason)?;
+    failed.log_tail.lines().try_for_each(|line| writeln!(out, "  | {line}"))
 }
 
 fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> std::fmt::Result {
@@ -35,10 +63,7 @@ fn write_trial(out: &mut String, record: &StudyRecord, trial: &TrialRecord) -> s
         trial.launch.as_ref().map_or_else(String::new, |launch| format!(", ready after {:.1} s", launch.ready_s));
     writeln!(out, "\n{}: {variant}, {}{ready}", trial.key, to_the_second(&trial.started))?;
     if let Outcome::Failed(failed) = &trial.outcome {
-        writeln!(out, "  FAILED ({}): {}", failed.phase.name(), failed.reason)?;
-        for line in failed.log_tail.lines() {
-            writeln!(out, "  | {line}")?;
-        }
+        write_failed(out, failed)?;
     }
     for setting in &trial.settings {
         let live = setting.live.as_deref().unwrap_or("(none)");

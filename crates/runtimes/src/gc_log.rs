@@ -52,6 +52,8 @@ pub enum GcEvent {
     Pause(f64),
     /// The heap in use after a collection, bytes.
     HeapAfter(u64),
+    /// The same after one that took the old generation too, or all: young ones leave old garbage where it is.
+    LiveAfter(u64),
     /// What was allocated between two collections, bytes.
     Allocated(u64),
 }
@@ -65,6 +67,8 @@ pub struct Log {
     left: Option<u64>,
     /// With ZGC: the part in use as this collection began and as it ended, bytes.
     used: Option<(u64, u64)>,
+    /// With G1: marking has freed whole regions since the last young collection, which says nothing of the old ones.
+    swept: bool,
 }
 
 impl Log {
@@ -102,6 +106,9 @@ impl Log {
             if is_of_all(message) {
                 seen.push(GcEvent::HeapAfter(after));
             }
+            if self.leaves_live(message) {
+                seen.push(GcEvent::LiveAfter(after));
+            }
             if message.starts_with("Pause ") || message.starts_with("Concurrent cleanup ") {
                 seen.push(GcEvent::HeapAfter(after));
                 self.collected(before, after, seen);
@@ -119,6 +126,22 @@ impl Log {
         if self.open.is_empty() {
             seen.push(GcEvent::Pause(milliseconds / 1e3));
         }
+    }
+
+    /// Whether what this collection leaves is little else than what the program holds. G1 takes old regions in mixed collections; where marking
+    /// has freed all that is worth it, none follows, and the next young collection shows what is left.
+    fn leaves_live(&mut self, message: &str) -> bool {
+        if message.starts_with("Pause Cleanup") {
+            self.swept = true;
+            return false;
+        }
+        let is_young = message.starts_with("Pause Young");
+        let follows_marking = is_young && std::mem::take(&mut self.swept);
+        follows_marking
+            || is_young && message.contains("(Mixed)")
+            || ["Pause Full", "Garbage Collection ", "Major Collection ", "Concurrent cleanup "]
+                .iter()
+                .any(|start| message.starts_with(start))
     }
 
     /// What is in use now and was not after the collection before has been allocated.
@@ -170,6 +193,7 @@ mod tests {
     struct Used {
         pauses_s: Vec<f64>,
         heap_after_bytes: Option<u64>,
+        live_bytes: Vec<u64>,
         allocated_bytes: u64,
     }
 
@@ -179,6 +203,7 @@ mod tests {
             match seen {
                 GcEvent::Pause(seconds) => used.pauses_s.push(seconds),
                 GcEvent::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
+                GcEvent::LiveAfter(bytes) => used.live_bytes.push(bytes),
                 GcEvent::Allocated(bytes) => used.allocated_bytes += bytes,
             }
         }
@@ -210,6 +235,23 @@ mod tests {
             "[0.2s][info][gc          ] GC(4) Pause Young (Allocation Failure) 18M->9M(19M) 9.000ms",
         ]);
         assert_eq!(used.pauses_s, [0.009]);
+        assert_eq!(used.live_bytes, [9 * MIB]);
+    }
+
+    #[test]
+    fn what_the_program_holds_is_seen_where_the_old_generation_was_taken() {
+        let used = read(&[
+            "[gc] GC(1) Pause Young (Normal) (G1 Evacuation Pause) 120M->60M(200M) 3.168ms",
+            "[gc] GC(2) Pause Remark 96M->80M(200M) 1.500ms",
+            "[gc] GC(2) Pause Cleanup 80M->80M(200M) 0.100ms",
+            "[gc] GC(3) Pause Young (Prepare Mixed) (G1 Evacuation Pause) 90M->50M(200M) 3.168ms",
+            "[gc] GC(4) Pause Young (Mixed) (G1 Evacuation Pause) 90M->30M(200M) 3.168ms",
+            "[gc] GC(5) Pause Young (Normal) (G1 Evacuation Pause) 90M->35M(200M) 3.168ms",
+            "[gc] GC(6) Pause Full (System.gc()) 90M->20M(200M) 30.168ms",
+            "[gc] GC(7) Minor Collection (Allocation Rate) 106M(53%)->22M(11%) 0.003s",
+            "[gc] GC(8) Major Collection (Proactive) 106M(53%)->12M(6%) 0.013s",
+        ]);
+        assert_eq!(used.live_bytes, [50, 30, 20, 12].map(|size| size * MIB));
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub use isolation::{IsolationError, Pinned, beyond, own_network, unavailable};
 pub use launch::{FailureCause, HOOK_WITHIN, LaunchError, Launcher, Log, Running};
 pub use pause::Paused;
 pub use probe::{
-    HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory, own_cpu_s,
+    HeldSampler, HostSampler, Memory, Others, ProcessTree, RubyGcs, ServerSampler, canary_ns, host_facts, memory,
+    own_cpu_s,
 };
 pub use profiling::{CpuWatch, Recorder};
 pub use runtime::{Installed, MavenError, RuntimeError, Toolbox, install, lacking, service_lacking};

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::Switches;
@@ -261,6 +261,28 @@ fn parse_listener(line: &str) -> Option<(SocketAddr, u64)> {
     Some((SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?), fields.get(9)?.parse().ok()?))
 }
 
+/// Inodes of the TCP sockets that are connected, or were until the other side closed them, in the network of process `pid`.
+pub(crate) fn connected(pid: u32) -> HashSet<u64> {
+    const LISTEN: &str = "0A";
+    let inode = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        // Those that wait out their time after the end have none.
+        (fields.get(3) != Some(&LISTEN)).then(|| fields.get(9)?.parse().ok()).flatten().filter(|inode| *inode > 0)
+    };
+    ["tcp", "tcp6"]
+        .into_iter()
+        .filter_map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).ok())
+        .flat_map(|table| table.lines().skip(1).filter_map(inode).collect::<Vec<_>>())
+        .collect()
+}
+
+/// How many descriptors a process has open, and the inodes of the sockets among them; `None` where it may not be looked at.
+pub(crate) fn descriptors(pid: u32) -> Option<(u32, HashSet<u64>)> {
+    let entries: Vec<_> = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten().collect();
+    let sockets = entries.iter().filter_map(|entry| socket(&fs::read_link(entry.path()).ok()?)).collect();
+    Some((entries.len() as u32, sockets))
+}
+
 /// What the descriptors of a process lead to, as the kernel names it.
 pub(crate) fn open_files(pid: u32) -> impl Iterator<Item = PathBuf> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
@@ -269,9 +291,12 @@ pub(crate) fn open_files(pid: u32) -> impl Iterator<Item = PathBuf> {
 
 /// Inodes of the sockets a process holds.
 fn sockets_of(pid: u32) -> HashSet<u64> {
-    open_files(pid)
-        .filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
-        .collect()
+    open_files(pid).filter_map(|target| socket(&target)).collect()
+}
+
+/// The inode of the socket that a descriptor leads to, if it does.
+fn socket(target: &Path) -> Option<u64> {
+    target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 mod error;
 mod lock;
 mod open;
+mod soaks;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use model::{
-    Mode, Plan, ProfilingRun, ProfilingSkipped, RunSummary, Status, Study, StudyRecord, TrialRecord, WarmUpLength,
+    Mode, Plan, ProfilingRun, ProfilingSkipped, RunSummary, SoakRecord, SoakWindow, Status, Study, StudyRecord,
+    TrialRecord, WarmUpLength,
 };
 use serde_json::to_string as json;
 use sqlx::sqlite::SqliteRow;
@@ -21,6 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 pub use error::StoreError;
 use error::{is_there_already, refers_to_nothing};
 pub use lock::RunLock;
+use soaks::SoakRow;
 
 /// A store of runs. Not to be called from asynchronous code: every call waits for the disk.
 #[derive(Debug)]
@@ -116,9 +119,30 @@ impl Store {
         })
     }
 
-    /// Takes out a run of which no trial ended; one that has trials stays.
+    /// Stores a soak as far as it is known, in place of what is stored of it, and further windows of it after those that are; its own
+    /// are left out. All of it or nothing; once this returns, it survives a power cut.
+    pub fn add_to_soak(&self, run: &str, soak: &SoakRecord, further: &[SoakWindow]) -> Result<(), StoreError> {
+        let row = SoakRow::of(run, soak).map_err(unreadable(run))?;
+        let windows = soaks::windows(further).map_err(unreadable(run))?;
+        self.wait(async |connection| {
+            let mut transaction = connection.begin().await?;
+            soaks::put(&mut transaction, &row).await?;
+            soaks::add(&mut transaction, &row, &windows).await?;
+            transaction.commit().await
+        })
+        .map_err(|cause| {
+            if refers_to_nothing(&cause) {
+                StoreError::NoSuchRun { wanted: run.to_owned() }
+            } else {
+                self.reported(cause)
+            }
+        })
+    }
+
+    /// Takes out a run of which no trial ended and no soak was begun; any other stays.
     pub fn forget(&self, run: &str) -> Result<(), StoreError> {
-        const FORGET: &str = "DELETE FROM run WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = $1)";
+        const FORGET: &str = "DELETE FROM run WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = $1) \
+                              AND NOT EXISTS (SELECT 1 FROM soak WHERE run = $1)";
         self.rows(FORGET, &[run]).map(drop)
     }
 
@@ -155,7 +179,7 @@ impl Store {
     pub fn load(&self, wanted: &str) -> Result<StudyRecord, StoreError> {
         let run = self.find(wanted)?;
         // One transaction: no trial can come in between.
-        let (row, trials, profiling_runs) = self
+        let (row, trials, profiling_runs, soaks) = self
             .wait(async |connection| {
                 let mut transaction = connection.begin().await?;
                 let row =
@@ -169,15 +193,18 @@ impl Store {
                         .bind(&run)
                         .fetch_all(&mut *transaction)
                         .await?;
-                Ok((row, trials, profiling_runs))
+                let soaks = soaks::fetch(&mut transaction, &run).await?;
+                Ok((row, trials, profiling_runs, soaks))
             })
             .map_err(|cause| self.reported(cause))?;
-        record(&row, &trials, &profiling_runs).map_err(unreadable(&run))
+        let soaks = soaks::records(&soaks).map_err(unreadable(&run))?;
+        let record = record(&row, &trials, &profiling_runs).map_err(unreadable(&run))?;
+        Ok(StudyRecord { soaks, ..record })
     }
 
     /// Every run, the latest first.
     pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        const LIST: &str = "SELECT name, study_name, started, status, mode, version, \
+        const LIST: &str = "SELECT name, study_name, started, status, mode, version, json_extract(plan, '$.soak') IS NOT NULL AS is_soak, \
                             (SELECT count(*) FROM trial WHERE trial.run = run.name) AS trials \
                             FROM run ORDER BY started DESC, rowid DESC";
         let rows = self.rows(LIST, &[])?;
@@ -186,9 +213,11 @@ impl Store {
         Ok(known.map(|run| if died(&run) { RunSummary { status: Status::Interrupted, ..run } } else { run }).collect())
     }
 
-    /// The name of the latest run of this very study (same text, same folder) that did not come to its end.
+    /// The name of the latest run of this very study (same text, same folder) that did not come to its end; of those that compare: what was
+    /// soaked cannot be gone on with.
     pub fn latest_unfinished(&self, study: &Study) -> Result<Option<String>, StoreError> {
         const UNFINISHED: &str = "SELECT name FROM run WHERE status IN ('running', 'interrupted') \
+                                  AND json_extract(plan, '$.soak') IS NULL \
                                   AND json_extract(study, '$.source') = $1 AND json_extract(study, '$.dir') = $2 \
                                   ORDER BY started DESC, rowid DESC LIMIT 1";
         let rows = self.rows(UNFINISHED, &[&study.source, &study.dir.to_string_lossy()])?;
@@ -226,6 +255,8 @@ impl Store {
             record.trials.iter().map(|trial| TrialRow::of(run, trial)).collect::<Result<_, _>>()?;
         let profiling_runs: Vec<ProfilingRow> =
             record.profiling_runs.iter().map(|made| ProfilingRow::of(run, made)).collect::<Result<_, _>>()?;
+        let soak_rows = |soak: &SoakRecord| Ok((SoakRow::of(run, soak)?, soaks::windows(&soak.windows)?));
+        let soaks: Vec<_> = record.soaks.iter().map(soak_rows).collect::<Result<_, _>>().map_err(unreadable(run))?;
         self.wait(async |connection| {
             let mut transaction = connection.begin().await?;
             sqlx::query(RUN)
@@ -248,6 +279,10 @@ impl Store {
             }
             for made in &profiling_runs {
                 made.insert(&mut transaction).await?;
+            }
+            for (row, windows) in &soaks {
+                soaks::put(&mut transaction, row).await?;
+                soaks::add(&mut transaction, row, windows).await?;
             }
             transaction.commit().await
         })
@@ -376,6 +411,7 @@ fn record(row: &SqliteRow, trials: &[String], profiling_runs: &[String]) -> Resu
         trials: trials.iter().map(|trial| serde_json::from_str(trial)).collect::<Result<_, _>>()?,
         profiling_runs: profiling_runs.iter().map(|made| serde_json::from_str(made)).collect::<Result<_, _>>()?,
         profiling_skipped: skipped.map(serde_json::from_str).transpose()?.flatten(),
+        soaks: Vec::new(),
     })
 }
 
@@ -393,6 +429,7 @@ fn summary(row: &SqliteRow) -> RunSummary {
         mode: if mode == mode_name(Mode::Quick) { Mode::Quick } else { Mode::Full },
         version: row.get("version"),
         trials: row.get::<i64, _>("trials") as u64,
+        soak: row.get("is_soak"),
     }
 }
 

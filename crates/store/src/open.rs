@@ -16,7 +16,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let migration = |version, description: &'static str, sql: &'static str| {
         Migration::new(version, description.into(), MigrationType::Simple, sql.into(), false)
     };
-    let all = vec![migration(1, "runs and trials", include_str!("../migrations/0001_runs_and_trials.sql"))];
+    let all = vec![
+        migration(1, "runs and trials", include_str!("../migrations/0001_runs_and_trials.sql")),
+        migration(2, "soaks", include_str!("../migrations/0002_soaks.sql")),
+    ];
     Migrator { migrations: all.into(), ..Migrator::DEFAULT }
 });
 

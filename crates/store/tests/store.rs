@@ -10,7 +10,7 @@ use std::{fs, slice, thread};
 
 use common::{run, trial};
 use model::profiling::{Observation, Recording};
-use model::{Outcome, ProfilingRun, ProfilingSkipped, Status, WarmUpLength};
+use model::{Outcome, ProfilingRun, ProfilingSkipped, SoakPlan, SoakRecord, SoakWindow, Status, WarmUpLength};
 use needs::Need;
 use store::{LATEST, Store, StoreError};
 use tempfile::TempDir;
@@ -332,6 +332,8 @@ fn a_store_of_an_older_form_is_brought_up_to_date_to_be_read() {
     let path = file(&folder);
     drop(open(&path));
     // As far as a store goes that no migration has reached yet.
+    sql(&path, "DROP TABLE soak_window");
+    sql(&path, "DROP TABLE soak");
     sql(&path, "DROP TABLE profiling_run");
     sql(&path, "DROP TABLE trial");
     sql(&path, "DROP TABLE run");
@@ -509,4 +511,35 @@ fn sql(path: &Path, statement: &'static str) {
         sqlx::query(statement).execute(&mut connection).await.expect("the statement");
         connection.close().await.expect("the end");
     });
+}
+
+#[test]
+fn a_soak_is_stored_while_it_goes_on() {
+    let folder = folder();
+    let store = open(&file(&folder));
+    let mut record = run("a", "2026-01-31T12:00:00Z");
+    record.plan.soak = Some(SoakPlan { duration: Duration::from_secs(3_600), cell: 0, variants: vec![1], window_s: 5 });
+    store.create_run(&record).unwrap();
+    let window = |number: u32| SoakWindow { start_s: f64::from(number), length_s: 1.0, ..SoakWindow::default() };
+    let mut soak = SoakRecord::new(1, "2026-01-31T12:00:01Z".to_owned());
+    store.add_to_soak("a", &soak, &[]).unwrap();
+    store.add_to_soak("a", &soak, &[window(0), window(1)]).unwrap();
+    store.add_to_soak("a", &soak, &[window(2)]).unwrap();
+    // As far as it has come, whatever happens now.
+    let so_far = SoakRecord { windows: (0..3).map(window).collect(), ..soak.clone() };
+    assert_eq!(store.load("a").unwrap().soaks, [so_far.clone()]);
+    soak.outcome = Some(Outcome::Completed);
+    store.add_to_soak("a", &soak, &[]).unwrap();
+    record.soaks = vec![SoakRecord { outcome: Some(Outcome::Completed), ..so_far }];
+    assert_eq!(store.load("a").unwrap(), record);
+
+    assert!(matches!(store.add_to_soak("b", &soak, &[]), Err(StoreError::NoSuchRun { .. })));
+    assert!(store.list().unwrap()[0].soak);
+    // It is not gone on with, and not forgotten.
+    assert_eq!(store.latest_unfinished(&record.study).unwrap(), None);
+    store.forget("a").unwrap();
+    assert_eq!(store.list().unwrap().len(), 1);
+    let elsewhere = Store::open(&folder.path().join("other.db")).unwrap();
+    elsewhere.import(&record).unwrap();
+    assert_eq!(elsewhere.load("a").unwrap(), record);
 }

@@ -58,9 +58,21 @@ pub(crate) struct StudyFile {
     /// Launches made at the end to see why the variants differ.
     #[serde(default)]
     pub profiling: ProfilingKeys,
+    /// What `bakeoff run --soak` does: each variant is launched once and loaded for hours, to see what leaks and what drifts. Nothing is compared.
+    pub soak: Option<SoakKeys>,
     /// What of the host the processes get, the same for all variants.
     #[serde(default)]
     pub host: HostKeys,
+}
+
+/// A load for hours.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SoakKeys {
+    /// How long each variant is loaded after its warm-up, 60s or more, such as `4h`. `--soak TIME` goes before it.
+    pub duration: At<Length>,
+    /// The cell that it is loaded with, such as `pages@20`. Default: the one that decides, else the first.
+    pub cell: Option<At<String>>,
 }
 
 /// Which combinations of several factors' levels are run. `bakeoff check` says which effects they cannot separate.

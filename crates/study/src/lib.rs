@@ -26,6 +26,7 @@ mod scenario;
 mod schema;
 mod secondary;
 mod shapes;
+mod soak;
 mod value;
 mod variants;
 mod workload;
@@ -122,6 +123,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
     let hooks = hooks(file, &launches.placeholders, problems);
     let warm_up_users = decide::warm_up_users(&file.warmup, &workloads, problems);
     let timing = decide::full(file, problems);
+    let soak = soak::soak(file, &workloads, problems);
     Study {
         name: file.name.value.clone(),
         question: file.question.clone(),
@@ -139,6 +141,7 @@ fn resolve(file: &StudyFile, text: &str, file_name: String, dir: PathBuf, proble
         timing,
         decide,
         profiling: file.profiling.launch,
+        soak,
         host: host::isolation(&file.host, problems),
     }
 }

@@ -15,7 +15,9 @@ mod error_burst;
 mod errors;
 mod evidence;
 mod host_noise;
+mod latency_drift;
 mod limit_not_found;
+mod memory_leak;
 mod memory_limit_hit;
 mod mixed_success_codes;
 mod never_sent;
@@ -30,7 +32,9 @@ mod pool_too_small;
 mod quick_mode;
 mod rate_not_kept;
 mod regime_change;
+mod resource_leak;
 mod responses_differ;
+mod rise;
 mod rule;
 mod server_state;
 mod setting_inert;
@@ -57,7 +61,7 @@ use model::imported::{
     AuditedPair, AuditedRun, AuditedSeries, AuditedSettings, HostOfRun, ImportedRun, RunOfSeries, Settings, Silence,
     Support,
 };
-use model::{Finding, LoadRecord, Severity};
+use model::{Finding, LoadRecord, Severity, Soaked};
 
 use crate::assess::Assessment;
 use crate::effective::{in_effect, overwritten};
@@ -81,6 +85,9 @@ pub const RULES: &[Rule] = &[
     timeout_pileup::RULE,
     trial_failed::RULE,
     memory_limit_hit::RULE,
+    memory_leak::RULE,
+    resource_leak::RULE,
+    latency_drift::RULE,
     tear_down_failed::RULE,
     setting_not_effective::RULE,
     setting_refused::RULE,
@@ -141,6 +148,12 @@ pub fn lasting<'a>(assessment: &'a Assessment) -> &'a [Finding] {
 /// Everything that all rules find in a load by itself, gravest first.
 pub fn audit_load(load: &LoadRecord) -> Vec<Finding> {
     gravest_first(checks().filter_map(|check| if let Check::Load(look) = check { look(load) } else { None }).collect())
+}
+
+/// Everything that all rules find in soaks, gravest first.
+pub fn audit_soaks(soaks: &[Soaked]) -> Vec<Finding> {
+    let looks = || checks().filter_map(|check| if let Check::Soak(look) = check { Some(look) } else { None });
+    gravest_first(soaks.iter().flat_map(|soak| looks().flat_map(move |look| look(soak))).collect())
 }
 
 /// The checks of all rules.
@@ -237,7 +250,8 @@ pub(crate) mod testing {
         Placed, Requests, RunOfSeries, Settings, Stated, Support,
     };
     use model::load::Transport;
-    use model::{Finding, LoadRecord, Severity, StudyRecord};
+    use model::soaked::SoakEnd;
+    use model::{Finding, Gauge, LoadRecord, Severity, Soaked, StudyRecord};
 
     use super::rule::{Context, OfRun, OfWhole, Rule};
     use crate::{Boundaries, next};
@@ -363,6 +377,24 @@ pub(crate) mod testing {
             settled_good: Some(7.5),
             fall: Some(Fall { after_s, rate, left, is_only: true }),
             support: Support::NotSupported,
+        }
+    }
+
+    /// Four hours of a variant that answers ten requests a second, of which one thing went so (by hours).
+    pub fn soaked(gauge: Gauge, value: impl Fn(f64) -> f64) -> Soaked {
+        const SECONDS: f64 = 14_400.0;
+        let middle = |window: u32| f64::from(window) * 15.0 + 7.5;
+        let points = (0..960).map(middle).map(|at| [at, value(at / 3_600.0)]).collect();
+        Soaked {
+            variant: 0,
+            seconds: SECONDS,
+            end: SoakEnd::Completed,
+            warm_up_s: 60.0,
+            steady_at_s: Some(40.0),
+            requests: 144_000,
+            failed_share: 0.0,
+            too_short: None,
+            courses: vec![crate::course(gauge, points, SECONDS)],
         }
     }
 

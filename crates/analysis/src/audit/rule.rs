@@ -2,7 +2,7 @@
 
 use model::imported::{EffectiveOption, HostOfRun, ImportedRun, Level, Overwrite, RunOfSeries, Scatter};
 use model::{
-    BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, StudyRecord, Subject,
+    BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, Soaked, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
 };
 
@@ -45,6 +45,8 @@ pub(super) enum Check {
     Pair { needs: Evidence, look: fn(&Pair) -> Option<Finding> },
     /// Imported runs of one kind together.
     Series(OfSeries),
+    /// One variant over its soak.
+    Soak(fn(&Soaked) -> Vec<Finding>),
     /// A file of settings beside results.
     Settings(fn(&InEffect) -> Option<Finding>),
 }
@@ -61,6 +63,7 @@ impl Check {
             | Self::NoImport(_)
             | Self::Pair { .. }
             | Self::Series(_)
+            | Self::Soak(_)
             | Self::Settings(_) => None,
         }
     }

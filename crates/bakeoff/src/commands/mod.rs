@@ -8,6 +8,7 @@ pub mod load;
 mod redirect;
 pub mod report;
 pub mod run;
+mod soak;
 mod spool;
 pub mod stored;
 pub mod target;

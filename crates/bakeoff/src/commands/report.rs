@@ -8,10 +8,14 @@ use store::Store;
 
 use crate::cli::{self, Cli};
 use crate::commands::run::goes_on;
+use crate::commands::soak;
 use crate::output;
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Report) -> miette::Result<ExitCode> {
     let record = store.load(&typed.run)?;
+    if let Some(soaked) = analysis::soaked(&record) {
+        return soak::again(&soaked, &typed.format);
+    }
     let file = record.study.dir.join(&record.study.file);
     let goes_on = goes_on(store, cli, &record, &file)?;
     let made = analysis::analyse(&analysis::assess(&record, &Boundaries::for_study(&record)), goes_on);

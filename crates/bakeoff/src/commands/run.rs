@@ -11,13 +11,18 @@ use server::Launcher;
 use store::{Store, StoreError};
 
 use crate::cli::{self, Cli};
+use crate::commands::soak;
 use crate::conduct::{Conductor, Ending};
 use crate::exit::{self, UsageError};
 use crate::planned::planned;
 use crate::{floor, interrupt, output, progress};
 
 pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCode> {
-    let mut record = if typed.resume { unfinished(store, typed)? } else { planned(&typed.planned, typed.profile())? };
+    let mut record = match typed.soak {
+        Some(duration) => soak::planned(&typed.planned, duration, &typed.variants)?,
+        None if typed.resume => unfinished(store, typed)?,
+        None => planned(&typed.planned, typed.profile())?,
+    };
     if let Some(budget) = typed.planned.budget.filter(|_| typed.resume) {
         require_room(&analysis::assess(&record, &Boundaries::for_study(&record)), budget)?;
     }
@@ -52,6 +57,9 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
         watcher: &mut *progress::watcher(cli.quiet),
     }
     .run(&mut record);
+    if record.plan.soak.is_some() {
+        return soak::told(&record, conducted, &folder, typed);
+    }
     if conducted.is_err() && record.trials.is_empty() {
         store.forget(&record.run)?;
     }
@@ -80,7 +88,7 @@ report: {}
     }
     Ok(match ending {
         Ending::Interrupted => exit::INTERRUPTED.into(),
-        Ending::Finished(_) | Ending::Budget(_) => exit::of_report(&made, typed.fail_on),
+        Ending::Finished(_) | Ending::Budget(_) | Ending::Soaked => exit::of_report(&made, typed.fail_on),
     })
 }
 

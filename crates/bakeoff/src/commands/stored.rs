@@ -26,7 +26,11 @@ pub fn list(store: Option<&Store>, typed: &cli::List) -> miette::Result<ExitCode
 pub fn show(store: &Store, typed: &cli::Show) -> miette::Result<ExitCode> {
     let record = store.load(&typed.run)?;
     let text = if typed.json {
-        serde_json::to_string_pretty(&record.trials).into_diagnostic()? + "\n"
+        if record.plan.soak.is_some() {
+            serde_json::to_string_pretty(&record.soaks).into_diagnostic()? + "\n"
+        } else {
+            serde_json::to_string_pretty(&record.trials).into_diagnostic()? + "\n"
+        }
     } else {
         report::trials(&record)
     };

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use model::plan::Trial;
 use model::{
-    CellIndex, Effect, FailedTearDowns, Outlook, Phase, ProfilingRun, ProfilingSkipped, StudyRecord, TrialRecord,
-    VariantIndex, WarmUpLength,
+    CellIndex, Effect, FailedTearDowns, Outlook, Phase, ProfilingRun, ProfilingSkipped, SoakRecord, StudyRecord,
+    TrialRecord, VariantIndex, WarmUpLength,
 };
 
 /// Something happened. Events come in order, from one thread.
@@ -80,6 +80,17 @@ pub enum Event<'a> {
     ProfilingEnded(&'a ProfilingRun),
     /// Nothing is launched to be watched, although that was wanted.
     ProfilingSkipped(&'a ProfilingSkipped),
+    /// A variant is launched to be soaked.
+    SoakBegan {
+        /// Which.
+        variant: VariantIndex,
+        /// What it and those after it take.
+        left: Duration,
+    },
+    /// What a soak shows cannot be stored at the moment, and is kept until it can be: why.
+    SoakNotStored(&'a str),
+    /// A soak ended, well or not, and is stored.
+    SoakEnded(&'a SoakRecord),
     /// The run ended.
     Ended(&'a Ending),
 }
@@ -91,6 +102,8 @@ pub enum Ending {
     Finished(analysis::Stop),
     /// The time allowed has no room for another block.
     Budget(Duration),
+    /// Every variant that was to be soaked has been.
+    Soaked,
     /// By Ctrl-C or TERM.
     Interrupted,
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use load::StepAnswer;
 use model::assertion::Expected;
 use model::profiling::Observation;
-use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Setting, WarmUpRecord, sample};
+use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Sample, Setting, WarmUpRecord, sample};
 
 use super::error::TrialError;
 use super::loading::Loaded;
@@ -18,6 +18,7 @@ pub(super) struct Evidence {
     pub warm_up: Option<WarmUpRecord>,
     pub cells: Vec<CellRecord>,
     pub observation: Option<Observation>,
+    pub whole_heap_bytes: [Option<u64>; 2],
     pub oom_kills: u64,
     pub failed_tear_downs: Option<FailedTearDowns>,
     /// What loads sent, by the scenarios' steps.
@@ -63,8 +64,14 @@ impl Evidence {
             (Some(_), None) => {}
         }
         self.abandoned += loaded.abandoned;
-        let walked = loaded.samples.iter().filter_map(|sample| sample.walked.as_ref());
-        for (name, step) in walked.flat_map(|walked| &walked.steps) {
+        for sample in &loaded.samples {
+            self.add_steps(sample, several);
+        }
+    }
+
+    /// Counts what a sample has of each step.
+    pub fn add_steps(&mut self, sample: &Sample, several: bool) {
+        for (name, step) in sample.walked.iter().flat_map(|walked| &walked.steps) {
             let own = name.split_once('/').filter(|_| several).map_or(name.as_str(), |(_, own)| own);
             let counts = self.loaded.entry(own.to_owned()).or_default();
             counts.good += step.tally.good;

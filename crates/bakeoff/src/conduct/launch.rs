@@ -11,6 +11,7 @@ use server::{FailureCause, LaunchError};
 use super::error::{ConductError, TrialError};
 use super::event::{Event, Relay};
 use super::prepared::Prepared;
+use super::soak::Soaking;
 use super::turns::TurnHandle;
 
 /// What a launch is for.
@@ -20,6 +21,8 @@ pub(super) enum Purpose<'a> {
     Trial(&'a Trial),
     /// To be watched, not measured.
     Profiling,
+    /// To be loaded for hours.
+    Soak(&'a Soaking<'a>),
 }
 
 impl Purpose<'_> {
@@ -27,7 +30,7 @@ impl Purpose<'_> {
     pub fn seed(self, plan: u64) -> u64 {
         match self {
             Self::Trial(trial) => plan.wrapping_add(trial.key.block.into()),
-            Self::Profiling => plan,
+            Self::Profiling | Self::Soak(_) => plan,
         }
     }
 }

@@ -176,7 +176,7 @@ impl Launch<'_> {
         self.enter(Phase::Launch, None);
         let installed = &installed[self.variant];
         let launched = match self.purpose {
-            Purpose::Trial(_) => launcher.server(installed, site),
+            Purpose::Trial(_) | Purpose::Soak(_) => launcher.server(installed, site),
             Purpose::Profiling => launcher.recordable_server(installed, site),
         };
         let server = match launched {

@@ -112,6 +112,8 @@ impl<'l> LiveServer<'l> {
 pub(super) enum Judged {
     /// It goes on.
     Continue,
+    /// It goes on, and the sample need not be kept.
+    Taken,
     /// The launch is steady.
     Steady,
     /// The launch is steady, and the load is over.
@@ -218,8 +220,10 @@ impl Turns for Loading<'_, '_> {
         if judged == Judged::Steady {
             self.steady_at.get_or_insert(sample.start_s + sample.length_s);
         }
-        sample.pack();
-        self.loaded.samples.push(sample);
+        if judged != Judged::Taken {
+            sample.pack();
+            self.loaded.samples.push(sample);
+        }
         if self.has_ended() || judged == Judged::Enough { Flow::Stop } else { Flow::Continue }
     }
 }

@@ -13,6 +13,7 @@ mod phases;
 mod prepared;
 mod profiling;
 mod services;
+mod soak;
 mod trial;
 mod turns;
 mod workloads;
@@ -58,7 +59,11 @@ impl Conductor<'_> {
     /// Runs what is left of the record's plan; `record` grows by what is measured, and so does the store.
     pub fn run(mut self, record: &mut StudyRecord) -> Result<Ending, ConductError> {
         self.store.set_status(&record.run, Status::Running)?;
-        let ending = match self.walk(record) {
+        let made = match record.plan.soak.clone() {
+            Some(plan) => self.soak(record, &plan),
+            None => self.walk(record),
+        };
+        let ending = match made {
             // Whatever is asked for, what may be left behind is reported.
             Err(error) if error.leaves_something() => Err(error),
             // What was asked to stop may well fail; that it was asked is what counts.
@@ -66,7 +71,7 @@ impl Conductor<'_> {
             ending => ending,
         };
         let status = match ending {
-            Ok(Ending::Finished(_)) => Status::Finished,
+            Ok(Ending::Finished(_) | Ending::Soaked) => Status::Finished,
             _ => Status::Interrupted,
         };
         let stored = self.store.set_status(&record.run, status);

@@ -96,7 +96,12 @@ impl<'l> Inspected<'l> {
         let (evidence, turn) = evidence.then(turn)?;
         let record = live.launch.run.record;
         let plan = &record.plan;
-        let pilot = matches!(live.launch.purpose, Purpose::Trial(trial) if trial.key.pilot);
+        let pilot = match live.launch.purpose {
+            Purpose::Trial(trial) => trial.key.pilot,
+            // A soak has all the time that it takes to be steady, and compares nothing.
+            Purpose::Soak(_) => true,
+            Purpose::Profiling => false,
+        };
         let longest = match (record.warm_up_length, plan.schedule.warm_up) {
             (Some(length), _) if !pilot => Duration::from_secs_f64(length.seconds),
             (_, WarmUp::Pilot { cap }) => cap,
@@ -129,6 +134,7 @@ impl<'l> Warm<'l> {
         let Self(measured) = match self.0.live.launch.purpose {
             Purpose::Trial(trial) => trial.cells.iter().try_fold(self, |warm, cell| warm.measure_cell(*cell))?,
             Purpose::Profiling => self.watch()?,
+            Purpose::Soak(soaking) => self.soak(soaking)?,
         };
         Ok(Measured(measured))
     }

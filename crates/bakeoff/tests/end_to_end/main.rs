@@ -24,6 +24,7 @@ mod services;
 mod settings;
 mod shapes;
 mod side_by_side;
+mod soak;
 mod studies;
 mod terminal;
 mod transports;

@@ -13,6 +13,7 @@ mod over_time;
 mod per_core;
 mod plot;
 mod scale;
+mod soak;
 mod warm_up;
 
 pub use blocks::blocks;
@@ -26,4 +27,5 @@ pub use limit::limits;
 pub use over_time::{Line, over_time};
 pub use per_core::per_core;
 pub use plot::Chart;
+pub use soak::soak;
 pub use warm_up::{warm_up, warm_up_lanes};

@@ -118,7 +118,7 @@ fn without_bulk(page: &str) -> String {
     text.replace(&style, "…").replace(&hash, "…").replace("><", ">\n<")
 }
 
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+pub fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let start = text.find(from).expect(from) + from.len();
     let end = text[start..].find(to).expect(to);
     &text[start..start + end]
@@ -129,7 +129,7 @@ fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a s
 }
 
 /// Every element is closed by its own name, in order; no tag holds another.
-fn check_balance(page: &str) -> Result<(), String> {
+pub fn check_balance(page: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;
     while let Some(start) = rest.find('<') {

@@ -2,5 +2,6 @@
 
 mod fixture;
 mod html;
+mod soak;
 mod text;
 mod xlsx;

@@ -139,11 +139,15 @@ fn json_leads_back_to_the_report() {
 
 #[test]
 fn the_published_schema_is_current() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/report.schema.json");
-    let schema = report::schema();
+    assert_schema("report.schema.json", &report::schema());
+}
+
+/// Whether a file of the schemas is up to date.
+pub fn assert_schema(name: &str, schema: &str) {
+    let path = format!("{}/../../schema/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(path, &schema).unwrap();
+        std::fs::write(&path, schema).unwrap();
     }
-    let published = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(published == schema, "schema/report.schema.json is out of date: run `make schema`");
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(published == schema, "schema/{name} is out of date: run `make schema`");
 }

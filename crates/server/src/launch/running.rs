@@ -19,7 +19,7 @@ use crate::hash;
 use crate::isolation::Group;
 use crate::library;
 use crate::pause::Paused;
-use crate::probe::{self, ProcessTree, RubyGcs, ServerSampler, gc_log};
+use crate::probe::{self, HeldSampler, ProcessTree, RubyGcs, ServerSampler, gc_log};
 use crate::proc;
 use crate::profiling::{CpuWatch, FlightRecorder, Recorder, Sampling};
 use crate::runtime::Installed;
@@ -151,6 +151,18 @@ impl Running {
     /// A sampler of all that can be seen of it from outside.
     pub fn sampler(&self) -> ServerSampler {
         ServerSampler::new(self.tree(), &self.serving, &self.launch.site.trial_dir, self.launch.watched)
+    }
+
+    /// A counter of what its processes hold open. Made for once in some seconds.
+    pub fn held(&self) -> HeldSampler {
+        HeldSampler::new(self.serving.root)
+    }
+
+    /// What its JVM's program holds: heap in use after a collection of all of it that this asks for, bytes. `None` where there is no JVM that
+    /// can be asked, or none that logs its collections. The server waits meanwhile: not to be called while measuring.
+    pub fn live_heap_bytes(&self) -> Option<u64> {
+        let jvm = self.serving.jvm().ok()??;
+        gc_log::live_bytes(&jvm, &self.launch.site.trial_dir, &self.launch.interrupted)
     }
 
     /// Has its JVM log its collections into the trial's folder, where it does not do so from its start. Takes up to a second, some

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use model::GcUse;
 use runtimes::gc_log::{self, GcEvent, Log};
@@ -16,6 +17,11 @@ use crate::serving::LiveJvm;
 
 /// How long a running JVM may take to begin one.
 const BEGUN_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a collection of all of its heap may take.
+const COLLECTED_WITHIN: Duration = Duration::from_secs(60);
+/// How long its line may take to be in the log after that.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(1);
 
 /// Read at once at most; what is left is read a second later.
 const MOST: u64 = 64 << 20;
@@ -48,6 +54,22 @@ pub(crate) fn begin(jvm: &LiveJvm, trial_dir: &Path, interrupted: &AtomicBool) {
         let question = gc_log::question(&path);
         // Whether it went well is seen by the file.
         let _ = attach::ask(jdk, jvm.pid, &question.each_ref().map(String::as_str), BEGUN_WITHIN, interrupted);
+    }
+}
+
+/// Has a JVM that writes its log here collect all of its heap, and what is in use after that, bytes; `None` where it cannot be asked, writes no
+/// log, or was told not to heed such requests. The server waits meanwhile.
+pub(crate) fn live_bytes(jvm: &LiveJvm, trial_dir: &Path, interrupted: &AtomicBool) -> Option<u64> {
+    let mut log = Tail::of(trial_dir)?;
+    attach::ask(jvm.jdk().ok()?, jvm.pid, &["GC.run"], COLLECTED_WITHIN, interrupted).ok()?;
+    // The answer may come before the line is written.
+    let until = Instant::now() + WRITTEN_WITHIN;
+    loop {
+        match log.read()?.live_bytes {
+            Some(bytes) => return Some(bytes),
+            None if Instant::now() > until => return None,
+            None => thread::sleep(WRITTEN_WITHIN / 20),
+        }
     }
 }
 
@@ -92,6 +114,7 @@ impl Tail {
                 match seen {
                     GcEvent::Pause(seconds) => used.pauses_s.push(seconds),
                     GcEvent::HeapAfter(bytes) => used.heap_after_bytes = Some(bytes),
+                    GcEvent::LiveAfter(bytes) => used.live_bytes = Some(bytes),
                     GcEvent::Allocated(bytes) => used.allocated_bytes += bytes,
                 }
             }

@@ -2,6 +2,7 @@
 
 mod canary;
 pub(crate) mod gc_log;
+mod held;
 mod host;
 mod hsperfdata;
 mod jruby;
@@ -15,6 +16,7 @@ mod tree;
 mod watched;
 
 pub use canary::canary_ns;
+pub use held::HeldSampler;
 pub use host::{HostSampler, host_facts};
 pub(crate) use jruby::{MANAGEMENT, jruby_counts};
 pub use memory::{Memory, memory};

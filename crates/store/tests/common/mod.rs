@@ -12,6 +12,7 @@ use model::{
 pub fn run(name: &str, started: &str) -> StudyRecord {
     let plan = Plan {
         fallback: None,
+        soak: None,
         seed: u64::MAX,
         mode: Mode::Full,
         cells: vec![Cell { workload: 0, shape: Shape::users(1) }],

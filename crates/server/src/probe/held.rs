@@ -1,0 +1,90 @@
+//! What a server's processes hold open: descriptors, and connections among them.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use model::Held;
+
+use crate::proc;
+
+/// A reading is left out until this many times as long as the last one took has passed: the kernel walks through every descriptor, and
+/// through every connection of the network.
+const SPARING: u32 = 100;
+
+/// Counts what the processes below a supervisor hold open.
+#[derive(Debug)]
+pub struct HeldSampler {
+    root: u32,
+    /// When the last reading ended, and how long it took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl HeldSampler {
+    /// Of the processes below `root`.
+    pub(crate) fn new(root: u32) -> Self {
+        Self { root, last: None }
+    }
+
+    /// What they hold open now; `None` where that cannot be read, and where it would take more than a hundredth of our time.
+    pub fn sample(&mut self) -> Option<Held> {
+        if self.last.is_some_and(|(at, took)| at.elapsed() < took * SPARING) {
+            return None;
+        }
+        let began = Instant::now();
+        let held = self.read();
+        self.last = Some((Instant::now(), began.elapsed()));
+        held
+    }
+
+    fn read(&self) -> Option<Held> {
+        let processes = proc::descendants(self.root);
+        let connected = proc::connected(processes.first()?.pid);
+        let (mut held, mut sockets) = (Held::default(), HashSet::new());
+        for process in &processes {
+            // One that ends meanwhile holds nothing.
+            let Some((descriptors, own)) = proc::descriptors(process.pid) else { continue };
+            held.descriptors += descriptors;
+            sockets.extend(own);
+        }
+        // Workers that were forked share a socket, which is one.
+        held.connections = sockets.intersection(&connected).count() as u32;
+        (held.descriptors > 0).then_some(held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::proc::Process;
+
+    #[test]
+    fn what_is_opened_is_counted_and_a_listener_is_no_connection() {
+        let parent = Process::read(std::process::id()).unwrap().parent;
+        let count = || HeldSampler::new(parent).sample().unwrap();
+        let before = count();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let streams: Vec<TcpStream> =
+            (0..50).map(|_| TcpStream::connect(listener.local_addr().unwrap()).unwrap()).collect();
+        let files: Vec<File> = (0..50).map(|_| File::open("/dev/null").unwrap()).collect();
+        let after = count();
+        // Other tests of this program open and close some as well.
+        assert!(after.descriptors >= before.descriptors + 80, "{before:?} {after:?}");
+        assert!(
+            (before.connections + 30..before.connections + 120).contains(&after.connections),
+            "{before:?} {after:?}"
+        );
+        drop((streams, files));
+    }
+
+    #[test]
+    fn a_reading_that_takes_long_is_seldom_made() {
+        let parent = Process::read(std::process::id()).unwrap().parent;
+        let mut sampler = HeldSampler::new(parent);
+        assert!(sampler.sample().is_some());
+        sampler.last = Some((Instant::now(), Duration::from_secs(1)));
+        assert_eq!(sampler.sample(), None);
+    }
+}
