@@ -130,6 +130,7 @@ pub struct Run {
     pub no_profile: bool,
     /// Compare nothing: load each variant once, for so long (4h), and say what leaks and what drifts [default: the study's `[soak] duration`].
     #[arg(long, value_parser = duration, value_name = "TIME", num_args = 0..=1, conflicts_with_all = ["resume", "quick", "budget", "profile", "no_profile", "xlsx"])]
+    #[expect(clippy::option_option, reason = "clap's type of an option whose value may be left out")]
     pub soak: Option<Option<Duration>>,
     /// Soak only this variant; may be given several times.
     #[arg(long = "variant", value_name = "NAME", requires = "soak")]

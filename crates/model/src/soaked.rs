@@ -147,7 +147,7 @@ impl Gauge {
     /// A change with its sign: `+71.2 MiB`, `−3.00 ms`.
     pub fn signed(self, value: f64) -> String {
         let sign = match value {
-            none if none == 0.0 => "",
+            0.0 => "",
             less if less < 0.0 => "−",
             _ => "+",
         };

@@ -527,7 +527,7 @@ fn a_soak_is_stored_while_it_goes_on() {
     store.add_to_soak("a", &soak, &[window(2)]).unwrap();
     // As far as it has come, whatever happens now.
     let so_far = SoakRecord { windows: (0..3).map(window).collect(), ..soak.clone() };
-    assert_eq!(store.load("a").unwrap().soaks, [so_far.clone()]);
+    assert_eq!(store.load("a").unwrap().soaks, slice::from_ref(&so_far));
     soak.outcome = Some(Outcome::Completed);
     store.add_to_soak("a", &soak, &[]).unwrap();
     record.soaks = vec![SoakRecord { outcome: Some(Outcome::Completed), ..so_far }];

@@ -115,7 +115,7 @@ fn ends(points: &[[f64; 2]], seconds: f64) -> [f64; 2] {
 /// The middle third and the last.
 fn thirds(points: &[[f64; 2]], seconds: f64) -> [&[[f64; 2]]; 2] {
     let end = after(points, seconds * 2.0 / 3.0);
-    let middle = &after(points, seconds / 3.0)[..];
+    let middle = after(points, seconds / 3.0);
     [&middle[..middle.len() - end.len()], end]
 }
 

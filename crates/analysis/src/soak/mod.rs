@@ -45,8 +45,8 @@ fn again(record: &StudyRecord, plan: &SoakPlan) -> Reproduce {
     let whole = summary::reproduce(record, None);
     let variants = &record.study.variants;
     let chosen = plan.variants.iter().filter_map(|index| variants.get(*index));
-    let chosen: String = chosen.map(|variant| format!(" --variant '{}'", variant.name)).collect();
-    let chosen = if plan.variants.len() == variants.len() { String::new() } else { chosen };
+    let chosen: Vec<String> = chosen.map(|variant| format!(" --variant '{}'", variant.name)).collect();
+    let chosen = if plan.variants.len() == variants.len() { String::new() } else { chosen.concat() };
     Reproduce { command: format!("{} --soak {}s{chosen}", whole.command, plan.duration.as_secs()), ..whole }
 }
 
@@ -95,24 +95,20 @@ fn of_gauge(soak: &SoakRecord, gauge: Gauge, is_read: bool) -> Option<Course> {
 fn confirmed(heap: Course, soak: &SoakRecord) -> Course {
     let (Reading::Rising | Reading::Slowing, Some(trend)) = (heap.reading, heap.trend) else { return heap };
     let rise = trend.per_hour * soak.seconds() / HOUR_S;
-    match soak.whole_heap_bytes {
-        [Some(before), Some(after)] => {
-            let held = after as f64 - before as f64;
-            let reading = if held >= CONFIRMED * rise { heap.reading } else { Reading::Level };
-            let doubt = (reading == Reading::Level).then(|| {
-                format!(
-                    "It rose after young collections, which leave old garbage; collections of all of it left {} before the load and {} after.",
-                    text::bytes(before as f64),
-                    text::bytes(after as f64)
-                )
-            });
-            Course { reading, doubt, ..heap }
-        }
-        _ => {
-            let doubt = "Only young collections were seen, and they leave old garbage: part of the growth may be that.";
-            Course { doubt: Some(doubt.to_owned()), ..heap }
-        }
-    }
+    let [Some(before), Some(after)] = soak.whole_heap_bytes else {
+        let doubt = "Only young collections were seen, and they leave old garbage: part of the growth may be that.";
+        return Course { doubt: Some(doubt.to_owned()), ..heap };
+    };
+    let held = after as f64 - before as f64;
+    let reading = if held >= CONFIRMED * rise { heap.reading } else { Reading::Level };
+    let doubt = (reading == Reading::Level).then(|| {
+        format!(
+            "It rose after young collections, which leave old garbage; collections of all of it left {} before the load and {} after.",
+            text::bytes(before as f64),
+            text::bytes(after as f64)
+        )
+    });
+    Course { reading, doubt, ..heap }
 }
 
 /// What a gauge cannot exceed: the heap's `-Xmx`, the memory that `limits.memory` allows.
@@ -125,7 +121,7 @@ fn limit(record: &StudyRecord, soak: &SoakRecord, gauge: Gauge) -> Option<Limit>
         Gauge::Heap => {
             let given = soak.launch.as_ref()?.command.iter().map(|option| jvm::given(option));
             // Of several the last counts.
-            let largest = given.filter(|given| given.key == Key::JvmFlag("MaxHeapSize".to_owned())).last()?;
+            let largest = given.rev().find(|given| given.key == Key::JvmFlag("MaxHeapSize".to_owned()))?;
             Some(Limit { name: "-Xmx".to_owned(), value: jvm::bytes(&largest.value)? as f64 })
         }
         _ => None,

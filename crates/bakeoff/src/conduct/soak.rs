@@ -130,7 +130,7 @@ impl<'a> Keeper<'a> {
 
     /// Until nothing more is shown.
     fn keep(&mut self, shown: &Receiver<Seen>, watcher: &dyn Relay) {
-        let mut is_told = false;
+        let mut is_reported = false;
         for seen in shown {
             let is_warm = matches!(seen, Seen::Warm(_));
             match seen {
@@ -140,11 +140,11 @@ impl<'a> Keeper<'a> {
             if is_warm || self.last.elapsed() >= STORED_EVERY {
                 let stored = self.store();
                 if let Err(error) = &stored
-                    && !is_told
+                    && !is_reported
                 {
                     watcher.pass_on(&Event::SoakNotStored(&error.to_string()));
                 }
-                is_told = stored.is_err();
+                is_reported = stored.is_err();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The points of soaks as CSV.
 
+use std::fmt::Write as _;
+
 use model::SoakReport;
 
 use super::words;
@@ -14,7 +16,8 @@ pub fn soak_csv(report: &SoakReport) -> String {
         for course in &soak.courses {
             for [at, value] in &course.points {
                 let gauge = course.gauge.name();
-                text.push_str(&format!("{},{variant},{gauge},{},{}\n", report.run, written(*at), written(*value)));
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{},{variant},{gauge},{},{}", report.run, written(*at), written(*value));
             }
         }
     }

@@ -70,7 +70,7 @@ pub fn facts(report: &SoakReport, soak: &Soaked) -> Vec<String> {
         |at| format!("found steady after {} of warm-up", number::seconds(at)),
     );
     let failed = match soak.failed_share {
-        none if none == 0.0 => "none failed".to_owned(),
+        0.0 => "none failed".to_owned(),
         share => format!("{} failed", text::percent(share)),
     };
     let loaded = format!("{} requests, {failed}; {steady}.", text::count(soak.requests));

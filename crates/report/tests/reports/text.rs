@@ -146,7 +146,7 @@ fn the_published_schema_is_current() {
 pub fn assert_schema(name: &str, schema: &str) {
     let path = format!("{}/../../schema/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, schema).unwrap();
+        assert!(std::fs::write(&path, schema).is_ok(), "{path} cannot be written");
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(published == schema, "schema/{name} is out of date: run `make schema`");

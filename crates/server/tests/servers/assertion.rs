@@ -125,7 +125,7 @@ fn what_a_jvm_shows() {
         said("echo version 30 >&2", Some(r"version (\d+)"), "30"),
         said("echo why >&2; echo what; exit 3", None, "30"),
     ];
-    let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
+    let settings = running.check_assertions(&assertions).unwrap();
     let reported: Vec<_> = settings.iter().map(reported).collect();
     assert_eq!(reported[0], ("30", true));
     assert_eq!(reported[1], ("30", false));
@@ -161,7 +161,7 @@ fn what_other_programs_show() {
     let dir = study("server.rb", &format!("Thread.new {{ sleep }}.name = 'known-worker'\n{RUBY_SERVER}"));
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
     let assertions = [threads("^known-worker$", "1"), jmx("a:b=c", "D", "1")];
-    let settings = running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap();
+    let settings = running.check_assertions(&assertions).unwrap();
     assert_eq!(reported(&settings[0]), ("1", true));
     assert_eq!(reported(&settings[1]).0, "the server runs no JVM that can be found");
     drop(running);
@@ -174,9 +174,8 @@ fn what_other_programs_show() {
     let running = launch(&spec(command("sh start.sh {port}"), &[], dir.path()), &dir);
     needs::eventually("the other JVM works", || dir.path().join("idle").is_file());
     let size = jmx("known:type=Pool (main)", "Size", "30");
-    let settings = running
-        .check_assertions(&[&size, &threads("^a worker with a long name-", "3"), &threads("^idle$", "1")])
-        .unwrap();
+    let settings =
+        running.check_assertions(&[size, threads("^a worker with a long name-", "3"), threads("^idle$", "1")]).unwrap();
     let reported_of: Vec<_> = settings.iter().map(reported).collect();
     assert_eq!(reported_of, [("30", true), ("3", true), ("1", true)]);
 
@@ -200,7 +199,7 @@ fn jvms_of_which_none_answers_are_reported() {
         for file in ready {
             needs::eventually("the JVMs work", || dir.path().join(file).is_file());
         }
-        running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap()
+        running.check_assertions(&assertions).unwrap()
     };
     start("java Idle.java one &");
     let one = settings(&["one"]);
@@ -221,8 +220,7 @@ fn a_jvm_that_lets_nobody_ask_it_is_shown_with_the_cure() {
     let java = on_jdk(&["-Xmx64m", "-XX:+DisableAttachMechanism"]);
     let program = JavaProgram::Main("Pools.java".into());
     let running = launch(&spec(Runtime::Java { java, program }, &["{port}"], dir.path()), &dir);
-    for setting in
-        running.check_assertions(&[&jmx("known:type=Pool (main)", "Size", "30"), &threads("^a", "3")]).unwrap()
+    for setting in running.check_assertions(&[jmx("known:type=Pool (main)", "Size", "30"), threads("^a", "3")]).unwrap()
     {
         assert!(reported(&setting).0.ends_with("-XX:+DisableAttachMechanism; leave that out"), "{setting:?}");
     }
@@ -238,7 +236,7 @@ fn a_command_ends_when_the_run_is_interrupted() {
     let running =
         launcher.server(&installed, &launcher.site(dir.path(), &dir.path().join("trial"), &[]).unwrap()).unwrap();
     interrupted.store(true, Ordering::Relaxed);
-    let settings = running.check_assertions(&[&said("sleep 600", None, "1")]).unwrap();
+    let settings = running.check_assertions(&[said("sleep 600", None, "1")]).unwrap();
     assert_eq!(reported(&settings[0]).0, "the command was interrupted");
 }
 
@@ -247,7 +245,7 @@ fn a_command_ends_when_the_run_is_interrupted() {
 fn a_command_that_may_have_left_something_behind_is_no_missing_value() {
     let dir = study("server.rb", RUBY_SERVER);
     let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
-    let error = running.check_assertions(&[&said("kill -9 $PPID", None, "1")]).unwrap_err();
+    let error = running.check_assertions(&[said("kill -9 $PPID", None, "1")]).unwrap_err();
     assert!(matches!(error, SuperviseError::Lost { .. }), "{error}");
 }
 
@@ -262,7 +260,7 @@ fn the_gems_that_a_ruby_has_loaded() {
     running.loaded(&mut facts);
     assert_eq!(facts.gems["json"].as_bytes(), version, "{:?}", facts.gems);
     // The probe has reported; the thread of it that stays does not count.
-    let threads = running.check_assertions(&[&threads("", "1")]).unwrap();
+    let threads = running.check_assertions(&[threads("", "1")]).unwrap();
     let alone = threads[0].live.as_deref().unwrap().parse::<u32>().unwrap();
     assert!(alone <= 2, "MRI may keep a thread for its timer: {alone}");
 }

@@ -131,10 +131,7 @@ fn a_java_program_behind_a_script() {
         assertion(AssertionSource::Threads("^HTTP-Dispatcher$".into()), "1"),
         assertion(AssertionSource::Command { command: "echo $SERVER_PID".into(), regex: None }, &facts.pid.to_string()),
     ];
-    assert_eq!(
-        results(&running.check_assertions(&assertions.iter().collect::<Vec<_>>()).unwrap()),
-        [InEffect, InEffect]
-    );
+    assert_eq!(results(&running.check_assertions(&assertions).unwrap()), [InEffect, InEffect]);
 
     let (recorder, cpu) = (running.record().unwrap(), running.watch_cpu());
     (0..50).for_each(|_| get(running.address()));
