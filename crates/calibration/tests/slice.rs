@@ -182,11 +182,11 @@ fn leaks_are_found_and_caches_are_none() {
     let soaks = Studies { count: 60, ..STUDIES };
     for (kind, unrest) in (0..).zip(Unrest::ALL) {
         let of = |course| soaks::simulate(course, unrest, soaks.of_kind(3_300 + kind));
-        for course in Course::OTHERS {
-            // A cache that is far from full looks like a leak where the noise hides that it slows down.
-            let wanted = if matches!(course, Course::Cache(_, constant) if constant > 0.4) { 0.2 } else { 0.01 };
+        // A cache that is still far from full at the end looks like a leak where noise hides that it slows down: docs/calibration.md.
+        let is_done = |course: &Course| !matches!(course, Course::Cache(_, constant) if *constant >= 1.0);
+        for course in Course::OTHERS.into_iter().filter(is_done) {
             let made = of(course);
-            assert!(is_within(made.rising, wanted), "{course}, {unrest}: {}", made.rising);
+            assert!(is_within(made.rising, 0.01), "{course}, {unrest}: {}", made.rising);
         }
         for course in Course::LEAKS {
             let made = of(course);

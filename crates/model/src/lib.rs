@@ -63,7 +63,9 @@ pub use load::LoadRecord;
 pub use malformed::Malformed;
 pub use metric::{Metric, Polarity};
 pub use options::{ChangedOptions, LiveOptions};
-pub use plan::{BASELINE, Block, Cell, CellIndex, Mode, Plan, Schedule, Trial, TrialKey, VariantIndex, WarmUpLength};
+pub use plan::{
+    BASELINE, Block, Cell, CellIndex, Mode, Plan, Schedule, SoakPlan, Trial, TrialKey, VariantIndex, WarmUpLength,
+};
 pub use profiling::{ProfilingRun, ProfilingSkipped};
 pub use record::StudyRecord;
 pub use report::Report;
@@ -74,7 +76,7 @@ pub use scalability::Scalability;
 pub use scenario::Scenarios;
 pub use search::LimitSearch;
 pub use shape::{Arrivals, Profile, Shape, Spacing, Stage, Step, Think};
-pub use soak::{Held, SoakHeap, SoakPlan, SoakRecord, SoakUse, SoakWindow};
+pub use soak::{Held, SoakHeap, SoakRecord, SoakUse, SoakWindow};
 pub use soaked::{Course, Gauge, SoakReport, Soaked};
 pub use study::{Launches, Study};
 pub use subject::{Names, SharedSettings, Subject};

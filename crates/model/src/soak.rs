@@ -1,45 +1,9 @@
 //! A soak: one launch of a variant under one load for hours, and what was seen of it. It compares nothing, and belongs to no verdict.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use crate::trial::is_zero;
-use crate::{CellIndex, FailedTearDowns, Histogram, LaunchFacts, Outcome, Setting, Tally, VariantIndex};
-
-/// What is soaked, how, and for how long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SoakPlan {
-    /// How long each variant is loaded after its warm-up.
-    pub duration: Duration,
-    /// The load.
-    pub cell: CellIndex,
-    /// The variants, one after another.
-    pub variants: Vec<VariantIndex>,
-    /// How long a window is: what was seen in it is stored as one, whole seconds.
-    pub window_s: u32,
-}
-
-impl SoakPlan {
-    /// Fewest windows of which anything can be said: a third of them is the least that has a trend.
-    pub const FEWEST_WINDOWS: u32 = 60;
-    /// Most windows of a soak that is not cut short: they bound what is kept of it.
-    pub const MOST_WINDOWS: u32 = 1_000;
-    /// Lengths of a window, seconds: what people can read off an axis.
-    const LENGTHS_S: [u32; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 300];
-
-    /// The length of the windows of a soak that takes so long: the shortest that makes no more than [`Self::MOST_WINDOWS`] of it.
-    pub fn window_of(duration: Duration) -> u32 {
-        let least = duration.as_secs().div_ceil(Self::MOST_WINDOWS.into());
-        let fits = |length: &u32| u64::from(*length) >= least;
-        Self::LENGTHS_S.into_iter().find(fits).unwrap_or_else(|| u32::try_from(least).unwrap_or(u32::MAX))
-    }
-
-    /// The shortest soak of which anything can be said.
-    pub fn shortest() -> Duration {
-        Duration::from_secs(Self::FEWEST_WINDOWS.into())
-    }
-}
+use crate::{FailedTearDowns, Histogram, LaunchFacts, Outcome, Setting, Tally, VariantIndex};
 
 /// A soak of one variant, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

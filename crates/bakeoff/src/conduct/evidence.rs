@@ -1,13 +1,11 @@
 //! What a launch has shown so far. Each phase hands it on to the next with its own part added; a phase that fails hands it over as it is.
 
 use indexmap::IndexMap;
-use load::StepAnswer;
 use model::assertion::Expected;
 use model::profiling::Observation;
 use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Sample, Setting, WarmUpRecord, sample};
 
 use super::error::TrialError;
-use super::loading::Loaded;
 
 /// What a launch has shown so far.
 #[derive(Default)]
@@ -37,6 +35,14 @@ pub(super) struct SentCounts {
     unknown: u64,
 }
 
+/// What a load left behind.
+#[derive(Default)]
+pub(super) struct LeftBehind {
+    pub failed_tear_downs: Option<FailedTearDowns>,
+    /// Requests that were sent and not waited for when it was over.
+    pub abandoned: u64,
+}
+
 /// A launch that ended before its time: why, and what it had shown until then.
 pub(super) struct CutShort {
     pub why: TrialError,
@@ -57,14 +63,14 @@ impl Evidence {
 
     /// Adds what one more load came to, its samples apart. A load of `several` workloads puts their numbers before the names of steps:
     /// `2/order`.
-    pub fn add_load(&mut self, loaded: &Loaded<'_>, several: bool) {
-        match (&mut self.failed_tear_downs, &loaded.failed_tear_downs) {
+    pub fn add_load(&mut self, samples: &[Sample], left: LeftBehind, several: bool) {
+        match (&mut self.failed_tear_downs, left.failed_tear_downs) {
             (Some(before), Some(failed)) => before.users += failed.users,
-            (none @ None, failed) => none.clone_from(failed),
+            (none @ None, failed) => *none = failed,
             (Some(_), None) => {}
         }
-        self.abandoned += loaded.abandoned;
-        for sample in &loaded.samples {
+        self.abandoned += left.abandoned;
+        for sample in samples {
             self.add_steps(sample, several);
         }
     }
@@ -77,19 +83,6 @@ impl Evidence {
             counts.good += step.tally.good;
             let sent = step.tally.failures.iter().filter(|(failure, _)| failure.was_sent());
             counts.unknown += sent.map(|(_, count)| count).sum::<u64>();
-        }
-    }
-
-    /// Adds what a user was answered who went through these steps between loads; `None`: one of the steps was not answered at all.
-    pub fn add_look<'s>(&mut self, seen: Option<&[StepAnswer]>, steps: impl Iterator<Item = &'s str>) {
-        match seen {
-            Some(seen) => {
-                for step in seen {
-                    let counts = self.loaded.entry(step.step.clone()).or_default();
-                    *(if step.unmet.is_none() { &mut counts.good } else { &mut counts.unknown }) += 1;
-                }
-            }
-            None => steps.for_each(|step| self.loaded.entry(step.to_owned()).or_default().unknown += 1),
         }
     }
 

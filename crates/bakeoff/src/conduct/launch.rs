@@ -11,7 +11,7 @@ use server::{FailureCause, LaunchError};
 use super::error::{ConductError, TrialError};
 use super::event::{Event, Relay};
 use super::prepared::Prepared;
-use super::soak::Soaking;
+use super::soaking::Soaking;
 use super::turns::TurnHandle;
 
 /// What a launch is for.

@@ -124,42 +124,29 @@ impl Search<'_, '_> {
         let arrivals = Arrivals::Open(Profile { spacing: planned.spacing, ..profile });
         let load = Load { arrivals, ..self.base.clone() };
         let (loaded, ended) = self.live.load(Phase::Measure, &load, Extent::Whole(length), self.turn.take(), judge);
-        self.evidence.add_load(&loaded, false);
-        let Loaded { samples, slices, turn, .. } = loaded;
+        let Loaded { samples, slices, left, turn, .. } = loaded;
+        self.evidence.add_load(&samples, left, false);
         self.loaded_s += model::sample::seconds(&samples);
         self.slices.extend(slices);
         self.turn = turn;
         ended.map(|()| samples)
     }
 
-    /// Waits until the server answers in time again, a single request or a user's steps, for as long as it might take to recover: what a
-    /// step leaves is no part of the next.
-    fn rest(&mut self, workload: &PreparedWorkload) -> Result<(), TrialError> {
+    /// Waits until the server answers a single request in time again, for as long as it might take to recover: what a step leaves is no part
+    /// of the next.
+    fn rest(&self, workload: &PreparedWorkload) -> Result<(), TrialError> {
         let within = Duration::from_micros(self.find.objective.within_us);
+        let PreparedWorkload::Request { prepared, expected, .. } = workload else { return Ok(()) };
         let until = Instant::now() + self.find.longest_recovery(self.measure);
         while Instant::now() < until {
             self.live.launch.go_on()?;
-            if self.answers_within(within, workload) {
+            let began = Instant::now();
+            let answer = load::fetch(&self.live.target, prepared, within);
+            if answer.is_ok_and(|answer| expected.unmet(&answer).is_empty()) && began.elapsed() <= within {
                 break;
             }
             thread::sleep(LOOK);
         }
         Ok(())
-    }
-
-    fn answers_within(&mut self, within: Duration, workload: &PreparedWorkload) -> bool {
-        let target = &self.live.target;
-        match workload {
-            PreparedWorkload::Request { prepared, expected, .. } => {
-                let began = Instant::now();
-                let answer = load::fetch(target, prepared, within);
-                answer.is_ok_and(|answer| expected.unmet(&answer).is_empty()) && began.elapsed() <= within
-            }
-            PreparedWorkload::Scenarios(script) => {
-                let seen = script.look(target, within);
-                self.evidence.add_look(seen.as_deref().ok(), script.steps());
-                seen.is_ok_and(|seen| seen.iter().all(|step| step.unmet.is_none()))
-            }
-        }
     }
 }

@@ -9,6 +9,7 @@ use server::{HostSampler, Pinned, ProcessTree, ServerSampler};
 
 use super::error::TrialError;
 use super::event::Event;
+use super::evidence::LeftBehind;
 use super::live::LiveServer;
 use super::turns::{Round, Turn, TurnHandle};
 
@@ -18,9 +19,7 @@ pub(super) struct Loaded<'l> {
     pub began: Instant,
     pub samples: Vec<Sample>,
     pub slices: Vec<Slice>,
-    pub failed_tear_downs: Option<FailedTearDowns>,
-    /// Requests that were sent and not waited for when it was over.
-    pub abandoned: u64,
+    pub left: LeftBehind,
     /// The turn that is left for what comes after it, where launches take turns.
     pub turn: Option<Turn<'l>>,
 }
@@ -62,7 +61,7 @@ impl<'l> LiveServer<'l> {
     ) -> (Loaded<'l>, Result<(), TrialError>) {
         let (launch, in_turns) = (self.launch, turn.is_some());
         let (samples, slices) = (Vec::new(), Vec::new());
-        let loaded = Loaded { began: Instant::now(), samples, slices, failed_tear_downs: None, abandoned: 0, turn };
+        let loaded = Loaded { began: Instant::now(), samples, slices, left: LeftBehind::default(), turn };
         let pinned = match Pinned::to(&launch.prepared.study.host.client_cpus) {
             Ok(pinned) => pinned,
             Err(error) => return (loaded, Err(launch.trial_error(phase, error.into()))),
@@ -90,11 +89,11 @@ impl<'l> LiveServer<'l> {
             used.pss_bytes = probe.server.pss_bytes();
         }
         drop(pinned);
-        loaded.abandoned = made.as_ref().map_or(0, |summary| summary.abandoned);
+        loaded.left.abandoned = made.as_ref().map_or(0, |summary| summary.abandoned);
         if let Ok(Summary { teardowns_failed: users @ 1.., teardown_failure: Some(reason), .. }) = &made {
             let failed = FailedTearDowns { users: *users, first: launch.prepared.launcher.mask(reason) };
             launch.run.watcher.pass_on(&Event::TearDownsFailed(&failed));
-            loaded.failed_tear_downs = Some(failed);
+            loaded.left.failed_tear_downs = Some(failed);
         }
         let ended = match made {
             Err(error) => Err(self.not_loaded(phase, error)),

@@ -14,6 +14,7 @@ mod prepared;
 mod profiling;
 mod services;
 mod soak;
+mod soaking;
 mod trial;
 mod turns;
 mod workloads;

@@ -120,8 +120,8 @@ impl<'l> Inspected<'l> {
                 Some(_) => Judged::Steady,
             }
         });
-        evidence.add_load(&loaded, workloads.len() > 1);
-        let Loaded { samples, slices, turn, .. } = loaded;
+        let Loaded { samples, slices, left, turn, .. } = loaded;
+        evidence.add_load(&samples, left, workloads.len() > 1);
         evidence.warm_up = Some(WarmUpRecord { samples, slices, steady });
         let (evidence, ()) = evidence.then(ended)?;
         Ok(Warm(Inspected { live, turn, evidence, workloads }))
@@ -158,8 +158,8 @@ impl<'l> Warm<'l> {
         let load = live.cell_load(cell, &workloads, stop);
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
-        evidence.add_load(&loaded, false);
-        let Loaded { began, samples, slices, turn, .. } = loaded;
+        let Loaded { began, samples, slices, left, turn } = loaded;
+        evidence.add_load(&samples, left, false);
         let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));

@@ -68,8 +68,8 @@ impl Warm<'_> {
                 cpu.sample();
                 Judged::Continue
             });
-            evidence.add_load(&loaded, cell.is_none() && workloads.len() > 1);
             turn = loaded.turn;
+            evidence.add_load(&loaded.samples, loaded.left, cell.is_none() && workloads.len() > 1);
             let before = requests;
             requests += sample::tally(&loaded.samples).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.

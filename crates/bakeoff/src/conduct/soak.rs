@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
@@ -22,25 +22,10 @@ use super::lifetime::LaunchEnd;
 use super::loading::{Extent, Judged};
 use super::phases::{Inspected, Warm};
 use super::prepared::Prepared;
+use super::soaking::{Seen, Soaking};
 
 /// What was seen is stored this often; windows are longer where a soak takes a day or more.
 const STORED_EVERY: Duration = Duration::from_secs(60);
-
-/// What a launch is soaked with, and who keeps what it shows.
-pub(super) struct Soaking<'a> {
-    plan: &'a SoakPlan,
-    /// When it began, RFC 3339.
-    started: String,
-    seen: Sender<Seen>,
-}
-
-/// What a soak shows while it goes on.
-enum Seen {
-    /// It is warm: all that is known by now.
-    Warm(Box<SoakRecord>),
-    /// A window is over.
-    Window(Box<SoakWindow>),
-}
 
 impl Conductor<'_> {
     /// Soaks each variant of the plan, one after another: each is to be loaded all of its time, by a host that is its own.
@@ -216,7 +201,7 @@ impl Warm<'_> {
             let _ = soaking.seen.send(Seen::Window(Box::new(window)));
         }
         // Its samples were counted one by one.
-        evidence.add_load(&loaded, false);
+        evidence.add_load(&[], loaded.left, false);
         let (mut evidence, ()) = evidence.then(ended)?;
         evidence.whole_heap_bytes[1] = live.server.live_heap_bytes();
         Ok(Self(Inspected { live, turn: loaded.turn, evidence, workloads }))
