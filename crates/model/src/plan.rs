@@ -184,3 +184,14 @@ pub struct WarmUpLength {
     /// Whether a pilot saw every variant steady within it.
     pub established: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_are_kept_in_at_most_a_thousand_windows() {
+        let window = |seconds| SoakPlan::window_of(Duration::from_secs(seconds));
+        assert_eq!([60, 1_000, 1_001, 3_600, 14_400, 86_400, 604_800].map(window), [1, 1, 2, 5, 15, 120, 605]);
+    }
+}

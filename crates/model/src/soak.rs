@@ -139,12 +139,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hours_are_kept_in_at_most_a_thousand_windows() {
-        let window = |seconds| SoakPlan::window_of(Duration::from_secs(seconds));
-        assert_eq!([60, 1_000, 1_001, 3_600, 14_400, 86_400, 604_800].map(window), [1, 1, 2, 5, 15, 120, 605]);
-    }
-
-    #[test]
     fn what_was_not_read_is_not_stored() {
         let window = SoakWindow { length_s: 1.0, server: Some(SoakUse::default()), ..SoakWindow::default() };
         let text = serde_json::to_string(&window).unwrap();
