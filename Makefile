@@ -24,7 +24,7 @@ known: ## A known 5 % difference and an exact A/A, found as what they are.
 	$(BAKEOFF) run studies/known/slower-by-5-percent.toml
 	$(BAKEOFF) run studies/known/same-twice.toml
 
-setup-studies: ## Installs what studies/cloud-controller runs: Ruby with its web servers and libraries, PostgreSQL, a JDK and Maven.
+setup-studies: ## Installs what the studies run: Ruby with its web servers and libraries, PostgreSQL, a JDK, Maven, unzip.
 	scripts/setup.sh studies
 
 calibrate: ## How often verdicts are wrong, on simulated noise, into docs/calibration.md: about 20 minutes on 2 processors.

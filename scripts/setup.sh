@@ -77,6 +77,11 @@ need_cloud_controller() {
         need "Ruby's ${library%:*}" "${library#*:}" ruby -e "require '${library%:*}'"
     done
 }
+# What studies/kill-bill needs beside those.
+need_kill_bill() {
+    need "unzip" unzip command -v unzip
+    need "ps" procps command -v ps
+}
 # Debian keeps it off the PATH.
 postgres_present() { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; }
 need_cxx() { need "a C++ compiler" g++ command -v c++; }   # for libFuzzer
@@ -84,7 +89,7 @@ case $purpose in
     known) ;;
     demo) need_java ;;
     probes) need_java; need "Python 3" python3 command -v python3 ;;
-    studies) need_cloud_controller ;;
+    studies) need_cloud_controller; need_kill_bill ;;
     test) need_cloud_controller; need_tested_jdks; need_nginx; need_cxx; need "ip" iproute2 command -v ip ;;
     fuzz) need_cxx ;;
     bench)
