@@ -192,7 +192,7 @@ fn what_says_nothing_is_refused() {
     place.change("[decide]", "[soak]\nduration = \"30s\"\ncell = \"page@7\"\n\n[decide]");
     refused(&["--soak"], "a soak this short says nothing");
     refused(&["--soak"], "there is no cell `page@7`");
-    place.change("page@7", "page@200/s").change("\"30s\"", "\"4h\"");
+    place.change("page@7", "page@200/s").change("duration = \"30s\"", "duration = \"4h\"");
     place.change("rate = 200", "stages = [{ to = 100, over = \"5s\" }]");
     place.change("page@200/s", "page@stages");
     refused(&["--soak"], "`page@stages` is no load for hours");

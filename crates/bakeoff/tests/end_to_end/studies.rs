@@ -137,7 +137,7 @@ fn studies() -> PathBuf {
 #[test]
 fn every_shipped_study_is_valid() {
     let place = Place::new();
-    let folders = fs::read_dir(studies()).unwrap().map(|folder| folder.unwrap().path());
+    let folders = fs::read_dir(studies()).unwrap().map(|folder| folder.unwrap().path()).filter(|path| path.is_dir());
     let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
     // The known server's scripts are TOML, too.
     let is_study = |path: &PathBuf| {
@@ -183,7 +183,8 @@ fn small_pool(changes: &[(&str, &str)]) -> Place {
     let mut study = fs::read_to_string(folder.join("small-pool.toml")).unwrap();
     let folder = folder.to_string_lossy();
     let there = |path: &str| format!("\"{folder}/{path}");
-    let paths = ["app/", "database/", "users.csv", "../../scripts/"].map(|path| (format!("\"{path}"), there(path)));
+    let mut paths = ["app/", "users.csv", "../../scripts/"].map(|path| (format!("\"{path}"), there(path))).to_vec();
+    paths.push(("../postgresql.sh database".to_owned(), format!("{folder}/../postgresql.sh {folder}/database")));
     let short = [
         ("concurrency = [1, 10, 20, 40]", "concurrency = 4"),
         ("warmup = \"3s\"", "warmup = \"1s\""),
