@@ -65,6 +65,7 @@ pub fn next_step(find: &FindLimit, steps: &[LimitStep]) -> NextStep {
         (Some(low), None) if low < find.to => short((low * GROWTH).min(find.to)),
         (Some(low), None) if !is_confirmed(steps, low) => long(low),
         (Some(_), None) => NextStep::End(SearchEnd::NeverBroken),
+        (Some(_), Some(high)) if high >= find.to && is_contradicted(steps, high) => long(high),
         (Some(low), Some(high)) if high > low * NARROW => short((low * high).sqrt()),
         (Some(low), Some(_)) if !is_confirmed(steps, low) => long(low),
         (Some(_), Some(high)) if !has_broken_twice(steps, high) => short(high),
@@ -80,6 +81,12 @@ fn of_rate(steps: &[LimitStep], rate: f64) -> impl DoubleEndedIterator<Item = &L
 /// Whether a rate that held has held for long.
 fn is_confirmed(steps: &[LimitStep], low: f64) -> bool {
     of_rate(steps, low).any(|step| step.confirms && step.result == StepResult::Held)
+}
+
+/// Whether a rate has held once and not held once: of the highest it matters which it does, since nothing above it is tried.
+fn is_contradicted(steps: &[LimitStep], rate: f64) -> bool {
+    let count = |result| of_rate(steps, rate).filter(|step| step.result == result).count();
+    count(StepResult::Held) == 1 && count(StepResult::Broke) == 1
 }
 
 /// Whether a rate that broke did so for long, or was asked more than once.
@@ -367,6 +374,21 @@ mod tests {
         assert_eq!(never_broken, SearchEnd::NeverBroken);
         assert_eq!(steps.iter().map(|step| step.rate as u32).collect::<Vec<_>>(), [10, 20, 40, 50, 50]);
         assert!(steps[4].confirms);
+    }
+
+    #[test]
+    fn a_bad_moment_at_the_highest_rate_is_no_limit() {
+        let seen = Queue::new(40, 0.04, false, 1).load(&[(20.0, 5.0)]);
+        let step =
+            |rate, confirms, result| LimitStep { rate, result, ..judge(&OBJECTIVE, rate, confirms, &seen).unwrap() };
+        let (held, broke) = (StepResult::Held, StepResult::Broke);
+        let mut steps = vec![step(100.0, false, held), step(200.0, false, held), step(200.0, true, broke)];
+        let next = |steps: &[LimitStep]| next_step(&find(100.0, 200.0), steps);
+        assert_eq!(next(&steps), NextStep::Try { rate: 200.0, confirms: true });
+        steps.push(step(200.0, true, held));
+        assert_eq!(next(&steps), NextStep::End(SearchEnd::NeverBroken));
+        steps[3].result = broke;
+        assert_eq!(next(&steps), NextStep::Try { rate: (100.0_f64 * 200.0).sqrt(), confirms: false });
     }
 
     #[test]
