@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use model::Held;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::proc;
 
-/// A reading is left out until this many times as long as the last one took has passed: the kernel walks through every descriptor, and
+/// A reading is left out until this many times the CPU time of the last one has passed: the kernel walks through every descriptor, and
 /// through every connection of the network.
 const SPARING: u32 = 100;
 
@@ -15,7 +16,7 @@ const SPARING: u32 = 100;
 #[derive(Debug)]
 pub struct HeldSampler {
     root: u32,
-    /// When the last reading ended, and how long it took.
+    /// When the last reading ended, and the CPU time that it took.
     last: Option<(Instant, Duration)>,
 }
 
@@ -30,9 +31,9 @@ impl HeldSampler {
         if self.last.is_some_and(|(at, took)| at.elapsed() < took * SPARING) {
             return None;
         }
-        let began = Instant::now();
+        let began = cpu_time();
         let held = self.read();
-        self.last = Some((Instant::now(), began.elapsed()));
+        self.last = Some((Instant::now(), cpu_time().saturating_sub(began)));
         held
     }
 
@@ -50,6 +51,12 @@ impl HeldSampler {
         held.connections = sockets.intersection(&connected).count() as u32;
         (held.descriptors > 0).then_some(held)
     }
+}
+
+/// What this thread has used so far. Not the time of day: on a busy host a reading waits for its turn, which costs nobody anything.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(test)]
