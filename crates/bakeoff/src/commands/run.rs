@@ -58,7 +58,7 @@ pub fn run(store: &Store, cli: &Cli, typed: &cli::Run) -> miette::Result<ExitCod
     }
     .run(&mut record);
     if record.plan.soak.is_some() {
-        return soak::told(&record, conducted, &folder, typed);
+        return soak::ended(&record, conducted, &folder, typed);
     }
     if conducted.is_err() && record.trials.is_empty() {
         store.forget(&record.run)?;

@@ -1,4 +1,4 @@
-//! `bakeoff run --soak`: its plan, and what is told of it in the end.
+//! `bakeoff run --soak`: its plan, and its report.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,8 +50,8 @@ fn chosen(record: &StudyRecord, names: &[String]) -> Result<Vec<VariantIndex>, U
     Ok(chosen)
 }
 
-/// Tells what became of a soak that is over, whatever ended it.
-pub fn told(
+/// Reports a soak that is over, whatever ended it.
+pub fn ended(
     record: &StudyRecord,
     conducted: Result<Ending, ConductError>,
     folder: &Path,
@@ -69,7 +69,7 @@ pub fn told(
                 output::print(&format!("\nreport: {}\n", html.display()))?;
             }
         }
-        // What failed before it is told first.
+        // What failed before is reported first.
         if conducted.is_ok() {
             written?;
         }

@@ -58,7 +58,7 @@ pub(crate) fn begin(jvm: &LiveJvm, trial_dir: &Path, interrupted: &AtomicBool) {
 }
 
 /// Has a JVM that writes its log here collect all of its heap, and what is in use after that, bytes; `None` where it cannot be asked, writes no
-/// log, or was told not to heed such requests. The server waits meanwhile.
+/// log, or was started so that it heeds no such requests. The server waits meanwhile.
 pub(crate) fn live_bytes(jvm: &LiveJvm, trial_dir: &Path, interrupted: &AtomicBool) -> Option<u64> {
     let mut log = Tail::of(trial_dir)?;
     attach::ask(jvm.jdk().ok()?, jvm.pid, &["GC.run"], COLLECTED_WITHIN, interrupted).ok()?;
