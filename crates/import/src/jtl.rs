@@ -2,11 +2,13 @@
 //!
 //! Which columns it has, and between which characters, is a setting of the one who made it (`jmeter.save.saveservice.*`). Where the
 //! first line names them, they are those; else those of the settings, and those that versions of JMeter have by default, are tried.
+//! Not every line is a request (`jtl_rows`).
 
 use model::imported::{Fidelity, ImportedRun};
 
 use crate::csv::{self, Fields, first_line, number};
 use crate::jtl_columns::JtlColumns;
+use crate::jtl_rows::{Row, Rows};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Request;
 
@@ -22,9 +24,12 @@ struct Columns {
     elapsed: usize,
     label: Option<usize>,
     code: Option<usize>,
+    message: Option<usize>,
+    thread: Option<usize>,
     success: Option<usize>,
     bytes: Option<usize>,
     users: Option<usize>,
+    idle: Option<usize>,
 }
 
 /// Orders of columns without a line of names that no version of JMeter has by default, but files do, the longest first.
@@ -42,9 +47,12 @@ impl Columns {
             elapsed: at("elapsed")?,
             label: at("label"),
             code: at("responseCode"),
+            message: at("responseMessage"),
+            thread: at("threadName"),
             success: at("success"),
             bytes: at("bytes"),
             users: at("allThreads"),
+            idle: at("IdleTime"),
         })
         .filter(|columns| columns.success.is_some() || columns.code.is_some())
     }
@@ -71,13 +79,13 @@ impl Columns {
             |name: &[u8]| names.iter().position(|column| *column == name).and_then(|place| number(values.get(place)?));
         let has_threads = at(b"grpThreads").zip(at(b"allThreads")).is_none_or(|(of_group, all)| of_group <= all);
         let fits = |columns: &Self| {
-            columns.request(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage") && has_threads
+            columns.row(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage") && has_threads
         };
         Self::named(&names).filter(fits)
     }
 
-    /// The request of a line, or what is wrong with it.
-    fn request<'l>(&self, values: &'l Fields) -> Result<Request<'l>, &'static str> {
+    /// What a line says, or what is wrong with it.
+    fn row<'l>(&self, values: &'l Fields) -> Result<Row<'l>, &'static str> {
         let text = |column: Option<usize>| column.and_then(|column| values.get(column));
         let began_ms = text(Some(self.began)).and_then(number).and_then(|ms| ms.try_into().ok());
         let began_ms = began_ms.ok_or("its time is no number of milliseconds")?;
@@ -96,7 +104,7 @@ impl Columns {
             None | Some(b"" | b"null") => Ok(None),
             Some(text) => number(text).map(Some).ok_or(what),
         };
-        Ok(Request {
+        let request = Request {
             began_ms,
             took_us: took_ms.saturating_mul(1_000),
             label: text(self.label).unwrap_or_default(),
@@ -105,6 +113,12 @@ impl Columns {
             bytes: optional(self.bytes, "its bytes are no number")?,
             users: optional(self.users, "its threads are no number")?
                 .map_or(0, |users| users.try_into().unwrap_or(u32::MAX)),
+        };
+        Ok(Row {
+            request,
+            thread: text(self.thread).unwrap_or_default(),
+            message: text(self.message).unwrap_or_default(),
+            idle_ms: text(self.idle).and_then(number).unwrap_or(0),
         })
     }
 }
@@ -136,7 +150,9 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let options = reading.options;
     let head = reading.lines.head()?;
     let (delimiter, columns, has_names) = layout(first_line(head), options).ok_or(Broken::Unknown)?;
-    Ok(reading.record(&FORMAT, delimiter, has_names, |fields| columns.request(fields))?)
+    let mut rows = Rows::new();
+    reading.hear_fields(delimiter, has_names, |fields| rows.add(&columns.row(fields)?))?;
+    Ok(rows.run(reading, &FORMAT))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod host_samples;
 mod jmeter_log;
 mod jtl;
 mod jtl_columns;
+mod jtl_rows;
 mod jtl_xml;
 mod k6;
 mod k6_csv;
@@ -211,7 +212,7 @@ pub fn read_host<'r>(file: &str, source: impl Read + 'r, options: Options) -> Re
 
 /// An error where too many lines cannot be read.
 fn refuse_bad_lines(file: &str, lines: &LineCount, options: Options) -> Result<(), ImportError> {
-    let LineCount { read, bad, first_bad } = lines;
+    let LineCount { read, bad, first_bad, .. } = lines;
     match first_bad.first() {
         Some(first) if !options.is_lenient && *bad as f64 > MOST_BAD * *read as f64 => Err(ImportError::BadLines {
             file: file.to_owned(),

@@ -41,6 +41,13 @@ pub struct Request<'l> {
     pub users: u32,
 }
 
+impl Request<'_> {
+    /// When it ended, milliseconds since 1970.
+    pub fn ended_ms(&self) -> i64 {
+        self.began_ms.saturating_add_unsigned(self.took_us / 1_000)
+    }
+}
+
 /// By names of the file, which are few: what guards a map against chosen names would take longer than the rest.
 type ByName<V> = IndexMap<Box<[u8]>, V, RandomState>;
 
@@ -125,14 +132,22 @@ impl Recorder {
 
     /// Adds a request, or says why it is none.
     pub fn add(&mut self, request: &Request) -> Result<(), &'static str> {
-        let took_ms = i64::try_from(request.took_us / 1_000).map_err(|_| "it took longer than time lasts")?;
-        let ended_ms = request.began_ms.checked_add(took_ms).ok_or("its time lies beyond all calendars")?;
-        let (first, last) = self.span_ms.unwrap_or((request.began_ms, ended_ms));
-        let span = (first.min(request.began_ms), last.max(ended_ms));
-        if span.1.checked_sub(span.0).is_none_or(|length| length > LONGEST_MS) {
-            return Err("its time lies more than 90 days from that of the others");
-        }
-        self.span_ms = Some(span);
+        self.check(request)?;
+        self.add_checked(request);
+        Ok(())
+    }
+
+    /// Why a request is none, if its time lies too far from that of the others.
+    pub fn check(&self, request: &Request) -> Result<(), &'static str> {
+        let (first, last) = self.span_with(request);
+        let is_near = last.checked_sub(first).is_some_and(|length| length <= LONGEST_MS);
+        if is_near { Ok(()) } else { Err("its time lies more than 90 days from that of the others") }
+    }
+
+    /// Adds a request that was checked, now or before.
+    pub fn add_checked(&mut self, request: &Request) {
+        self.span_ms = Some(self.span_with(request));
+        let ended_ms = request.ended_ms();
         let is_never_sent = !request.is_good && request.took_us < 1_000 && !may_be_of_the_server(request.code);
         let failed = u64::from(!request.is_good);
         if self.series.is_empty() {
@@ -154,7 +169,12 @@ impl Recorder {
             *bytes = Some(bytes.map_or(length, |before| before.covering(length)));
         }
         label.count(request.code, 1 - failed);
-        Ok(())
+    }
+
+    /// First beginning and last end, this request's among them.
+    fn span_with(&self, request: &Request) -> (i64, i64) {
+        let of_request = (request.began_ms, request.ended_ms());
+        self.span_ms.map_or(of_request, |(first, last)| (first.min(of_request.0), last.max(of_request.1)))
     }
 
     fn label(&mut self, name: &[u8]) -> &mut OfLabel {

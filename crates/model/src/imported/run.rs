@@ -248,6 +248,9 @@ pub struct Lines {
     pub bad: u64,
     /// The first of these.
     pub first_bad: Vec<BadLine>,
+    /// Rows that were read and hold no request of their own: they stand for several that have rows, or are parts of one.
+    #[serde(default)]
+    pub set_apart: u64,
 }
 
 /// A line that could not be read.
