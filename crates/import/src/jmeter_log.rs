@@ -20,6 +20,8 @@ const SUMMARISER: &str = "Summariser: ";
 const VERSION: &str = ".JMeter: Version ";
 /// What is written when a test begins.
 const RUNNING: &str = "StandardJMeterEngine: Running the test!";
+/// What every log lacks.
+const NO_ZONE: &str = "its times have no zone, and are taken for UTC";
 /// Most summarisers of one test that are kept apart.
 const MOST_SUMMARISERS: usize = 16;
 /// Deltas from which a summariser's interval is known.
@@ -42,11 +44,12 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     if log.is_of_several {
         return Err(Broken::Several);
     }
-    let most = log.summarisers.iter().max_by_key(|(_, summariser)| summariser.all().ended());
+    // Of those that count the same, the first: as a rule it is the one that JMeter itself adds.
+    let most = log.summarisers.iter().rev().max_by_key(|(_, summariser)| summariser.all().ended());
     let Some(most) = most.map(|(name, _)| name.clone()) else {
         return Err(Broken::Lacks("lines of a summariser: `summariser.log` was off, or the test did not end"));
     };
-    let mut warnings = Vec::new();
+    let mut warnings = vec![NO_ZONE.to_owned()];
     let others: Vec<String> =
         log.summarisers.keys().filter(|name| **name != most).map(|name| format!("`{name}`")).collect();
     if !others.is_empty() {
@@ -314,7 +317,7 @@ mod tests {
     fn a_log_is_read_whole() {
         let run = run_of(include_str!("../fixtures/jmeter-5.6.3/jmeter.log"));
         assert_eq!((run.format.as_str(), run.tool.as_str(), run.lines.bad), ("jmeter-log", "JMeter 5.6.3", 0));
-        assert_eq!((run.users, run.warnings.len()), (Some(5), 0), "{:?}", run.warnings);
+        assert_eq!((run.users, run.warnings.as_slice()), (Some(5), [NO_ZONE.to_owned()].as_slice()));
         assert!(run.has_local_time);
     }
 
@@ -335,7 +338,7 @@ mod tests {
         let found: Vec<_> = run.intervals.iter().map(|interval| (interval.ended(), interval.users)).collect();
         assert_eq!(found, [(40, 25), (60, 85), (80, 100), (7, 100), (3, 0)]);
         assert_eq!((run.all.good, run.all.failed, run.users), (185, 5, Some(100)));
-        assert_eq!((run.began_ms, run.warnings.len()), (Some(1_420_908_940_600), 0), "{:?}", run.warnings);
+        assert_eq!((run.began_ms, run.warnings.len()), (Some(1_420_908_940_600), 1), "{:?}", run.warnings);
         assert!((run.interval_s - 30.0).abs() < 1e-9 && (run.seconds - 118.0).abs() < 1e-9);
     }
 
@@ -369,9 +372,9 @@ mod tests {
         let delta = old("16:56:00", &format!("summary + 40 in 20s {}", rest(0, 1)));
         let total = old("16:56:30", &format!("summary = 41 in 00:00:50 {}", rest(1, 1)));
         let run = run_of(&format!("{delta}{total}"));
-        assert_eq!((run.all.good, run.all.failed, run.warnings.len()), (40, 1, 1));
+        assert_eq!((run.all.good, run.all.failed, run.warnings.len()), (40, 1, 2));
         let cut = run_of(&delta);
-        assert_eq!((cut.all.good, cut.warnings.len(), cut.fidelity), (40, 0, Fidelity::Intervals));
+        assert_eq!((cut.all.good, cut.warnings.len(), cut.fidelity), (40, 1, Fidelity::Intervals));
     }
 
     #[test]
@@ -390,8 +393,18 @@ mod tests {
         let lines = [("few", 10), ("most", 30)]
             .map(|(name, ended)| old("16:56:00", &format!("{name} + {ended} in 20s {}", rest(0, 1))));
         let run = run_of(&lines.concat());
-        assert_eq!((run.all.good, run.warnings.len()), (30, 1));
-        assert!(run.warnings[0].contains("`few`"), "{:?}", run.warnings);
+        assert_eq!((run.all.good, run.warnings.len()), (30, 2));
+        assert!(run.warnings[1].contains("`few`"), "{:?}", run.warnings);
+    }
+
+    #[test]
+    fn summarisers_that_count_the_same_are_not_added_up() {
+        let run = run_of(include_str!("../fixtures/jmeter-5.6.3/transactions.log"));
+        assert_eq!((run.all.good, run.all.failed, run.users, run.lines.bad), (96, 24, Some(3), 0));
+        assert_eq!(run.intervals.iter().map(|interval| interval.ended()).sum::<u64>(), 120);
+        let several = "it has several summarisers, which may count the same requests; that of `summary` counts most and is \
+                       read, not `second`";
+        assert_eq!(run.warnings, [NO_ZONE, several]);
     }
 
     #[test]
