@@ -2,10 +2,11 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
+use crate::hey_form::{self, End, has_number};
 use crate::outcome::{add_code, add_error, add_status, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
-use crate::text::{count, is_page, number};
+use crate::text::is_page;
 
 pub const FORMAT: Format = Format { id: "hey", tool: "hey", fidelity: Fidelity::Summary, recognises, read };
 
@@ -22,109 +23,28 @@ fn recognises(head: &[u8], _: Options) -> bool {
     has_number(&text, "Total") && has_number(&text, "Requests/sec") && !is_of_oha && !is_page(&text)
 }
 
-/// Whether a number stands behind a name anywhere in a text.
-pub fn has_number(text: &str, name: &str) -> bool {
-    text.lines().any(|line| value(line, name).is_some_and(|value| number(value).is_ok()))
-}
-
-/// What stands behind a name: `0.2628 secs` in `  Total: 0.2628 secs`, where a tab separates them.
-pub fn value<'l>(line: &'l str, name: &str) -> Option<&'l str> {
-    line.trim_start().strip_prefix(name)?.strip_prefix(":\t")
-}
-
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let mut said = Said::default();
-    reading.hear(|line| said.hear(line))?;
-    if said.results > 1 {
-        return Err(Broken::Several);
-    }
-    let (Some(seconds), Some(rate), true) = (said.seconds, said.rate, said.has_statuses) else {
-        return Err(Broken::Lacks("`Total`, `Requests/sec` or the statuses: it did not end, or some is cut off"));
-    };
-    let mut all = said.all;
-    let mut warnings: Vec<String> = mixed_times(said.answered.saturating_sub(all.good)).into_iter().collect();
-    if said.answered == MOST_KEPT {
-        let more = ((seconds * rate).round() as u64).saturating_sub(all.ended());
+    let (mut all, mut answered) = (Requests::default(), 0_u64);
+    let said = hey_form::read(reading, |end, count| match end {
+        End::Status(status) => {
+            answered = answered.saturating_add(count);
+            add_status(&mut all, status, count);
+        }
+        End::Error(error) => add_error(&mut all, error, count),
+    })?;
+    let mut warnings: Vec<String> = mixed_times(answered.saturating_sub(all.good)).into_iter().collect();
+    if answered == MOST_KEPT {
+        let more = ((said.seconds * said.rate).round() as u64).saturating_sub(all.ended());
         add_code(&mut all, "not kept", more);
         all.good += more;
         warnings.push(format!(
             "hey keeps {MOST_KEPT} answers: {more} more came, whose status and time are not known; here they count as good"
         ));
     }
-    let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
-    let stated = Stated { rate: Some(rate).filter(|_| seconds >= LEAST_S), mean_ms: said.mean_ms };
+    let run = reading.run(&FORMAT, Recorded::summary(all, said.seconds));
+    // Its rate is of all requests, those without an answer among them.
+    let stated = Stated { rate: Some(said.rate).filter(|_| said.seconds >= LEAST_S), mean_ms: said.mean_ms };
     Ok(ImportedRun { stated_quantiles: said.quantiles, stated, warnings, ..run })
-}
-
-/// Where in an output a line stands.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    #[default]
-    Other,
-    Statuses,
-    Errors,
-}
-
-/// What an output says.
-#[derive(Debug, Default)]
-struct Said {
-    part: Part,
-    seconds: Option<f64>,
-    /// Requests a second, those without an answer among them.
-    rate: Option<f64>,
-    /// Of all answers, whatever their status.
-    mean_ms: Option<f64>,
-    /// Outputs that have come so far.
-    results: u32,
-    has_statuses: bool,
-    answered: u64,
-    all: Requests,
-    quantiles: Vec<(f64, f64)>,
-}
-
-impl Said {
-    /// Takes a line; what is wrong with it, if a number that must be there is none.
-    fn hear(&mut self, line: &str) -> Result<(), &'static str> {
-        if let Some((number, rest)) = numbered(line).filter(|_| self.part != Part::Other) {
-            let number = count(number)?;
-            if self.part == Part::Errors {
-                add_error(&mut self.all, rest, number);
-            } else {
-                let answers = count(rest)?;
-                self.answered = self.answered.saturating_add(answers);
-                add_status(&mut self.all, number, answers);
-            }
-        } else if !line.starts_with(' ') {
-            self.part = match line.trim_end() {
-                "Status code distribution:" => Part::Statuses,
-                "Error distribution:" => Part::Errors,
-                _ => Part::Other,
-            };
-            self.has_statuses |= self.part == Part::Statuses;
-        } else if let Some(total) = value(line, "Total") {
-            self.seconds = Some(number(total)?);
-            self.results += 1;
-        } else if let Some(rate) = value(line, "Requests/sec") {
-            self.rate = Some(number(rate)?);
-        } else if let Some(mean) = value(line, "Average") {
-            // Of no answer, there is none.
-            self.mean_ms = (mean.trim() != "NaN secs").then(|| number(mean)).transpose()?.map(|seconds| seconds * 1e3);
-        } else if let Some((percent, rest)) = line.split_once('%') {
-            // Some versions print two of them.
-            let Some(time) = rest.trim_start_matches('%').strip_prefix(" in ") else { return Ok(()) };
-            self.quantiles.push((number(percent)? / 100.0, 1e3 * number(time)?));
-        } else if let Some(slowest) = value(line, "Slowest") {
-            // Of no answer, it is 0.
-            let ms = 1e3 * number(slowest)?;
-            self.quantiles.extend(Some((1.0, ms)).filter(|(_, ms)| *ms > 0.0));
-        }
-        Ok(())
-    }
-}
-
-/// `  [200] 500 responses`: what stands in brackets, and behind them.
-pub fn numbered(line: &str) -> Option<(&str, &str)> {
-    line.trim_start().strip_prefix('[')?.split_once(']')
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod h2load;
 mod h2load_log;
 mod hey;
 mod hey_csv;
+mod hey_form;
 mod hgrm;
 mod host_columns;
 mod host_log;

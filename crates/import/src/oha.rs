@@ -2,11 +2,11 @@
 
 use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
-use crate::hey::{has_number, numbered, value};
+use crate::hey_form::{self, End, has_number, value};
 use crate::outcome::{add_error, add_status, is_success, mixed_times};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::Recorded;
-use crate::text::{count, is_page, number};
+use crate::text::is_page;
 
 pub const FORMAT: Format = Format { id: "oha", tool: "oha", fidelity: Fidelity::Summary, recognises, read };
 
@@ -18,27 +18,6 @@ fn recognises(head: &[u8], _: Options) -> bool {
     text.lines().any(|line| value(line, "Success rate").is_some())
         && has_number(&text, "Requests/sec")
         && !is_page(&text)
-}
-
-/// A time such as `261.2037 ms`, milliseconds; `None` where there was no answer to take it of.
-fn time_ms(text: &str) -> Result<Option<f64>, &'static str> {
-    let (amount, unit) = text.trim().split_once(' ').ok_or("no unit of time stands where one must")?;
-    let factor = match unit {
-        "ns" => 1e-6,
-        "us" => 1e-3,
-        "ms" => 1.0,
-        "sec" | "secs" => 1e3,
-        "10 sec" => 1e4,
-        "min" => 6e4,
-        "10 min" => 6e5,
-        "hr" => 3.6e6,
-        _ => return Err("no unit of time stands where one must"),
-    };
-    // Extremes of nothing are infinite.
-    if ["NaN", "inf", "-inf"].contains(&amount) {
-        return Ok(None);
-    }
-    Ok(Some(number(amount)? * factor).filter(|ms| ms.is_finite()))
 }
 
 /// What its requests came to.
@@ -92,87 +71,20 @@ impl Ended {
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let mut said = Said::default();
-    reading.hear(|line| said.hear(line))?;
-    if said.results > 1 {
-        return Err(Broken::Several);
-    }
-    let (Some(seconds), true) = (said.seconds, said.has_statuses) else {
-        return Err(Broken::Lacks("`Total` or the statuses: it did not end, or some is cut off"));
-    };
-    let (warnings, stated) = (said.ended.warnings(), said.ended.stated(said.rate, said.mean_ms));
-    let run = reading.run(&FORMAT, Recorded::summary(said.ended.all, seconds));
+    let mut ended = Ended::default();
+    let said = hey_form::read(reading, |end, count| match end {
+        End::Status(status) => ended.add_status(status, count),
+        End::Error(error) => ended.add_error(error, count),
+    })?;
+    let (warnings, stated) = (ended.warnings(), ended.stated(Some(said.rate), said.mean_ms));
+    let run = reading.run(&FORMAT, Recorded::summary(ended.all, said.seconds));
     Ok(ImportedRun { stated_quantiles: said.quantiles, stated, warnings, ..run })
-}
-
-/// Where in an output a line stands.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    #[default]
-    Other,
-    Quantiles,
-    Statuses,
-    Errors,
-}
-
-/// What an output says.
-#[derive(Debug, Default)]
-struct Said {
-    part: Part,
-    seconds: Option<f64>,
-    rate: Option<f64>,
-    mean_ms: Option<f64>,
-    /// Outputs that have come so far.
-    results: u32,
-    has_statuses: bool,
-    ended: Ended,
-    quantiles: Vec<(f64, f64)>,
-}
-
-impl Said {
-    /// Takes a line; what is wrong with it, if a number that must be there is none.
-    fn hear(&mut self, line: &str) -> Result<(), &'static str> {
-        if !line.starts_with(' ') {
-            self.part = match line.trim_end() {
-                // There are others, of the successes alone. Older versions have the second name.
-                "Response time distribution:" | "Latency distribution:" => Part::Quantiles,
-                "Status code distribution:" => Part::Statuses,
-                "Error distribution:" => Part::Errors,
-                _ => Part::Other,
-            };
-            self.has_statuses |= self.part == Part::Statuses;
-            return Ok(());
-        }
-        match (self.part, numbered(line)) {
-            (Part::Statuses, Some((status, answers))) => self.ended.add_status(count(status)?, count(answers)?),
-            (Part::Errors, Some((errors, error))) => self.ended.add_error(error.trim(), count(errors)?),
-            (Part::Quantiles, _) => {
-                let (percent, time) = line.split_once("% in ").ok_or("it is no quantile")?;
-                let fraction = number(percent)? / 100.0;
-                self.quantiles.extend(time_ms(time)?.map(|ms| (fraction, ms)));
-            }
-            _ => {
-                if let Some(total) = value(line, "Total") {
-                    self.seconds = time_ms(total)?.map(|ms| ms / 1e3);
-                    self.results += 1;
-                } else if let Some(rate) = value(line, "Requests/sec") {
-                    self.rate = Some(number(rate)?);
-                } else if let Some(mean) = value(line, "Average") {
-                    self.mean_ms = time_ms(mean)?;
-                } else if let Some(slowest) = value(line, "Slowest") {
-                    self.quantiles.extend(time_ms(slowest)?.map(|ms| (1.0, ms)));
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use model::imported::Stated;
 
-    use super::time_ms;
     use crate::{ImportError, Options, read};
 
     const PAGE: &[u8] = include_bytes!("../fixtures/oha-1.16.0/page.txt");
@@ -235,14 +147,5 @@ mod tests {
             (run.seconds - 10.0022).abs() < 1e-9 && (run.quantile_us(0.5).unwrap() - 67_700.0).abs() < 1e-6,
             "{run:?}"
         );
-    }
-
-    #[test]
-    fn times_have_its_units() {
-        assert_eq!(
-            (time_ms("2.5 10 sec"), time_ms(" 0.5 hr"), time_ms("NaN ns")),
-            (Ok(Some(25_000.0)), Ok(Some(1.8e6)), Ok(None))
-        );
-        assert!(time_ms("2.5").is_err() && time_ms("2.5 days").is_err() && time_ms("-2 ms").is_err());
     }
 }
