@@ -32,6 +32,7 @@ mod k6_points;
 mod lines;
 mod locust;
 mod locust_history;
+mod locust_rows;
 mod oha;
 mod oha_csv;
 mod oha_json;

@@ -3,22 +3,18 @@
 use indexmap::IndexMap;
 use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
-use crate::csv::{self, Fields, first_line};
+use crate::csv::Fields;
+use crate::locust_rows::{Counted, DELIMITER, names, place, text};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::{MOST_LABELS, OTHER_LABELS, Recorded};
-use crate::text::{count, number};
+use crate::text::number;
 
 pub const FORMAT: Format = Format { id: "locust", tool: "Locust", fidelity: Fidelity::Summary, recognises, read };
-
-const DELIMITER: u8 = b',';
 
 /// The columns that are made use of, by Locust's names.
 #[derive(Debug)]
 struct Columns {
-    kind: usize,
-    name: usize,
-    requests: usize,
-    failures: usize,
+    counted: Counted,
     rate: usize,
     mean: Option<usize>,
     /// The fraction of the requests that a column has a time for, and its place.
@@ -26,52 +22,27 @@ struct Columns {
 }
 
 impl Columns {
-    fn named(names: &Fields) -> Option<Self> {
-        let at = |name: &str| places(names, name);
+    fn of(head: &[u8]) -> Option<Self> {
+        let names = names(head);
         let percent = |name: &[u8]| number(std::str::from_utf8(name).ok()?.strip_suffix('%')?).ok();
         let quantile = |(place, name): (usize, &[u8])| {
             percent(name).map(|percent| (percent / 100.0, place)).filter(|(q, _)| *q < 1.0)
         };
         Some(Self {
-            kind: at("Type")?,
-            name: at("Name")?,
-            requests: at("Request Count")?,
-            failures: at("Failure Count")?,
-            rate: at("Requests/s")?,
-            mean: at("Average Response Time"),
+            counted: Counted::named(&names, "Request Count", "Failure Count")?,
+            rate: place(&names, "Requests/s")?,
+            mean: place(&names, "Average Response Time"),
             quantiles: names.iter().enumerate().filter_map(quantile).collect(),
         })
     }
 }
 
-/// The place of a column by its name.
-pub fn places(names: &Fields, name: &str) -> Option<usize> {
-    names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()))
-}
-
-/// A field as text.
-pub fn text(fields: &Fields, place: usize) -> Result<&str, &'static str> {
-    let field = fields.get(place).ok_or("it ends before its numbers do")?;
-    std::str::from_utf8(field).map_err(|_| "it is no text")
-}
-
-/// Whether a row has the numbers of all requests together: no request has no type.
-pub fn is_of_all(fields: &Fields, kind: usize, name: usize) -> bool {
-    fields.get(kind) == Some(b"") && fields.get(name) == Some(b"Aggregated")
-}
-
-fn columns(head: &[u8]) -> Option<Columns> {
-    let mut names = Fields::default();
-    csv::split(first_line(head), DELIMITER, &mut names);
-    Columns::named(&names)
-}
-
 fn recognises(head: &[u8], _: Options) -> bool {
-    columns(head).is_some()
+    Columns::of(head).is_some()
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let columns = columns(reading.lines.head()?).ok_or(Broken::Unknown)?;
+    let columns = Columns::of(reading.lines.head()?).ok_or(Broken::Unknown)?;
     let mut said = Said::default();
     reading.hear_fields(DELIMITER, true, |row| said.hear(&columns, row))?;
     if said.results > 1 {
@@ -100,15 +71,13 @@ struct Said {
 impl Said {
     /// Takes a row; what is wrong with it, if a number that must be there is none.
     fn hear(&mut self, columns: &Columns, row: &Fields) -> Result<(), &'static str> {
-        let (ended, failed) = (count(text(row, columns.requests)?)?, count(text(row, columns.failures)?)?);
-        let good = ended.checked_sub(failed).ok_or("more requests failed than there were")?;
+        let (good, failed) = columns.counted.ended(row)?;
         let requests = Requests { good, failed, ..Requests::default() };
-        if !is_of_all(row, columns.kind, columns.name) {
-            let label = format!("{} {}", text(row, columns.kind)?, text(row, columns.name)?);
-            let label = label.trim();
-            let is_one_of_few = self.labels.len() < MOST_LABELS || self.labels.contains_key(label);
-            let label = if is_one_of_few { label } else { OTHER_LABELS };
-            let before = self.labels.entry(label.to_owned()).or_default();
+        if !columns.counted.is_of_all(row) {
+            let label = columns.counted.label(row)?;
+            let is_one_of_few = self.labels.len() < MOST_LABELS || self.labels.contains_key(&label);
+            let label = if is_one_of_few { label } else { OTHER_LABELS.to_owned() };
+            let before = self.labels.entry(label).or_default();
             *before = [&*before, &requests].into_iter().sum();
             return Ok(());
         }

@@ -2,8 +2,8 @@
 
 use model::imported::{Fidelity, ImportedRun, Interval, Requests};
 
-use crate::csv::{self, Fields, first_line};
-use crate::locust::{is_of_all, places, text};
+use crate::csv::Fields;
+use crate::locust_rows::{Counted, DELIMITER, names, place, text};
 use crate::reading::{Broken, Format, Options, Reading};
 use crate::recorder::{LONGEST_MS, Recorded};
 use crate::series::Series;
@@ -12,7 +12,6 @@ use crate::text::count;
 pub const FORMAT: Format =
     Format { id: "locust-history", tool: "Locust", fidelity: Fidelity::Intervals, recognises, read };
 
-const DELIMITER: u8 = b',';
 /// Steps from one moment to the next by which the length of an interval is decided.
 const STEPS: usize = 16;
 /// The longest interval, seconds.
@@ -23,34 +22,27 @@ const LONGEST_STEP: i64 = 3_600;
 struct Columns {
     time: usize,
     users: usize,
-    kind: usize,
-    name: usize,
-    requests: usize,
-    failures: usize,
+    counted: Counted,
 }
 
 impl Columns {
-    fn named(names: &Fields) -> Option<Self> {
-        let at = |name: &str| places(names, name);
+    fn of(head: &[u8]) -> Option<Self> {
+        let names = names(head);
         Some(Self {
-            time: at("Timestamp")?,
-            users: at("User Count")?,
-            kind: at("Type")?,
-            name: at("Name")?,
-            requests: at("Total Request Count")?,
-            failures: at("Total Failure Count")?,
+            time: place(&names, "Timestamp")?,
+            users: place(&names, "User Count")?,
+            counted: Counted::named(&names, "Total Request Count", "Total Failure Count")?,
         })
     }
 
     /// What a row says of all requests together; `None` of one that is about some of them.
     fn moment(&self, row: &Fields) -> Result<Option<Moment>, &'static str> {
-        if !is_of_all(row, self.kind, self.name) {
-            return text(row, self.failures).and_then(count).map(|_| None);
+        let (good, failed) = self.counted.ended(row)?;
+        if !self.counted.is_of_all(row) {
+            return Ok(None);
         }
         let at = |place| text(row, place).and_then(count);
-        let (ended, failed) = (at(self.requests)?, at(self.failures)?);
         let time = at(self.time)?.try_into().map_err(|_| "its time lies beyond all calendars")?;
-        let good = ended.checked_sub(failed).ok_or("more requests failed than there were")?;
         Ok(Some(Moment { time, good, failed, users: at(self.users)?.try_into().unwrap_or(u32::MAX) }))
     }
 }
@@ -65,23 +57,16 @@ struct Moment {
     users: u32,
 }
 
-fn columns(head: &[u8]) -> Option<Columns> {
-    let mut names = Fields::default();
-    csv::split(first_line(head), DELIMITER, &mut names);
-    Columns::named(&names)
-}
-
 fn recognises(head: &[u8], _: Options) -> bool {
-    columns(head).is_some()
+    Columns::of(head).is_some()
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
-    let columns = columns(reading.lines.head()?).ok_or(Broken::Unknown)?;
+    let columns = Columns::of(reading.lines.head()?).ok_or(Broken::Unknown)?;
     let mut history = History::default();
-    reading.hear_fields(DELIMITER, false, |row| match columns.moment(row) {
-        _ if row.number == 1 => Ok(()),
-        Ok(Some(moment)) => history.hear(moment),
-        other => other.map(|_| ()),
+    reading.hear_fields(DELIMITER, true, |row| match columns.moment(row)? {
+        Some(moment) => history.hear(moment),
+        None => Ok(()),
     })?;
     let (recorded, warnings) = history.finish();
     let run = reading.run(&FORMAT, recorded);
