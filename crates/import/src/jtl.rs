@@ -17,6 +17,9 @@ pub const FORMAT: Format = Format { id: "jtl", tool: "JMeter", fidelity: Fidelit
 /// What separates columns, the likeliest first.
 const DELIMITERS: [u8; 5] = [b',', b'|', b';', b'\t', b'^'];
 
+/// Lines behind the first by which the columns of a file without names are told apart.
+const MOST_LOOKED_AT: usize = 20;
+
 /// The columns that are made use of, by JMeter's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Columns {
@@ -57,31 +60,45 @@ impl Columns {
         .filter(|columns| columns.success.is_some() || columns.code.is_some())
     }
 
-    /// Those of the settings that fit a line of values, else those that a version has by default, or other files have. Orders that leave
+    /// Those of the settings that fit lines of values, else those that a version has by default, or other files have. Orders that leave
     /// no value over come first: what a version added stands between older columns.
-    fn fitting(values: &Fields, set: Option<JtlColumns>) -> Option<Self> {
-        let count = values.iter().count();
+    fn fitting(lines: &[Fields], set: Option<JtlColumns>) -> Option<Self> {
+        let count = lines.first()?.iter().count();
         let others = || OTHERS.iter().map(|names| names.split(' ').collect::<Vec<_>>());
-        let whole = JtlColumns::default().orders(count).chain(others()).filter(|names| names.len() == count);
-        let shorter = JtlColumns::default().orders(count).chain(others()).filter(|names| names.len() < count);
-        let of_settings = set.into_iter().flat_map(|set| set.orders(count));
-        of_settings.chain(whole).chain(shorter).find_map(|names| Self::of(&names, values))
+        let usual = || JtlColumns::default().orders(count).chain(others());
+        let whole = usual().filter(|names| names.len() == count);
+        let shorter = usual().filter(|names| names.len() < count);
+        let of_settings: Vec<_> = set.into_iter().flat_map(|set| set.orders(count)).collect();
+        [of_settings, whole.chain(shorter).collect()].iter().find_map(|orders| {
+            let fit = |lines: &[Fields], least| orders.iter().find_map(|names| Self::of(names, lines, least));
+            // Where no order fits most lines, the first has to do.
+            fit(lines, 1).or_else(|| fit(&lines[..1], 0))
+        })
     }
 
-    /// Those of this order, if they fit a line of values.
-    fn of(names: &[&str], values: &Fields) -> Option<Self> {
+    /// Those of this order, if they fit the first line of values, and most lines where a group has so many threads at least.
+    fn of(names: &[&str], lines: &[Fields], least: u64) -> Option<Self> {
         let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-        // Of another order, a number may stand where these are.
-        let is_number = |index| values.get(index).is_some_and(|value| number(value).is_some());
-        let is_text = |text: &[u8]| names.iter().position(|name| *name == text).is_none_or(|index| !is_number(index));
-        // A thread's group is a part of all threads.
-        let at =
-            |name: &[u8]| names.iter().position(|column| *column == name).and_then(|place| number(values.get(place)?));
-        let has_threads = at(b"grpThreads").zip(at(b"allThreads")).is_none_or(|(of_group, all)| of_group <= all);
-        let fits = |columns: &Self| {
-            columns.row(values).is_ok() && is_text(b"URL") && is_text(b"failureMessage") && has_threads
+        let value = |values: &Fields, name: &[u8]| {
+            names.iter().position(|column| *column == name).map(|place| values.get(place).and_then(number))
         };
-        Self::named(&names).filter(fits)
+        // Of another order, a number may stand where these are.
+        let is_text = |values: &Fields, name| value(values, name).flatten().is_none();
+        // A thread's group is a part of all threads, and has that thread in it.
+        let has_threads = |values: &Fields, least| match (value(values, b"grpThreads"), value(values, b"allThreads")) {
+            (Some(Some(of_group)), Some(Some(all))) => (least..=all).contains(&of_group),
+            _ => true,
+        };
+        let columns = Self::named(&names)?;
+        let fits = |values: &Fields, least| {
+            columns.row(values).is_ok()
+                && is_text(values, b"URL")
+                && is_text(values, b"failureMessage")
+                && has_threads(values, least)
+        };
+        let is_first = lines.first().is_some_and(|first| fits(first, 0));
+        let is_most = || 2 * lines.iter().filter(|values| fits(values, least)).count() > lines.len();
+        (is_first && is_most()).then_some(columns)
     }
 
     /// What a line says, or what is wrong with it.
@@ -123,33 +140,40 @@ impl Columns {
     }
 }
 
-/// The delimiter and the columns of the first line, and whether that line names them.
-fn layout(first: &[u8], options: Options) -> Option<(u8, Columns, bool)> {
+/// The delimiter and the columns of a text, and whether its first line names them.
+fn layout(head: &[u8], options: Options) -> Option<(u8, Columns, bool)> {
     let of_settings = options.columns.map(JtlColumns::delimiter);
     let guessed = || of_settings.into_iter().chain(DELIMITERS).collect();
     let tried: Vec<u8> = options.delimiter.map_or_else(guessed, |delimiter| vec![delimiter]);
-    let mut fields = Fields::default();
     tried.into_iter().find_map(|delimiter| {
-        csv::split(first, delimiter, &mut fields);
-        let names: Vec<&[u8]> = fields.iter().collect();
+        let split = |line: &[u8]| {
+            let mut fields = Fields::default();
+            csv::split(line, delimiter, &mut fields);
+            fields
+        };
+        let first = split(first_line(head));
+        let names: Vec<&[u8]> = first.iter().collect();
+        if let Some(columns) = Columns::named(&names) {
+            return Some((delimiter, columns, true));
+        }
         // A file with other delimiters is of other settings, unless somebody says which it has.
         let is_of_settings = options.delimiter.is_some() || of_settings == Some(delimiter);
         let set = options.columns.filter(|_| is_of_settings);
-        let by_names = Columns::named(&names).map(|columns| (columns, true));
-        let (columns, has_names) =
-            by_names.or_else(|| Columns::fitting(&fields, set).map(|columns| (columns, false)))?;
-        Some((delimiter, columns, has_names))
+        let rest = head.split(|byte| *byte == b'\n').skip(1).take(MOST_LOOKED_AT);
+        let rest = rest.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !line.is_empty());
+        let lines: Vec<Fields> = [first].into_iter().chain(rest.map(split)).collect();
+        Some((delimiter, Columns::fitting(&lines, set)?, false))
     })
 }
 
 fn recognises(head: &[u8], options: Options) -> bool {
-    layout(first_line(head), options).is_some()
+    layout(head, options).is_some()
 }
 
 fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     let options = reading.options;
     let head = reading.lines.head()?;
-    let (delimiter, columns, has_names) = layout(first_line(head), options).ok_or(Broken::Unknown)?;
+    let (delimiter, columns, has_names) = layout(head, options).ok_or(Broken::Unknown)?;
     let mut rows = Rows::new();
     reading.hear_fields(delimiter, has_names, |fields| rows.add(&columns.row(fields)?))?;
     Ok(rows.run(reading, &FORMAT))
@@ -200,6 +224,13 @@ mod tests {
         assert_eq!(of(&format!("{before},,43189,3,7,225,0")), (Some(7), Some(43_189)));
         assert_eq!(of(&format!("{before},,43189,120,3,7,225,0,1")), (Some(7), Some(43_189)));
         assert_eq!(of(&format!("{before},,43189,120,3,7,http://localhost/,225,0,1")), (Some(7), Some(43_189)));
+        // Of 3.1 without the time to connect, where nothing was sent: these are the columns of 3.0 and another, but for the threads.
+        assert_eq!(of(&format!("{before},,43189,0,3,7,225,0")), (None, None));
+        // A line of which nothing can be read, and one with no thread in its group, say nothing of the others.
+        let good = format!("{before},,43189,120,3,7,225,0,1\n");
+        let text = format!("{before},,43189,120,0,7,225,0,1\nnothing\n{}", good.repeat(3));
+        let lenient = Options { is_lenient: true, ..Options::default() };
+        assert_eq!(read("a.jtl", text.as_bytes(), lenient).unwrap().users, Some(7));
         // Of 2.12 with the numbers of threads, and of 3.1 with a variable behind.
         assert_eq!(of(&format!("{before},43189,3,7,225")), (Some(7), Some(43_189)));
         assert_eq!(of(&format!("{before},,43189,120,3,7,225,0,1,x")), (Some(7), Some(43_189)));
