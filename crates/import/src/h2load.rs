@@ -1,5 +1,7 @@
 //! What h2load prints (`h2load.cc`: `main`).
 
+use std::collections::BTreeMap;
+
 use model::imported::{Fidelity, ImportedRun, Requests, Stated};
 
 use crate::reading::{Broken, Format, Options, Reading};
@@ -33,14 +35,13 @@ fn read(reading: &mut Reading) -> Result<ImportedRun, Broken> {
     };
     // Those with an error of the connection are among the failed.
     let errors = [("error of the connection".to_owned(), errored)];
-    let all = Requests {
-        good,
-        failed,
-        codes: said.codes.into_iter().chain(errors).filter(|(_, count)| *count > 0).collect(),
-        ..Requests::default()
-    };
+    let codes: BTreeMap<_, _> = said.codes.into_iter().chain(errors).filter(|(_, count)| *count > 0).collect();
+    let (of_codes, ended) = (codes.values().sum::<u64>(), good + failed);
+    let more = format!("its statuses and errors add up to {of_codes} requests, and only {ended} ended");
+    let warnings = Some(more).filter(|_| of_codes > ended).into_iter().collect();
+    let all = Requests { good, failed, codes, ..Requests::default() };
     let run = reading.run(&FORMAT, Recorded::summary(all, seconds));
-    Ok(ImportedRun { users: Some(said.clients).filter(|clients| *clients > 0), stated: said.stated, ..run })
+    Ok(ImportedRun { users: Some(said.clients).filter(|clients| *clients > 0), stated: said.stated, warnings, ..run })
 }
 
 /// What an output says.
@@ -97,5 +98,12 @@ mod tests {
         let text = include_bytes!("../fixtures/h2load-1.52.0/missing.txt");
         let run = read("a.txt", &text[..], Options::default()).unwrap();
         assert_eq!((run.all.good, run.all.failed, run.all.codes["4xx"]), (0, 200, 200));
+    }
+
+    #[test]
+    fn more_statuses_than_requests_are_told() {
+        let text = include_str!("../fixtures/h2load-1.52.0/missing.txt").replace("200 4xx", "201 4xx");
+        let run = read("a.txt", text.as_bytes(), Options::default()).unwrap();
+        assert_eq!(run.warnings, ["its statuses and errors add up to 201 requests, and only 200 ended"]);
     }
 }

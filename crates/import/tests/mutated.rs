@@ -42,13 +42,25 @@ const FILES: [(&str, &[u8]); 24] = [
     ("jtl-xml", include_bytes!("../fixtures/jmeter-5.6.3/pages.xml")),
     ("jmeter-log", include_bytes!("../fixtures/jmeter-5.6.3/jmeter.log")),
 ];
-/// The formats of which each line but that of the names is a request.
+/// Further files, each with what is special about it, and its format.
+const FURTHER: [(&str, &str, &[u8]); 6] = [
+    ("jtl-transactions", "jtl", include_bytes!("../fixtures/jmeter-5.6.3/transactions.jtl")),
+    ("jtl-parents", "jtl", include_bytes!("../fixtures/jmeter-5.6.3/parents.jtl")),
+    ("jtl-xml-transactions", "jtl-xml", include_bytes!("../fixtures/jmeter-5.6.3/transactions.xml")),
+    ("jmeter-log-of-two", "jmeter-log", include_bytes!("../fixtures/jmeter-5.6.3/transactions.log")),
+    ("k6-legacy", "k6", include_bytes!("../fixtures/k6-1.8.1/rate-legacy.txt")),
+    ("hgrm-csv", "hgrm", include_bytes!("../fixtures/hdrhistogram-2.1.12/page.csv")),
+];
+/// The formats whose records may go over several lines in quotes.
+const DELIMITED: [&str; 9] =
+    ["ab-gnuplot", "h2load-log", "oha-csv", "hey-csv", "vegeta-csv", "k6-csv", "jtl", "locust", "locust-history"];
+/// The formats of which each line but that of the names is a request, or a row that is set apart.
 const A_REQUEST_A_LINE: [&str; 7] =
     ["ab-gnuplot", "h2load-log", "oha-csv", "hey-csv", "vegeta-json", "vegeta-csv", "jtl"];
 /// A file of each format that is recognised and refused.
 const REFUSED: [(&str, &[u8]); 1] = [("ab-percentiles", include_bytes!("../fixtures/ab-2.3/percentiles.csv"))];
 
-/// What is read of a changed file is as many lines as it has, and of samples no more requests than that.
+/// What is read of a changed file is as many lines as it has, and no count says anything else than these lines.
 fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), TestCaseError> {
     let text = changed(file, changes);
     let options = Options { format: Some(format), is_lenient: true, ..Options::default() };
@@ -60,41 +72,72 @@ fn check(format: &'static str, file: &[u8], changes: &[Change]) -> Result<(), Te
         Err(_) => return Ok(()),
     };
     let lines = || text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    // A line of spaces alone is an empty one where words are read.
-    let filled = lines().filter(|line| !line.is_empty()).count() as u64;
-    let with_words = lines().filter(|line| !line.trim_ascii().is_empty()).count() as u64;
-    let in_quotes = text.contains(&b'"');
-    prop_assert!(
-        (with_words..=filled).contains(&run.lines.read) || in_quotes,
-        "{} lines are read of {filled}",
-        run.lines.read
-    );
+    let is_delimited = DELIMITED.contains(&format);
+    let is_open = |line: &[u8]| line.split(|byte| *byte == b'"').count() % 2 == 0;
+    let is_record_a_line = !is_delimited || !lines().any(is_open);
+    if is_record_a_line {
+        // A line of spaces alone is an empty one where words are read.
+        let is_filled = |line: &&[u8]| !if is_delimited { line } else { line.trim_ascii() }.is_empty();
+        prop_assert_eq!(run.lines.read, lines().filter(is_filled).count() as u64);
+    }
     prop_assert!(run.lines.bad <= run.lines.read);
-    if run.fidelity == Fidelity::Samples {
-        if A_REQUEST_A_LINE.contains(&format) && !in_quotes {
-            let lines_of_requests = run.all.ended() + run.lines.bad;
-            prop_assert!(lines_of_requests == run.lines.read || lines_of_requests + 1 == run.lines.read);
+    prop_assert_eq!(run.lines.first_bad.is_empty(), run.lines.bad == 0);
+    let rows = run.all.ended() + run.lines.set_apart;
+    let in_intervals: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
+    let in_codes: u64 = run.all.codes.values().sum();
+    let is_told = run.warnings.iter().any(|warning| warning.contains("add up to"));
+    match run.fidelity {
+        Fidelity::Samples => {
+            if A_REQUEST_A_LINE.contains(&format) && is_record_a_line {
+                let said = rows + run.lines.bad;
+                prop_assert!(said == run.lines.read || said + 1 == run.lines.read, "{} of {:?}", rows, run.lines);
+            }
+            if format == "jtl-xml" {
+                // A line may have several.
+                let begins = |name: &[u8]| text.windows(name.len()).filter(|window| *window == name).count() as u64;
+                let samples: u64 =
+                    ["<httpSample", "<sample", "<statSample"].map(|name| begins(name.as_bytes())).iter().sum();
+                prop_assert!(rows <= samples, "{} of {} samples", rows, samples);
+            } else {
+                prop_assert!(rows + run.lines.bad <= run.lines.read, "{} of {:?}", rows, run.lines);
+            }
+            prop_assert_eq!(in_intervals, run.all.ended());
+            prop_assert_eq!(in_codes, run.all.ended());
+            prop_assert_eq!(run.all.latency.count(), run.all.good);
+            let in_labels: u64 = run.by_label().iter().map(|(_, requests)| requests.ended()).sum();
+            prop_assert_eq!(in_labels, run.all.ended());
         }
-        // A line of XML may have several.
-        prop_assert!(run.all.ended() + run.lines.bad <= run.lines.read || format == "jtl-xml");
-        let in_intervals: u64 = run.intervals.iter().map(|interval| interval.ended()).sum();
-        prop_assert_eq!(in_intervals, run.all.ended());
+        Fidelity::Intervals => {
+            prop_assert!(in_intervals == run.all.ended() || is_told, "{} of {}", in_intervals, run.all.ended());
+        }
+        // What contradicts itself must be told.
+        Fidelity::Summary => {
+            prop_assert!(in_codes <= run.all.ended() || is_told, "{} of {}", in_codes, run.all.ended());
+        }
     }
     Ok(())
 }
 
+/// All files by the name of their test: those of each format by the format's.
+fn files() -> impl Iterator<Item = (&'static str, &'static str, &'static [u8])> {
+    FILES.into_iter().map(|(format, file)| (format, format, file)).chain(FURTHER)
+}
+
 macro_rules! mutated {
-    ($($name:ident),*) => {$(
-        proptest! {
+    ($($name:ident),*) => {
+        /// The files that are changed.
+        const CHANGED: &[&str] = &[$(stringify!($name)),*];
+
+        $(proptest! {
             #![proptest_config(ProptestConfig::with_cases(5_000))]
             #[test]
             fn $name(changes in vec(change(), 0..6)) {
-                let format = stringify!($name).replace('_', "-");
-                let (format, file) = FILES.into_iter().find(|(one, _)| *one == format).unwrap();
+                let name = stringify!($name).replace('_', "-");
+                let (_, format, file) = files().find(|(one, ..)| *one == name).unwrap();
                 check(format, file, &changes)?;
             }
-        }
-    )*};
+        })*
+    };
 }
 
 mutated!(
@@ -115,19 +158,26 @@ mutated!(
     k6,
     k6_json,
     k6_csv,
-    jtl,
-    jtl_xml,
-    jmeter_log,
     locust,
     locust_history,
     gatling,
-    hgrm
+    hgrm,
+    jtl,
+    jtl_xml,
+    jmeter_log,
+    jtl_transactions,
+    jtl_parents,
+    jtl_xml_transactions,
+    jmeter_log_of_two,
+    k6_legacy,
+    hgrm_csv
 );
 
 #[test]
 fn each_format_has_a_file_and_is_recognised_by_it() {
     assert_eq!(FILES.len() + REFUSED.len(), FORMATS.len());
-    for (format, file) in FILES {
+    assert_eq!(CHANGED, files().map(|(name, ..)| name.replace('-', "_")).collect::<Vec<_>>());
+    for (_, format, file) in files() {
         assert_eq!(read("a file", file, Options::default()).unwrap().format, format);
     }
     for (format, file) in REFUSED {
@@ -140,13 +190,13 @@ fn each_format_has_a_file_and_is_recognised_by_it() {
 #[test]
 fn what_is_packed_is_read_as_it_was() {
     use std::io::Write as _;
-    for (format, file) in FILES {
+    for (name, _, file) in files() {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(file).unwrap();
         let zstd = ruzstd::encoding::compress_to_vec(file, ruzstd::encoding::CompressionLevel::Fastest);
         for packed in [gzip.finish().unwrap(), zstd] {
             let run = read("a file", packed.as_slice(), Options::default()).unwrap();
-            assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{format}");
+            assert_eq!(run, read("a file", file, Options::default()).unwrap(), "{name}");
         }
     }
 }
