@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use model::imported::{Answer, AnsweredClaim, AuditedPair, Matched, Pace, Support};
+use model::imported::{Answer, AnsweredClaim, AuditedPair, Matched, ONE_RUN, Pace, Support};
 use model::{Effect, Severity, text};
 
-use crate::matched::{ONE_RUN, is_seen_in_one_run};
+use crate::matched::is_seen_in_one_run;
 use crate::sentence::{Relation, SENTENCES, Sentence};
 
 /// How far launches of one server may differ, a log ratio: those of `JRuby`, one after another, differ by 12 to 17 % (`docs/method.md`).

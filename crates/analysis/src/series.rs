@@ -3,25 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use model::imported::{AuditedRun, Fall, ImportedRun, Interval, Level, Ranked, Ranking, RunOfSeries, Scatter};
+use model::imported::{AuditedRun, ImportedRun, Interval, Ranked, Ranking, RunOfSeries, Scatter};
 
-use crate::matched::Ended;
+use crate::settled::{MOSTLY_FAILED, answering, fall};
 use crate::{correlation, robust, student};
 
-/// What a level keeps of the one before at most when the speed fell: smaller steps are common, and no machine's end of credit.
-const FALL: f64 = 0.8;
-/// Part of a run that a fall takes at most.
-const SLOWEST: f64 = 0.05;
-/// What later levels keep at least of what the speed fell to, when it fell once.
-const STAYS: f64 = 0.5;
 /// Part by which the users of runs may differ that count as the same: some may never have been at work at once.
 const SAME_USERS: f64 = 0.05;
 /// Fewest runs whose rates have a scatter, or that are ranked.
 const FEWEST: usize = 3;
 /// Fewest requests of a run that its rate in a time rests on: their own chance is 2 %.
 const LEAST_REQUESTS: f64 = 2_500.0;
-/// Failed share from which on a run's speed is that of its errors.
-const MOSTLY_FAILED: f64 = 0.5;
 /// How seldom a further pair of runs lies further apart than is said.
 const ALPHA: f64 = 0.05;
 
@@ -43,7 +35,7 @@ pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
             (!audited.iter().any(may_lie_between)).then(|| began_ms.saturating_sub(end_ms))
         });
         *before_ms = (*before_ms).max(end_ms(run));
-        let (settled, fall) = settled(&one.levels).unzip();
+        let answering = answering(run, &one.levels);
         RunOfSeries {
             file: run.file.clone(),
             name,
@@ -55,9 +47,8 @@ pub fn in_order(audited: &[AuditedRun]) -> Vec<(RunOfSeries, &AuditedRun)> {
             requests: run.all.ended(),
             good: run.all.good,
             failed_share: run.all.failed_share(),
-            settled,
-            settled_good: settled.and_then(|level| good_rate(run, level)),
-            fall: fall.flatten(),
+            settled: answering.first().copied(),
+            fall: fall(answering),
             support: one.support,
         }
     };
@@ -108,37 +99,6 @@ fn without_common(files: &[&str]) -> Vec<String> {
     files.iter().map(name).collect()
 }
 
-/// The first level at which a run settled, and how its speed fell from there.
-fn settled(levels: &[Level]) -> Option<(Level, Option<Fall>)> {
-    let total = levels.last()?.to_s - levels.first()?.from_s;
-    let has_fallen = |next: &usize| levels[*next].rate <= FALL * levels[next - 1].rate;
-    let step = (1..levels.len()).find(has_fallen);
-    // A fall may take some minutes, which are levels of their own.
-    let is_short = |from_s: f64, to_s: f64| to_s - from_s <= SLOWEST * total;
-    let is_lower = |index: usize| levels[index].rate < levels[index - 1].rate;
-    let begin = step.map_or(levels.len(), |step| {
-        let is_part = |index: &usize| is_short(levels[*index].from_s, levels[step].from_s) && is_lower(*index);
-        (1..step).rev().take_while(is_part).last().unwrap_or(step)
-    });
-    let length = |level: &Level| level.to_s - level.from_s;
-    let longest = levels[..begin].iter().rev().max_by(|a, b| length(a).total_cmp(&length(b)))?;
-    let fall = |step: usize| {
-        let is_part = |index: &usize| is_short(levels[begin].from_s, levels[index - 1].to_s) && is_lower(*index);
-        let landed = (step + 1..levels.len()).take_while(is_part).last().unwrap_or(step);
-        let rate = levels[landed].rate;
-        let stays = |level: &Level| level.rate <= FALL * longest.rate && level.rate >= STAYS * rate;
-        let is_only = levels[landed..].iter().all(stays);
-        Fall { after_s: levels[begin].from_s, rate, left: rate / longest.rate, is_only }
-    };
-    (longest.rate > 0.0).then(|| (*longest, step.map(fall)))
-}
-
-/// The rate of a level; `None` where half of the requests in it or more failed.
-fn good_rate(run: &ImportedRun, Level { from_s, to_s, rate }: Level) -> Option<f64> {
-    let Ended { good, failed, .. } = Ended::between(run, f64::midpoint(from_s, to_s), to_s);
-    (failed < MOSTLY_FAILED * (good + failed)).then_some(rate)
-}
-
 /// Whether two numbers of users count as the same.
 pub fn are_same_users(one: u32, other: u32) -> bool {
     f64::from(one.max(other)) <= (1.0 + SAME_USERS) * f64::from(one.min(other))
@@ -163,16 +123,13 @@ pub fn of_same_users<'a>(runs: impl Iterator<Item = &'a RunOfSeries>) -> Vec<Vec
     })
 }
 
-/// How far the settled rates of good requests lie apart, of the runs of each number of users of which there are three.
+/// How far the settled rates lie apart, of the runs of each number of users of which there are three.
 pub fn scatter(runs: &[RunOfSeries]) -> Vec<Scatter> {
-    of_same_users(runs.iter().filter(|run| run.settled_good.is_some()))
-        .iter()
-        .filter_map(|group| of_alike(group))
-        .collect()
+    of_same_users(runs.iter().filter(|run| run.settled.is_some())).iter().filter_map(|group| of_alike(group)).collect()
 }
 
 fn of_alike(group: &[&RunOfSeries]) -> Option<Scatter> {
-    let rates: Vec<f64> = group.iter().filter_map(|run| run.settled_good).collect();
+    let rates: Vec<f64> = group.iter().filter_map(|run| Some(run.settled?.rate)).collect();
     let variation = variation(&rates)?;
     let median = robust::median(&rates)?;
     let furthest = (0..rates.len()).max_by(|a, b| (rates[*a] - median).abs().total_cmp(&(rates[*b] - median).abs()))?;
@@ -205,7 +162,7 @@ type Candidate<'a> = (&'a RunOfSeries, &'a ImportedRun, [f64; 2]);
 /// fell first is not ranked, and so on.
 pub fn ranking(runs: &[(RunOfSeries, &AuditedRun)]) -> (Option<Ranking>, Vec<String>) {
     let time = |(run, one): &(RunOfSeries, &AuditedRun)| {
-        let (first, last) = (one.levels.first()?, one.levels.last()?);
+        let (first, last) = (one.levels.first()?, answering(&one.run, &one.levels).last()?);
         Some([first.from_s, run.fall.map_or(last.to_s, |fall| fall.after_s)])
     };
     let is_lost = |(run, _): &&(RunOfSeries, &AuditedRun)| run.failed_share >= MOSTLY_FAILED;
@@ -252,50 +209,6 @@ mod tests {
     use super::*;
     use crate::audit::testing::imported;
     use crate::audit_imported;
-
-    fn levels(of: &[(f64, f64)]) -> Vec<Level> {
-        let until = |index: usize| of.get(index + 1).map_or(14_400.0, |next| next.0);
-        of.iter()
-            .enumerate()
-            .map(|(index, (from_s, rate))| Level { from_s: *from_s, to_s: until(index), rate: *rate })
-            .collect()
-    }
-
-    fn fell(of: &[(f64, f64)]) -> Option<(f64, f64, bool)> {
-        settled(&levels(of))?.1.map(|fall| (fall.after_s, fall.rate, fall.is_only))
-    }
-
-    #[test]
-    fn a_fall_is_found_where_it_begins() {
-        assert_eq!(fell(&[(0.0, 7.5)]), None);
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 7.0), (8_000.0, 7.4)]), None, "small steps");
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5)]), Some((3_000.0, 1.5, true)));
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 2.3), (3_300.0, 1.5)]), Some((3_000.0, 1.5, true)), "it takes a while");
-        assert_eq!(
-            fell(&[(0.0, 7.5), (2_700.0, 6.5), (3_000.0, 1.5)]),
-            Some((2_700.0, 1.5, true)),
-            "and begins slowly"
-        );
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 4.0), (8_000.0, 1.5)]), Some((3_000.0, 4.0, false)), "it fell twice");
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5), (8_000.0, 7.5)]), Some((3_000.0, 1.5, false)), "it came back");
-        assert_eq!(fell(&[(0.0, 7.5), (3_000.0, 1.5), (8_000.0, 2.1)]), Some((3_000.0, 1.5, true)), "errors are fast");
-        assert_eq!(fell(&[]), None);
-        assert_eq!(fell(&[(0.0, 0.0), (3_000.0, 0.0)]), None);
-    }
-
-    #[test]
-    fn many_small_steps_are_no_fall_that_takes_a_while() {
-        let steps: Vec<(f64, f64)> = (0..24).map(|step| (600.0 * f64::from(step), 7.5 * 0.75_f64.powi(step))).collect();
-        assert_eq!(fell(&steps).map(|(after_s, _, is_only)| (after_s, is_only)), Some((600.0, false)));
-    }
-
-    #[test]
-    fn the_settled_level_is_the_longest_before_the_fall() {
-        let rate = |of: &[(f64, f64)]| settled(&levels(of)).map(|(level, _)| level.rate);
-        assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5), (3_000.0, 1.5)]), Some(7.5));
-        assert_eq!(rate(&[(0.0, 4.0), (400.0, 7.5)]), Some(7.5));
-        assert_eq!(rate(&[(0.0, 7.5), (7_200.0, 7.0)]), Some(7.5), "the first of two");
-    }
 
     /// A run that ends so many requests in a second, of which so many failed.
     fn audited(file: &str, ended: u64, failed: u64) -> AuditedRun {

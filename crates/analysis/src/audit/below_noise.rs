@@ -1,12 +1,12 @@
 //! A difference is smaller than what so few runs can show.
 
-use model::imported::Fidelity;
+use model::imported::{Fidelity, ONE_RUN};
 use model::{Finding, FindingId, Severity, Subject, text};
 
 use super::evidence::Evidence;
 use super::pair::Pair;
 use super::rule::{Check, Rule};
-use crate::matched::{ONE_RUN, is_seen_in_one_run};
+use crate::matched::is_seen_in_one_run;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("below-noise"),

@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 
 use model::host::{Burst, burst};
-use model::imported::{Fidelity, HostOfRun, Level, RunOfSeries};
+use model::imported::{Fall, Fidelity, HostOfRun, RunOfSeries};
 use model::{Finding, FindingId, Severity, StudyRecord, Subject, text};
 
 use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, SeriesOfRuns};
 use crate::assess::Assessment;
-use crate::matched::settled;
+use crate::settled::{answering, fall};
 use crate::{correlation, robust};
 
 pub const RULE: Rule = Rule {
@@ -57,40 +57,37 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
     vec![rise.into_iter().fold(found, |found, rise| found.with("steal", reported(rise)))]
 }
 
-/// A warning where the speed of an imported run fell to about a fifth, as that of a machine does whose credit is used up; a level
-/// between may last as long as the fall takes.
+/// A warning where the speed of an imported run fell to about a fifth and stayed there, as that of a machine does whose credit is used up.
 fn of_import(imported: &Imported) -> Option<Finding> {
-    let (first, later) = imported.levels[settled(imported.levels)?..].split_first()?;
-    let fallen = later.iter().find(|level| LEFT.contains(&(level.rate / first.rate)))?;
-    let is_fall = later.iter().take_while(|level| level.from_s < fallen.from_s).all(|level| level.rate < first.rate);
-    let found = RULE.found(
-        Severity::Warning,
-        Subject::Host,
-        "The speed fell to a fraction that is usual for cloud machines whose CPU credit is used up. The run's totals then say \
-         how long the machine had idled before.",
-        "Find out on what machine it ran, and compare only the time before the fall.",
-    );
-    let stays = later.last().is_some_and(|last| last.rate <= LEFT.end() * first.rate);
-    (is_fall && stays).then(|| {
-        let found = found
-            .with("fell after", text::seconds(first.to_s))
-            .with(
-                "requests a second before and after",
-                [first.rate, fallen.rate].map(|rate| text::significant(rate, 3)),
-            )
-            .with("left", text::percent(fallen.rate / first.rate));
-        let seen = |host: &HostOfRun| Some((host.file.clone(), steal_over(host, [first, fallen])?));
-        imported
-            .hosts
-            .iter()
-            .filter_map(seen)
-            .fold(found, |found, (file, steal)| found.with(format!("steal before and after, by {file}"), steal))
-    })
+    let answering = answering(imported.run, imported.levels);
+    let (settled, last) = (answering.first()?, answering.last()?);
+    let fall = fall(answering).filter(is_of_credit)?;
+    let found = RULE
+        .found(
+            Severity::Warning,
+            Subject::Host,
+            "The speed fell to a fraction that is usual for cloud machines whose CPU credit is used up. The run's totals then say \
+             how long the machine had idled before.",
+            "Find out on what machine it ran, and compare only the time before the fall.",
+        )
+        .with("fell after", text::seconds(fall.after_s))
+        .with("requests a second before and after", [settled.rate, fall.rate].map(|rate| text::significant(rate, 3)))
+        .with("left", text::percent(fall.left));
+    let steal = |host: &HostOfRun| steal_over(host, [settled.from_s, fall.after_s, last.to_s]);
+    let seen = imported.hosts.iter().filter_map(|host| Some((&host.file, steal(host)?)));
+    Some(seen.fold(found, |found, (file, steal)| found.with(format!("steal before and after, by {file}"), steal)))
 }
 
-/// What a log says of steal in two levels of the speed; `None` where it does not cover both.
-fn steal_over(host: &HostOfRun, levels: [&Level; 2]) -> Option<String> {
-    let [before, after] = levels.map(|level| host.mean_between(level.from_s, level.to_s).map(|mean| mean.steal));
+/// Whether a fall is as that of a machine without credit.
+fn is_of_credit(fall: &Fall) -> bool {
+    fall.is_only && LEFT.contains(&fall.left)
+}
+
+/// What a log says of steal before and after a fall: from the first of these moments to the second, and on to the third, seconds since the run
+/// began; `None` where it has nothing of one of the two.
+fn steal_over(host: &HostOfRun, [from_s, fall_s, to_s]: [f64; 3]) -> Option<String> {
+    let [before, after] =
+        [(from_s, fall_s), (fall_s, to_s)].map(|(from_s, to_s)| host.mean_between(from_s, to_s).map(|mean| mean.steal));
     let (before, after) = (before?, after?);
     let rose = if host.cores(after - before) > RISE_CORES { "it rose" } else { "it did not rise" };
     Some(format!("{} | {}: {rose}", text::percent(before), text::percent(after)))
@@ -99,8 +96,8 @@ fn steal_over(host: &HostOfRun, levels: [&Level; 2]) -> Option<String> {
 /// A warning where the runs of a series fell to about a fifth, each the later the longer the machine had idled before it.
 fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
     let fallen: Vec<&RunOfSeries> = series.runs.iter().filter(|run| run.fall.is_some()).collect();
-    let is_credit = |run: &&RunOfSeries| run.fall.is_some_and(|fall| fall.is_only && LEFT.contains(&fall.left));
-    let of_credit: Vec<&RunOfSeries> = fallen.iter().copied().filter(is_credit).collect();
+    let of_credit: Vec<&RunOfSeries> =
+        fallen.iter().copied().filter(|run| run.fall.as_ref().is_some_and(is_of_credit)).collect();
     let idled: Vec<[f64; 2]> = of_credit.iter().filter_map(|run| Some([run.idle_s?, run.fall?.after_s])).collect();
     if idled.len() < FEWEST_RUNS {
         return Err(format!(
@@ -177,6 +174,8 @@ fn rise(record: &StudyRecord) -> Option<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use model::imported::Level;
+
     use super::*;
     use crate::audit::testing::{falling, gravest, host, imported, values};
     use crate::fixture;

@@ -5,8 +5,8 @@ use model::{Finding, FindingId, Severity, Subject, text};
 
 use super::rule::{Check, Rule, SeriesOfRuns};
 use crate::correlation::{self, Line};
-use crate::series;
-use crate::{robust, student};
+use crate::settled::MOSTLY_FAILED;
+use crate::{robust, series, student};
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("count-is-drop-time"),
@@ -21,8 +21,6 @@ const FEWEST: usize = 4;
 const LEAST_R: f64 = 0.99;
 /// How likely so high a correlation may be where the two have nothing to do with each other.
 const CHANCE: f64 = 0.001;
-/// Failed share from which on a run's requests are mostly not those of its server.
-const MOSTLY: f64 = 0.5;
 /// Part by which the lengths of runs may differ that are compared by their totals.
 const SAME_LENGTH: f64 = 0.05;
 /// What the slope may be, as a part of the difference of the two speeds.
@@ -43,7 +41,7 @@ struct Followed {
 /// Invalid for the totals of runs of the same users and length that each fell once, where they go together with the time of the fall, as
 /// much for a second as the speed fell by.
 fn of_series(series: &SeriesOfRuns) -> Result<Option<Finding>, String> {
-    let is_judged = |run: &&RunOfSeries| run.failed_share < MOSTLY && run.fall.is_some_and(|fall| fall.is_only);
+    let is_judged = |run: &&RunOfSeries| run.failed_share < MOSTLY_FAILED && run.fall.is_some_and(|fall| fall.is_only);
     let falling = series.runs.iter().filter(is_judged).count();
     let groups: Vec<Vec<&RunOfSeries>> =
         series::of_same_users(series.runs.iter().filter(is_judged)).into_iter().map(of_same_length).collect();

@@ -374,7 +374,6 @@ pub(crate) mod testing {
             good: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
             failed_share: 0.0,
             settled: Some(Level { from_s: 1.0, to_s: after_s, rate: 7.5 }),
-            settled_good: Some(7.5),
             fall: Some(Fall { after_s, rate, left, is_only: true }),
             support: Support::NotSupported,
         }

@@ -11,7 +11,7 @@ use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, launches};
 use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
-use crate::matched::settled;
+use crate::settled::settled;
 use crate::{metrics, robust};
 
 pub const RULE: Rule = Rule {

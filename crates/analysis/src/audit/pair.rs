@@ -4,7 +4,8 @@ use model::imported::{AuditedRun, Matched, OptionDifference, Totals};
 
 use super::evidence::Evidence;
 use crate::effective::differences;
-use crate::matched::{Ended, matched};
+use crate::ended::Ended;
+use crate::matched::matched;
 
 pub struct Pair<'a> {
     pub runs: [&'a AuditedRun; 2],

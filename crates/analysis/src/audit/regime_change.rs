@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, cell_name, launches};
 use crate::assess::Assessment;
 use crate::compare::{self, Primary};
-use crate::matched::settled;
+use crate::settled::{FALL, settled};
 use crate::{levels, metrics, regimes, robust};
 
 pub const RULE: Rule = Rule {
@@ -28,8 +28,9 @@ const HALF: f64 = 0.5;
 const FEWEST: usize = 4;
 /// Changes that are listed one by one.
 const LISTED: usize = 3;
-/// How much faster one level of an imported run is than another from which on its totals are void, and from which on it is reported.
-const VOID: f64 = 1.25;
+/// How much faster one level of an imported run is than another from which on its totals are void, as far apart as those of a fall, and
+/// from which on it is reported.
+const VOID: f64 = 1.0 / FALL;
 const REPORTED: f64 = 1.1;
 /// Levels of an imported run that are listed.
 const LISTED_LEVELS: usize = 6;

@@ -5,7 +5,8 @@ use model::{Finding, FindingId, Severity, Subject, text};
 
 use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule};
-use crate::matched::{Ended, settled};
+use crate::ended::Ended;
+use crate::settled::settled;
 
 pub const RULE: Rule = Rule {
     id: FindingId::new("warmup-included"),

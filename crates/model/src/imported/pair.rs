@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{OptionDifference, Silence, Support};
 use crate::{Effect, Finding};
 
+/// The least difference in speed that one run a side can show, a log ratio: 2 %. Launches of one server, one after another, often differ by
+/// far more.
+pub const ONE_RUN: f64 = 0.02;
+
 /// What the second of two runs says against the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditedPair {

@@ -48,17 +48,17 @@ pub struct RunOfSeries {
     pub good: u64,
     /// Share of them that failed, 0..=1.
     pub failed_share: f64,
-    /// The first level that it settled at: the longest before its speed fell. `None` where its file keeps no series.
+    /// The level on which its speed settled, its warm-up over. `None` where its file keeps no series, and where half of the requests in it
+    /// or more failed.
     pub settled: Option<Level>,
-    /// Good requests a second on it, in its second half; `None` without it, and where half of them or more failed.
-    pub settled_good: Option<f64>,
-    /// How its speed fell; `None` where it did not.
+    /// How its speed fell from there; `None` where it did not.
     pub fall: Option<Fall>,
     /// What it supports.
     pub support: Support,
 }
 
-/// How the speed of a run fell for the first time.
+/// How the speed of a run fell for the first time: by a fifth or more, from one level to the next. Levels in which half of the requests or
+/// more failed, and what comes after them, do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fall {
     /// When it began to, seconds since the first request.

@@ -1,7 +1,7 @@
 //! What is said of series, table by table and line by line, for every kind of output.
 
 use jiff::Timestamp;
-use model::imported::{AuditedSeries, Ranked, Ranking, RunOfSeries};
+use model::imported::{AuditedSeries, ONE_RUN, Ranked, Ranking, RunOfSeries};
 use model::text;
 
 use crate::number;
@@ -9,8 +9,6 @@ use crate::tables::{Cell, Group, Table};
 
 /// Runs with most requests that are held against the one with fewest in words; the table has the others.
 const TOLD: usize = 3;
-/// A difference of two single runs that is none, a log ratio: 2 %.
-const NONE: f64 = 0.02;
 /// Failed share from which on it stands beside a run's speed.
 const SOME_FAILED: f64 = 0.01;
 /// Rank correlations from which on two rankings are much the same, and below which they are not.
@@ -144,7 +142,7 @@ fn sentences(ranking: &Ranking, runs: &[RunOfSeries], failing: usize) -> Vec<Str
         };
         let size = size(same_time);
         let by_rate = match same_time {
-            little if little.abs() < NONE => format!("they differ by {size}"),
+            little if little.abs() < ONE_RUN => format!("they differ by {size}"),
             more if more > 0.0 => format!("it is {size} faster"),
             _ => format!("it is {size} slower"),
         };
@@ -207,7 +205,6 @@ pub(super) mod testing {
             good: requests,
             failed_share: 0.0,
             settled: Some(Level { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
-            settled_good: Some(7.5),
             fall: after_s.map(|after_s| Fall { after_s, rate: 1.5, left: 0.2, is_only: false }),
             support: Support::NotSupported,
         }
