@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::imported::{ImportedRun, Interval, Level};
+use model::imported::{ImportedRun, Interval, SpeedLevel};
 
 use crate::changepoint;
 use crate::robust;
@@ -19,18 +19,18 @@ const ALL_USERS: f64 = 0.95;
 
 /// The levels of what ended well in a second while all users were at work; none where the file has no times, or too few requests for a
 /// series. One level is a run whose speed did not change. Failed requests are left out: to fail is often faster than to answer.
-pub fn levels(run: &ImportedRun) -> Vec<Level> {
+pub fn levels(run: &ImportedRun) -> Vec<SpeedLevel> {
     in_spans_from(run, |_| 0.0)
 }
 
 /// The levels that last: those of spans of half a minute, in a run under twenty minutes of a fortieth of it. Speed that wanders for some
 /// seconds, and dips, make none: a level has ten spans.
-pub fn lasting(run: &ImportedRun) -> Vec<Level> {
+pub fn lasting(run: &ImportedRun) -> Vec<SpeedLevel> {
     in_spans_from(run, |length_s| LASTING_SPAN_S.min(length_s / LASTING_SPANS))
 }
 
 /// The levels in the shortest spans that have enough requests and are no shorter than what a length of time asks for, seconds.
-fn in_spans_from(run: &ImportedRun, least_s: impl Fn(f64) -> f64) -> Vec<Level> {
+fn in_spans_from(run: &ImportedRun, least_s: impl Fn(f64) -> f64) -> Vec<SpeedLevel> {
     let busy = busy(run);
     let least = (least_s(busy.len() as f64 * run.interval_s) / run.interval_s).ceil().max(1.0);
     let Some(Series { length, good }) = Series::of(&run.intervals[busy.clone()], least as usize) else {
@@ -44,7 +44,8 @@ fn in_spans_from(run: &ImportedRun, least_s: impl Fn(f64) -> f64) -> Vec<Level> 
     // A server that warms up, or a fall that takes some minutes, is in the first half.
     let settled = |from: usize, to: usize| &good[usize::midpoint(from, to)..to];
     let rate = |settled: &[f64]| settled.iter().sum::<f64>() / (settled.len() as f64 * step_s);
-    let level = |(from, to): (usize, usize)| Level { from_s: at(from), to_s: at(to), rate: rate(settled(from, to)) };
+    let level =
+        |(from, to): (usize, usize)| SpeedLevel { from_s: at(from), to_s: at(to), rate: rate(settled(from, to)) };
     let begins = [0].into_iter().chain(cuts.iter().copied());
     begins.zip(cuts.iter().copied().chain([good.len()])).map(level).collect()
 }

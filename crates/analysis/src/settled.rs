@@ -1,6 +1,6 @@
 //! How the speed of an imported run went: the level on which it settled, and how it fell from there.
 
-use model::imported::{Fall, ImportedRun, Level};
+use model::imported::{Fall, ImportedRun, SpeedLevel};
 
 use crate::ended::Ended;
 
@@ -22,10 +22,10 @@ const STAYS: f64 = 0.5;
 pub const MOSTLY_FAILED: f64 = 0.5;
 
 /// The place of the level at which the speed settled: rises before it are a warm-up, or users who arrive. What rises later changed.
-pub fn settled(levels: &[Level]) -> Option<usize> {
+pub fn settled(levels: &[SpeedLevel]) -> Option<usize> {
     let from_s = levels.first()?.from_s;
     let until_s = from_s + warm_up_s(levels.last()?.to_s - from_s);
-    let is_warm_up = |pair: &&[Level]| pair[1].rate > pair[0].rate && pair[1].from_s <= until_s;
+    let is_warm_up = |pair: &&[SpeedLevel]| pair[1].rate > pair[0].rate && pair[1].from_s <= until_s;
     Some(levels.windows(2).take_while(is_warm_up).count())
 }
 
@@ -37,9 +37,9 @@ fn warm_up_s(length_s: f64) -> f64 {
 
 /// The levels from the settled one until the first in whose second half half of the requests or more failed: how fast a server fails is no
 /// speed of it.
-pub fn answering<'a>(run: &ImportedRun, levels: &'a [Level]) -> &'a [Level] {
+pub fn answering<'a>(run: &ImportedRun, levels: &'a [SpeedLevel]) -> &'a [SpeedLevel] {
     let from_settled = settled(levels).and_then(|index| levels.get(index..)).unwrap_or_default();
-    let is_answering = |Level { from_s, to_s, .. }: &&Level| {
+    let is_answering = |SpeedLevel { from_s, to_s, .. }: &&SpeedLevel| {
         let Ended { good, failed, .. } = Ended::between(run, f64::midpoint(*from_s, *to_s), *to_s);
         // Where nothing ends, it does not fail either.
         failed <= 0.0 || failed < MOSTLY_FAILED * (good + failed)
@@ -50,7 +50,7 @@ pub fn answering<'a>(run: &ImportedRun, levels: &'a [Level]) -> &'a [Level] {
 
 /// How the speed fell for the first time from the first of these levels, the settled one ([`answering`]); `None` where it did not. A fall
 /// is a step to [`FALL`] of the level before, or less, with the lower levels beside it that it took.
-pub fn fall(levels: &[Level]) -> Option<Fall> {
+pub fn fall(levels: &[SpeedLevel]) -> Option<Fall> {
     let settled = levels.first().filter(|settled| settled.rate > 0.0)?;
     let has_fallen = |next: &usize| levels[*next].rate <= FALL * levels[next - 1].rate;
     let step = (1..levels.len()).find(has_fallen)?;
@@ -62,7 +62,7 @@ pub fn fall(levels: &[Level]) -> Option<Fall> {
     let goes_on = |index: &usize| levels[index - 1].to_s - levels[begin].from_s <= slowest_s && is_lower(*index);
     let landed = (step + 1..levels.len()).take_while(goes_on).last().unwrap_or(step);
     let rate = levels[landed].rate;
-    let stays = |level: &Level| level.rate <= FALL * settled.rate && level.rate >= STAYS * rate;
+    let stays = |level: &SpeedLevel| level.rate <= FALL * settled.rate && level.rate >= STAYS * rate;
     let is_only = levels[landed..].iter().all(stays);
     Some(Fall { after_s: levels[begin].from_s, rate, left: rate / settled.rate, is_only })
 }
@@ -73,11 +73,11 @@ mod tests {
     use crate::audit::testing::imported;
     use crate::levels::levels;
 
-    fn levels_until(to_s: f64, of: &[(f64, f64)]) -> Vec<Level> {
+    fn levels_until(to_s: f64, of: &[(f64, f64)]) -> Vec<SpeedLevel> {
         let until = |index: usize| of.get(index + 1).map_or(to_s, |next| next.0);
         of.iter()
             .enumerate()
-            .map(|(index, (from_s, rate))| Level { from_s: *from_s, to_s: until(index), rate: *rate })
+            .map(|(index, (from_s, rate))| SpeedLevel { from_s: *from_s, to_s: until(index), rate: *rate })
             .collect()
     }
 

@@ -198,9 +198,9 @@ mod tests {
         let found = |rates: &[f64]| {
             let level = |(index, rate): (usize, &f64)| {
                 let from_s = 100.0 * index as f64;
-                Level { from_s, to_s: from_s + 100.0, rate: *rate }
+                SpeedLevel { from_s, to_s: from_s + 100.0, rate: *rate }
             };
-            let levels: Vec<Level> = rates.iter().enumerate().map(level).collect();
+            let levels: Vec<SpeedLevel> = rates.iter().enumerate().map(level).collect();
             of_import(&Imported { run: &imported(600, 10), levels: &levels, hosts: &[] })
                 .map(|found| values(&found).swap_remove(0))
         };
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_log_says_whether_steal_rose_with_the_fall() {
-        let level = |from_s, to_s, rate| Level { from_s, to_s, rate };
+        let level = |from_s, to_s, rate| SpeedLevel { from_s, to_s, rate };
         let levels = [level(0.0, 100.0, 7.5), level(100.0, 200.0, 1.5)];
         let steal = |hosts: &[HostOfRun]| {
             let found = of_import(&Imported { run: &imported(200, 7), levels: &levels, hosts }).unwrap();

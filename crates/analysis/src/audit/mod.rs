@@ -246,8 +246,8 @@ fn gravest_first(mut found: Vec<Finding>) -> Vec<Finding> {
 pub(crate) mod testing {
     use indexmap::IndexMap;
     use model::imported::{
-        Fall, Fidelity, HostLog, HostOfRun, HostSample, HostShares, HostTimes, ImportedRun, Interval, Level, Lines,
-        Placed, Requests, RunOfSeries, Settings, Stated, Support,
+        Fall, Fidelity, HostLog, HostOfRun, HostSample, HostShares, HostTimes, ImportedRun, Interval, Lines, Placed,
+        Requests, RunOfSeries, Settings, SpeedLevel, Stated, Support,
     };
     use model::load::Transport;
     use model::soaked::SoakEnd;
@@ -373,7 +373,7 @@ pub(crate) mod testing {
             requests: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
             good: (7.5 * after_s + rate * (14_400.0 - after_s)) as u64,
             failed_share: 0.0,
-            settled: Some(Level { from_s: 1.0, to_s: after_s, rate: 7.5 }),
+            settled: Some(SpeedLevel { from_s: 1.0, to_s: after_s, rate: 7.5 }),
             fall: Some(Fall { after_s, rate, left, is_only: true }),
             support: Support::NotSupported,
         }

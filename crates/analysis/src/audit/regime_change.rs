@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::imported::{Fidelity, Level};
+use model::imported::{Fidelity, SpeedLevel};
 use model::{
     BASELINE, ChangedSeries, Finding, FindingId, LevelChange, Metric, Outcome, Severity, StudyRecord, Subject,
     TrialKey, VariantIndex, text,
@@ -82,18 +82,18 @@ fn of_import(imported: &Imported) -> Option<Finding> {
 }
 
 /// The levels from the one on which the speed settled.
-fn from_settled(levels: &[Level]) -> &[Level] {
+fn from_settled(levels: &[SpeedLevel]) -> &[SpeedLevel] {
     settled(levels).and_then(|index| levels.get(index..)).unwrap_or_default()
 }
 
 /// The fastest level against the slowest, 1 or more; 1 of fewer than two.
-fn ratio(levels: &[Level]) -> f64 {
+fn ratio(levels: &[SpeedLevel]) -> f64 {
     let (low, high) =
         levels.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), level| (low.min(level.rate), high.max(level.rate)));
     if low < high { high / low } else { 1.0 }
 }
 
-fn span(level: &Level) -> String {
+fn span(level: &SpeedLevel) -> String {
     format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
 }
 

@@ -1,6 +1,6 @@
 //! A rule, and what rules have in common.
 
-use model::imported::{EffectiveOption, HostOfRun, ImportedRun, Level, Overwrite, RunOfSeries, Scatter};
+use model::imported::{EffectiveOption, HostOfRun, ImportedRun, Overwrite, RunOfSeries, Scatter, SpeedLevel};
 use model::{
     BASELINE, CellIndex, CellRecord, Finding, FindingId, LoadRecord, Outcome, Severity, Soaked, StudyRecord, Subject,
     TrialRecord, VariantIndex, text,
@@ -73,7 +73,7 @@ impl Check {
 pub(super) struct Imported<'a> {
     pub run: &'a ImportedRun,
     /// The levels of its speed.
-    pub levels: &'a [Level],
+    pub levels: &'a [SpeedLevel],
     /// What its machines did meanwhile.
     pub hosts: &'a [HostOfRun],
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditedSettings, HostOfRun, ImportedRun, Level, Silence, Support};
+use super::{AuditedSettings, HostOfRun, ImportedRun, Silence, SpeedLevel, Support};
 use crate::Finding;
 
 /// What was found about an imported run.
@@ -13,7 +13,7 @@ pub struct AuditedRun {
     /// What it supports.
     pub support: Support,
     /// The levels of its speed; none where its file does not say.
-    pub levels: Vec<Level>,
+    pub levels: Vec<SpeedLevel>,
     /// What its machines did meanwhile: a log each.
     pub hosts: Vec<HostOfRun>,
     /// What was found, gravest first.

@@ -13,7 +13,7 @@ pub use audit::Audit;
 pub use audited::AuditedRun;
 pub use host::{HostLog, HostOfRun, HostSample, HostShares, HostTimes, Placed};
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, ONE_RUN, Pace, Times, Totals};
-pub use run::{BadLine, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Stated, Support};
+pub use run::{BadLine, Fidelity, ImportedRun, Interval, Lines, Requests, SpeedLevel, Stated, Support};
 pub use series::{AuditedSeries, Fall, Ranked, Ranking, RunOfSeries, Scatter};
 pub use settings::{Assignment, AuditedSettings, EffectiveOption, OptionDifference, Overwrite, Settings};
 pub use silence::Silence;

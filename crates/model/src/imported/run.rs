@@ -264,7 +264,7 @@ pub struct BadLine {
 
 /// A time in which the speed was the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct SpeedLevel {
     /// From when on, seconds since the first request.
     pub from_s: f64,
     /// Until when.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Silence, Support};
+use super::{Silence, SpeedLevel, Support};
 use crate::Finding;
 
 /// Runs of one kind, and what was found about all of them.
@@ -50,7 +50,7 @@ pub struct RunOfSeries {
     pub failed_share: f64,
     /// The level on which its speed settled, its warm-up over. `None` where its file keeps no series, and where half of the requests in it
     /// or more failed.
-    pub settled: Option<Level>,
+    pub settled: Option<SpeedLevel>,
     /// How its speed fell from there; `None` where it did not.
     pub fall: Option<Fall>,
     /// What it supports.

@@ -1,8 +1,8 @@
 //! An audit for other programs.
 
 use model::imported::{
-    AnsweredClaim, Audit, AuditedPair, AuditedRun, AuditedSettings, Fidelity, HostOfRun, HostShares, Level, Lines,
-    Placed, Silence, Support,
+    AnsweredClaim, Audit, AuditedPair, AuditedRun, AuditedSettings, Fidelity, HostOfRun, HostShares, Lines, Placed,
+    Silence, SpeedLevel, Support,
 };
 use model::{BodyLength, Finding};
 use serde::Serialize;
@@ -46,7 +46,7 @@ struct Run<'a> {
     p99_us: Option<f64>,
     body_length: Option<BodyLength>,
     failed_length: Option<BodyLength>,
-    levels: &'a [Level],
+    levels: &'a [SpeedLevel],
     lines: &'a Lines,
     hosts: Vec<Host<'a>>,
     findings: &'a [Finding],

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use model::imported::{
     Audit, AuditedPair, AuditedRun, AuditedSettings, EffectiveOption, Fidelity, HostOfRun, HostShares, ImportedRun,
-    Level, Matched, OptionDifference, Pace, Placed, Silence, Support, Times,
+    Matched, OptionDifference, Pace, Placed, Silence, SpeedLevel, Support, Times,
 };
 use model::{BodyLength, text};
 
@@ -84,7 +84,7 @@ pub fn counted(run: &ImportedRun) -> String {
     format!("{}{time}{failed}", text::plural(run.all.ended(), "request"))
 }
 
-fn span(level: &Level) -> String {
+fn span(level: &SpeedLevel) -> String {
     format!("{} to {} s", text::count(level.from_s as u64), text::count(level.to_s as u64))
 }
 

@@ -187,7 +187,7 @@ fn size(log_ratio: f64) -> String {
 #[cfg(test)]
 pub(super) mod testing {
     use model::imported::{
-        AuditedRun, Fall, Fidelity, ImportedRun, Interval, Level, Lines, Requests, Silence, Stated, Support,
+        AuditedRun, Fall, Fidelity, ImportedRun, Interval, Lines, Requests, Silence, SpeedLevel, Stated, Support,
     };
 
     use super::*;
@@ -204,7 +204,7 @@ pub(super) mod testing {
             requests,
             good: requests,
             failed_share: 0.0,
-            settled: Some(Level { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
+            settled: Some(SpeedLevel { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
             fall: after_s.map(|after_s| Fall { after_s, rate: 1.5, left: 0.2, is_only: false }),
             support: Support::NotSupported,
         }
@@ -234,7 +234,7 @@ pub(super) mod testing {
             warnings: Vec::new(),
             lines: Lines::default(),
         };
-        let level = |from_s: f64, rate| Level { from_s, to_s: from_s + 2_000.0, rate };
+        let level = |from_s: f64, rate| SpeedLevel { from_s, to_s: from_s + 2_000.0, rate };
         AuditedRun {
             run,
             support: Support::NotSupported,
