@@ -11,6 +11,7 @@ use super::evidence::Evidence;
 use super::rule::{Check, Imported, Rule, launches};
 use crate::assess::Assessment;
 use crate::compiling::{BUSY_CORES, BUSY_SHARE, Compiling};
+use crate::ended::Ended;
 use crate::settled::settled;
 use crate::{metrics, robust};
 
@@ -21,7 +22,8 @@ pub const RULE: Rule = Rule {
     checks: &[Check::Run(rule), Check::Imported { needs: Evidence::Kept(Fidelity::Intervals), look: of_import }],
 };
 
-/// Change from the first to the second half of a measurement that is a trend, a log ratio.
+/// Change from the first to the second half of a measurement that is a trend, and from the level on which an imported run had settled to the
+/// rest of it, a log ratio.
 const TREND: f64 = 0.05;
 /// Fewest seconds of a measurement whose halves are compared.
 const FEWEST: usize = 4;
@@ -50,12 +52,13 @@ fn rule(record: &StudyRecord, _: &Assessment) -> Vec<Finding> {
 }
 
 /// A warning for an imported run that was never long at one speed: it left the level on which it had settled within a quarter of an hour,
-/// in a run of half an hour or more.
+/// in a run of half an hour or more, and the rest was faster or slower by more than 5 %.
 fn of_import(imported: &Imported) -> Option<Finding> {
     let settled = imported.levels.get(settled(imported.levels)?)?;
     let last = imported.levels.last()?;
     let is_left = settled.to_s < last.to_s && settled.to_s < EARLY_S && last.to_s >= LONG_S;
-    is_left.then(|| {
+    let rest = Ended::between(imported.run, settled.to_s, last.to_s).good / (last.to_s - settled.to_s);
+    (is_left && (rest / settled.rate).ln().abs() > TREND).then(|| {
         RULE.found(
             Severity::Warning,
             Subject::Load,
@@ -63,6 +66,7 @@ fn of_import(imported: &Imported) -> Option<Finding> {
             "Find out what changed: data that grow, a cache, a limit, the machine. Load again, and for as long.",
         )
         .with("settled", format!("from {} to {}", text::seconds(settled.from_s), text::seconds(settled.to_s)))
+        .with("requests a second then, and in the rest", [settled.rate, rest].map(|rate| text::significant(rate, 3)))
         .with("loaded for", text::seconds(imported.run.seconds))
     })
 }
@@ -186,12 +190,14 @@ fn cell_trend(arrivals: &Arrivals, samples: &[Sample]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
     use std::time::Duration;
 
+    use model::imported::ImportedRun;
     use model::{Histogram, JvmCounters, JvmUse, Metric, Profile, ServerUse, Spacing, WarmUpLength};
 
     use super::*;
-    use crate::audit::testing::{found, imported};
+    use crate::audit::testing::{found, imported, values};
     use crate::fixture;
     use crate::levels::levels;
 
@@ -297,16 +303,32 @@ mod tests {
         assert_eq!(found(rule, &record), []);
     }
 
+    /// A run of 100/s but for a part of it, which has another rate.
+    fn partly(length: usize, part: Range<usize>, rate: u64) -> ImportedRun {
+        let mut run = imported(length, 100);
+        run.intervals[part].iter_mut().for_each(|interval| interval.good = rate);
+        run
+    }
+
+    fn found_in(run: &ImportedRun) -> Option<Finding> {
+        of_import(&Imported { run, levels: &levels(run), hosts: &[] })
+    }
+
     #[test]
     fn a_level_that_is_left_early_in_a_long_run_was_none() {
-        let is_found = |length: usize, fall: usize| {
-            let mut run = imported(length, 100);
-            run.intervals[fall..].iter_mut().for_each(|interval| interval.good = 50);
-            of_import(&Imported { run: &run, levels: &levels(&run), hosts: &[] }).is_some()
-        };
+        let is_found = |length: usize, fall: usize| found_in(&partly(length, fall..length, 50)).is_some();
         assert!(is_found(3_600, 600));
         assert!(!is_found(3_600, 1_200), "it held for a while");
         assert!(!is_found(1_200, 600), "the run is short");
         assert!(!is_found(3_600, 3_600));
+    }
+
+    #[test]
+    fn a_level_that_the_rest_of_the_run_hardly_differs_from_was_one() {
+        let found = found_in(&partly(3_600, 600..3_600, 92)).unwrap();
+        assert_eq!(values(&found)[1], "100 | 92.0");
+        assert!(found_in(&partly(3_600, 600..3_600, 109)).is_some(), "faster is not steady either");
+        let back = partly(3_600, 600..1_200, 92);
+        assert_eq!((levels(&back).len(), found_in(&back)), (3, None), "it left its level, and came back");
     }
 }
