@@ -174,7 +174,7 @@ fn rise(record: &StudyRecord) -> Option<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use model::imported::Level;
+    use model::imported::SpeedLevel;
 
     use super::*;
     use crate::audit::testing::{falling, gravest, host, imported, values};
