@@ -31,8 +31,8 @@ mod words;
 mod xlsx;
 
 pub use crate::audit::{
-    audit, audit_html, audit_json, audit_markdown, audit_series, audit_series_html, audit_series_json,
-    audit_series_markdown,
+    audit, audit_html, audit_json, audit_markdown, audit_schema, audit_series, audit_series_html, audit_series_json,
+    audit_series_markdown, audit_series_schema,
 };
 pub use crate::csv::csv;
 pub use crate::doctor::{doctor, doctor_json};

@@ -2,6 +2,9 @@
 
 use super::{AnsweredClaim, AuditedPair, AuditedRun, AuditedSettings};
 
+/// The version of an audit's JSON, alone, of a pair or of series. A change that readers have to know of makes it one more.
+pub const SCHEMA_VERSION: u32 = 1;
+
 /// What was found in files, in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Audit {

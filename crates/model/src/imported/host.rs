@@ -1,11 +1,12 @@
 //! What a machine's processors did while a load test ran, as a tool beside it wrote down.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Lines;
 
 /// Shares of the time of all processors of a machine, each 0..=1; together 1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostShares {
     /// Programs, and guests of this machine.
     pub user: f64,
@@ -128,7 +129,7 @@ impl HostOfRun {
 }
 
 /// How it is known what of a log belongs to a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placed {
     /// By the times of both.

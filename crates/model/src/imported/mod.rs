@@ -9,7 +9,7 @@ mod series;
 mod settings;
 mod silence;
 
-pub use audit::Audit;
+pub use audit::{Audit, SCHEMA_VERSION};
 pub use audited::AuditedRun;
 pub use host::{HostLog, HostOfRun, HostSample, HostShares, HostTimes, Placed};
 pub use pair::{Answer, AnsweredClaim, AuditedPair, Matched, ONE_RUN, Pace, Times, Totals};

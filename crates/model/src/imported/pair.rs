@@ -1,5 +1,6 @@
 //! Two imported runs held against each other.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{OptionDifference, Silence, Support};
@@ -10,7 +11,7 @@ use crate::{Effect, Finding};
 pub const ONE_RUN: f64 = 0.02;
 
 /// What the second of two runs says against the first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditedPair {
     /// The files, the first one's before.
     pub files: [String; 2],
@@ -29,7 +30,7 @@ pub struct AuditedPair {
 }
 
 /// What would be said by whole runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Good requests of each.
     pub good: [u64; 2],
@@ -54,7 +55,7 @@ fn log_ratio([first, second]: [f64; 2]) -> Option<f64> {
 }
 
 /// What both runs did in the same time since they began, before the speed of either changed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Matched {
     /// From when on, seconds since each run's first request.
     pub from_s: f64,
@@ -73,7 +74,7 @@ pub struct Matched {
 
 /// Who set the rate at which requests came. In a closed loop without pauses both runs have as many requests in flight as there are
 /// users (Little's law, Little 1961: in flight = rate × mean time), and the rate is the server's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// The servers: as many requests were in flight on both sides, or the files do not say what requests took.
@@ -98,7 +99,7 @@ impl Matched {
 }
 
 /// What a good request took in the same time of both runs, in the mean.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Milliseconds, of each.
     pub means_ms: [f64; 2],
@@ -107,7 +108,7 @@ pub struct Times {
 }
 
 /// What a claim about two runs comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// The comparison itself is invalid.
@@ -133,7 +134,7 @@ impl Answer {
 }
 
 /// A claim, and what the runs say of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnsweredClaim {
     /// As it was put.
     pub claim: String,

@@ -5,12 +5,13 @@ use std::iter::Sum;
 use std::net::IpAddr;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{BodyLength, Histogram};
 
 /// How much of a load test a file keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fidelity {
     /// Numbers of the whole.
@@ -240,7 +241,7 @@ impl<'a> Sum<&'a Self> for Interval {
 }
 
 /// How many lines a file has, and which of them could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lines {
     /// All lines with something in them.
     pub read: u64,
@@ -254,7 +255,7 @@ pub struct Lines {
 }
 
 /// A line that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BadLine {
     /// Its number, from 1 on.
     pub number: u64,
@@ -263,7 +264,7 @@ pub struct BadLine {
 }
 
 /// A time in which the speed was the same.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedLevel {
     /// From when on, seconds since the first request.
     pub from_s: f64,
@@ -274,7 +275,7 @@ pub struct SpeedLevel {
 }
 
 /// What an imported run supports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Support {
     /// Its numbers do not mean what they seem to.

@@ -1,12 +1,13 @@
 //! Load tests of one kind that other tools made, and what they say together.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Silence, SpeedLevel, Support};
 use crate::Finding;
 
 /// Runs of one kind, and what was found about all of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditedSeries {
     /// What the names of its files have in common; `None` where all files are one series.
     pub name: Option<String>,
@@ -25,7 +26,7 @@ pub struct AuditedSeries {
 }
 
 /// A run, as far as it counts among others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunOfSeries {
     /// The file, as named.
     pub file: String,
@@ -59,7 +60,7 @@ pub struct RunOfSeries {
 
 /// How the speed of a run fell for the first time: by a fifth or more, from one level to the next. Levels in which half of the requests or
 /// more failed, and what comes after them, do not count.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fall {
     /// When it began to, seconds since the first request.
     pub after_s: f64,
@@ -72,7 +73,7 @@ pub struct Fall {
 }
 
 /// How far the settled rates of good requests of runs of the same users lie apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scatter {
     /// Their users; `None` where the files do not say.
     pub users: Option<u32>,
@@ -89,7 +90,7 @@ pub struct Scatter {
 }
 
 /// Good requests in all, held against the same time of each run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranking {
     /// The time, seconds since each run's first request: all users were at work, and none of the runs had fallen.
     pub window_s: [f64; 2],
@@ -100,7 +101,7 @@ pub struct Ranking {
 }
 
 /// A run that can be ranked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked {
     /// Its name in the series.
     pub name: String,

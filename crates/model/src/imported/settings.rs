@@ -1,11 +1,12 @@
 //! Files of settings beside results: the options that they assign.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Finding;
 
 /// A file that assigns options.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// The file, as named.
     pub file: String,
@@ -14,7 +15,7 @@ pub struct Settings {
 }
 
 /// Options that a line assigns to a variable, or hands to a program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Assignment {
     /// The variable, the key of JSON, or the program: `java` or `jruby`.
     pub variable: String,
@@ -31,7 +32,7 @@ pub struct Assignment {
 }
 
 /// An option that is in effect at the end of its block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EffectiveOption {
     /// As written.
     pub option: String,
@@ -57,14 +58,14 @@ pub struct Overwrite {
 }
 
 /// An option that is not in effect alike on both sides of a pair.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OptionDifference {
     /// As each side writes it; `None` where it does not have it.
     pub sides: [Option<String>; 2],
 }
 
 /// A file of settings, and what was found about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditedSettings {
     /// The file and what it assigns.
     pub settings: Settings,

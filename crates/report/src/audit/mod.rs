@@ -7,8 +7,11 @@ mod series;
 mod terminal;
 mod words;
 
+#[cfg(test)]
+mod testing;
+
 pub use html::audit_html;
-pub use json::audit_json;
+pub use json::{audit_json, audit_schema};
 pub use markdown::audit_markdown;
-pub use series::{audit_series, audit_series_html, audit_series_json, audit_series_markdown};
+pub use series::{audit_series, audit_series_html, audit_series_json, audit_series_markdown, audit_series_schema};
 pub use terminal::audit;

@@ -8,6 +8,7 @@ use model::imported::{
 use model::{BodyLength, text};
 
 use crate::number;
+use crate::words::Tone;
 
 /// Quantiles of the times that are shown.
 pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
@@ -217,4 +218,9 @@ pub fn questions(audit: &Audit) -> Vec<&'static str> {
 /// Whether a verdict is bad news.
 pub fn is_bad(support: Support) -> bool {
     support == Support::NotSupported
+}
+
+/// How a verdict reads on a page.
+pub fn tone(support: Support) -> Tone {
+    if is_bad(support) { Tone::Bad } else { Tone::Unsure }
 }

@@ -4,14 +4,14 @@ use model::Names;
 use model::imported::{AuditedRun, AuditedSeries};
 
 use super::said;
+use crate::audit::json::VERSION;
 use crate::audit::words;
 use crate::charts::{self, Line};
 use crate::html::{document, sections};
 use crate::markup::Markup;
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The series as a self-contained HTML document: of each its tables, a chart of its runs and its findings. `runs` are what the series
+/// The series as a self-contained HTML document: all runs at a glance, then of each series what it says, a chart of its runs, its findings
+/// and its tables. `runs` are what the series
 /// were made of, in any order; a run that is not among them is not drawn.
 pub fn audit_series_html(all: &[AuditedSeries], runs: &[AuditedRun], left_out: &[String]) -> String {
     let title = match all {
@@ -22,6 +22,10 @@ pub fn audit_series_html(all: &[AuditedSeries], runs: &[AuditedRun], left_out: &
         main.element("header", &[], |header| {
             header.leaf("h1", &[], &title);
         });
+        let glance = said::at_a_glance(all);
+        if !glance.is_empty() {
+            sections::section(main, "runs", &glance.caption, |section| sections::draw_table(section, &glance, ""));
+        }
         for (index, series) in all.iter().enumerate() {
             sections::section(main, &format!("series-{}", index + 1), &said::title(series), |section| {
                 one(section, series, runs);
@@ -48,22 +52,26 @@ fn one(section: &mut Markup, series: &AuditedSeries, runs: &[AuditedRun]) {
         );
         sections::wide(section, chart, &caption);
     }
-    for table in said::tables(series) {
-        section.leaf("h3", &[], &table.caption);
-        sections::draw_table(section, &table, "");
-    }
     for finding in &series.findings {
         sections::finding(section, finding, &Names::default());
     }
     for silence in words::silences(&series.silent) {
         section.leaf("p", &[("class", "muted")], &silence);
     }
+    section.element("details", &[], |details| {
+        details.leaf("summary", &[], "All numbers of its runs");
+        for table in said::tables(series) {
+            details.leaf("h3", &[], &table.caption);
+            sections::draw_table(details, &table, "");
+        }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::series::said::testing::{audited, series};
+    use crate::audit::series::said::testing::series;
+    use crate::audit::testing::audited;
 
     #[test]
     fn a_page_has_the_tables_and_a_line_for_each_run() {
@@ -81,6 +89,24 @@ mod tests {
             assert!(page.contains(part), "{part}: {page}");
         }
         assert_eq!(page.matches("<svg").count(), 1);
+    }
+
+    #[test]
+    fn all_runs_stand_at_the_top_with_their_series_and_verdict() {
+        let mut other = AuditedSeries { name: Some("8".to_owned()), ..series() };
+        other.runs[0].idle_s = Some(7_200.0);
+        let page = audit_series_html(&[series(), other], &[], &[]);
+        let [head, first] = ["<section id=\"runs\"", "<section id=\"series-1\""].map(|part| page.find(part).unwrap());
+        let glance = &page[head..first];
+        for part in [
+            "<th scope=\"rowgroup\" colspan=\"5\">8</th>",
+            "<th scope=\"row\">a</th><td class=\"number\">7.50/s</td><td class=\"number\">2 h 0 min</td>\
+             <td class=\"number\">31 min 40 s, not final</td><td class=\"bad\">not supported</td>",
+        ] {
+            assert_eq!(glance.matches(part).count(), 1, "{part}: {glance}");
+        }
+        assert_eq!(glance.matches("<th scope=\"row\">").count(), 6);
+        assert!(!audit_series_html(&[], &[], &[]).contains("id=\"runs\""));
     }
 
     #[test]

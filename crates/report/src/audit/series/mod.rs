@@ -7,6 +7,6 @@ mod said;
 mod terminal;
 
 pub use html::audit_series_html;
-pub use json::audit_series_json;
+pub use json::{audit_series_json, audit_series_schema};
 pub use markdown::audit_series_markdown;
 pub use terminal::audit_series;

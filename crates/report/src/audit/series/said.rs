@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use model::imported::{AuditedSeries, ONE_RUN, Ranked, Ranking, RunOfSeries};
 use model::text;
 
+use crate::audit::words;
 use crate::number;
 use crate::tables::{Cell, Group, Table};
 
@@ -28,6 +29,41 @@ pub fn title(series: &AuditedSeries) -> String {
 /// Its tables, a row for each run.
 pub fn tables(series: &AuditedSeries) -> [Table; 2] {
     [run_table(series), speed_table(series)]
+}
+
+/// All series at a glance: a row for each run under the name of its series, with the time that the machine idled before it beside the time
+/// of its fall.
+pub fn at_a_glance(all: &[AuditedSeries]) -> Table {
+    let mut table = Table::new("Runs at a glance")
+        .names("run")
+        .numbers("settled")
+        .numbers("idle before")
+        .numbers("fell after")
+        .words("support");
+    let row = |run: &RunOfSeries| -> Vec<Cell> {
+        vec![
+            run.name.as_str().into(),
+            settled(run),
+            written(run.idle_s, text::length),
+            fell_after(run),
+            Cell { text: run.support.text().to_owned(), tone: words::tone(run.support) },
+        ]
+    };
+    let group =
+        |series: &AuditedSeries| Group { head: series.name.clone(), rows: series.runs.iter().map(row).collect() };
+    table.groups = all.iter().map(group).collect();
+    table
+}
+
+fn settled(run: &RunOfSeries) -> Cell {
+    written(run.settled, |level| number::rate(level.rate))
+}
+
+fn fell_after(run: &RunOfSeries) -> Cell {
+    written(run.fall, |fall| {
+        let again = if fall.is_only { "" } else { ", not final" };
+        text::seconds(fall.after_s.round()) + again
+    })
 }
 
 fn run_table(series: &AuditedSeries) -> Table {
@@ -70,11 +106,10 @@ fn speed_table(series: &AuditedSeries) -> Table {
         let own = place.and_then(|place| ranked.get(place));
         let is_failing = series.failing.contains(&run.name);
         let above = |own: &Ranked| ranked.iter().filter(|other| other.rate > own.rate).count();
-        let again = if run.fall.is_some_and(|fall| !fall.is_only) { ", not final" } else { "" };
         vec![
             run.name.as_str().into(),
-            written(run.settled, |level| number::rate(level.rate)),
-            written(run.fall, |fall| text::seconds(fall.after_s.round()) + again),
+            settled(run),
+            fell_after(run),
             written(run.fall, |fall| number::rate(fall.rate)),
             written(run.fall, |fall| text::percent(fall.left)),
             written(own.map(speed).or_else(|| is_failing.then(|| "half failed".to_owned())), |speed| speed),
@@ -186,9 +221,7 @@ fn size(log_ratio: f64) -> String {
 
 #[cfg(test)]
 pub(super) mod testing {
-    use model::imported::{
-        AuditedRun, Fall, Fidelity, ImportedRun, Interval, Lines, Requests, Silence, SpeedLevel, Stated, Support,
-    };
+    use model::imported::{Fall, Silence, SpeedLevel, Support};
 
     use super::*;
 
@@ -207,42 +240,6 @@ pub(super) mod testing {
             settled: Some(SpeedLevel { from_s: 10.0, to_s: after_s.unwrap_or(14_400.0), rate: 7.5 }),
             fall: after_s.map(|after_s| Fall { after_s, rate: 1.5, left: 0.2, is_only: false }),
             support: Support::NotSupported,
-        }
-    }
-
-    /// What a run of 4,000 s was made of whose speed fell in its middle.
-    pub fn audited(name: &str) -> AuditedRun {
-        let interval =
-            |second: usize| Interval { good: if second < 2_000 { 8 } else { 2 }, users: 50, ..Interval::default() };
-        let run = ImportedRun {
-            file: format!("{name}.jtl"),
-            format: "jtl".to_owned(),
-            tool: "JMeter".to_owned(),
-            fidelity: Fidelity::Samples,
-            url: None,
-            users: Some(50),
-            has_counted_users: false,
-            began_ms: Some(0),
-            has_local_time: false,
-            seconds: 4_000.0,
-            all: Requests { good: 20_000, ..Requests::default() },
-            labels: [].into(),
-            interval_s: 1.0,
-            intervals: (0..4_000).map(interval).collect(),
-            stated_quantiles: Vec::new(),
-            stated: Stated::default(),
-            warnings: Vec::new(),
-            lines: Lines::default(),
-        };
-        let level = |from_s: f64, rate| SpeedLevel { from_s, to_s: from_s + 2_000.0, rate };
-        AuditedRun {
-            run,
-            support: Support::NotSupported,
-            levels: vec![level(0.0, 7.5), level(2_000.0, 1.5)],
-            hosts: Vec::new(),
-            settings: Vec::new(),
-            findings: Vec::new(),
-            silent: Vec::new(),
         }
     }
 
