@@ -1,5 +1,6 @@
 //! Reports in every form in which people and programs read them.
 
+mod audit;
 mod fixture;
 mod html;
 mod soak;
