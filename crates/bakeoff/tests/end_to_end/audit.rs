@@ -260,11 +260,13 @@ fn a_series_ranks_by_the_same_time_and_says_why_rules_are_silent() {
     let ranked: Vec<&str> =
         series["ranking"]["ranked"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
     assert_eq!(ranked, ["run-04_2", "run-07_5", "run-09_4", "run-07_3"]);
-    // Three fall, and one of them fails altogether in the end.
+    // One of the three that fall fails altogether hours later, which is another thing.
+    let finally: Vec<Option<bool>> = of("fall").iter().map(|fall| fall["is_only"].as_bool()).collect();
+    assert_eq!(finally, [None, Some(true), Some(true), Some(true)]);
     assert_eq!(rules(series), [""; 0]);
     let silent = series["silent"].as_array().unwrap();
     let why = silent.iter().find(|silence| silence["id"] == "count-is-drop-time").unwrap();
-    assert!(why["lacks"].as_str().unwrap().starts_with("of 4 runs 2 fell once"), "{why}");
+    assert!(why["lacks"].as_str().unwrap().starts_with("of 4 runs 3 fell once"), "{why}");
     let asked = all(&["audit", "--series"]);
     let said = place.run(&asked.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -400,4 +402,43 @@ fn real_outputs_of_tools_do_not_contradict_themselves() {
         let waited = ["locust", "locust-history", "gatling"].contains(&run["format"].as_str().unwrap());
         assert!(!waited || !rules(run).contains(&"one-number-twice"), "{run}");
     }
+}
+
+/// Whether JSON is by a published schema; else what is wrong with it.
+fn by_schema(name: &str, json: &Value) -> Result<(), String> {
+    let path = format!("{}/../../schema/{name}", env!("CARGO_MANIFEST_DIR"));
+    let mut schemas = boon::Schemas::new();
+    let schema = boon::Compiler::new().compile(&path, &mut schemas).unwrap();
+    schemas.validate(json, schema).map_err(|error| error.to_string())
+}
+
+#[test]
+fn json_is_by_the_published_schemas() {
+    let place = Place::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/fixtures");
+    place.write("a.jtl", &steady_jtl(400));
+    place.write("b.jtl", &steady_jtl(200));
+    place.write("a.settings.sh", "JAVA_OPTS=\"-Xmx1g -XX:PermSize=128m\"\n");
+    place.write("b.settings.sh", "JAVA_OPTS=\"-Xmx2g\"\n");
+    place.write("notes.md", "# Notes\n");
+    let claim = ["a.jtl", "b.jtl", "a.settings.sh", "b.settings.sh", "--claim", "b is faster than a"];
+    let audits = [place.json(&["audit", "--json", fixtures]), place.json(&[&["audit", "--json"], &claim[..]].concat())];
+    for audit in &audits {
+        assert_eq!(by_schema("audit.schema.json", audit), Ok(()));
+    }
+    let claimed = &audits[1];
+    assert!(claimed["pair"]["matched"].is_object() && claimed["pair"]["options"].is_array(), "{claimed}");
+    assert!(claimed["claim"].is_object() && claimed["runs"][0]["settings"][0].is_object(), "{claimed}");
+    let series = place.json(&["audit", "--json", "--series", "a.jtl", "b.jtl", "notes.md", fixtures]);
+    assert_eq!(by_schema("audit-series.schema.json", &series), Ok(()));
+    let mut broken = claimed.clone();
+    broken["runs"][0]["support"] = "perhaps".into();
+    assert!(by_schema("audit.schema.json", &broken).is_err_and(|error| error.contains("/runs/0/support")));
+    assert!(by_schema("audit.schema.json", &series).is_err());
+}
+
+/// A result file of JMeter: twenty minutes of ten users at five requests a second, each of which took so long, milliseconds.
+fn steady_jtl(took_ms: u64) -> String {
+    let line = |at: u64| format!("{}|{took_ms}|page|200|users 1-1|true|431|10|10|225\n", 1_420_840_843_879 + 200 * at);
+    (0..6_000).map(line).collect()
 }
