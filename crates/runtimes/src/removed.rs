@@ -1,111 +1,31 @@
-//! Flags of `HotSpot` that a later version took away. Kept by hand, since no JVM lists them any more.
+//! Flags that `HotSpot` had once, by what versions of it say themselves: `names/make.sh` asks them and reads their manuals.
 
-/// A flag, or all that begin so, which does nothing any more.
+/// A flag that does nothing any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removed {
-    /// The first Java without it.
-    pub since: u32,
-    /// Why it does nothing.
-    pub reason: &'static str,
-    /// Where that can be read.
+    /// The first Java without it: `8`. Where no version says so, the first of those asked that lacks it: `17 at the latest`.
+    pub since: &'static str,
+    /// How that is known.
     pub source: &'static str,
-    names: &'static [&'static str],
-    begins: Option<&'static str>,
 }
-
-const ALL: &[Removed] = &[
-    Removed {
-        since: 8,
-        reason: "there is no permanent generation; MetaspaceSize and MaxMetaspaceSize limit what took its place",
-        source: "JEP 122",
-        names: &["PermSize", "MaxPermSize"],
-        begins: None,
-    },
-    Removed {
-        since: 14,
-        reason: "the concurrent mark sweep collector was removed",
-        source: "JEP 363",
-        names: &[
-            "UseConcMarkSweepGC",
-            "UseCMSInitiatingOccupancyOnly",
-            "UseCMSBestFit",
-            "CMSClassUnloadingEnabled",
-            "CMSInitiatingOccupancyFraction",
-            "CMSParallelRemarkEnabled",
-            "CMSScavengeBeforeRemark",
-            "ExplicitGCInvokesConcurrentAndUnloadsClasses",
-        ],
-        begins: Some("CMS"),
-    },
-    Removed {
-        since: 10,
-        reason: "the young collector ParNew was not to be had by itself any more, and ended with CMS",
-        source: "JEP 214 and JEP 363",
-        names: &["UseParNewGC"],
-        begins: None,
-    },
-    Removed {
-        since: 15,
-        reason: "the parallel collector always collects the old generation in parallel",
-        source: "JEP 366",
-        names: &["UseParallelOldGC"],
-        begins: None,
-    },
-    Removed {
-        since: 9,
-        reason: "logs of the collector are asked for by -Xlog:gc",
-        source: "JEP 271",
-        names: &[
-            "PrintGCDateStamps",
-            "PrintGCTimeStamps",
-            "PrintGCApplicationStoppedTime",
-            "PrintGCApplicationConcurrentTime",
-            "PrintGCCause",
-            "PrintHeapAtGC",
-            "PrintTenuringDistribution",
-            "PrintAdaptiveSizePolicy",
-            "PrintReferenceGC",
-            "PrintPromotionFailure",
-            "UseGCLogFileRotation",
-            "NumberOfGCLogFiles",
-            "GCLogFileSize",
-        ],
-        begins: None,
-    },
-    Removed {
-        since: 12,
-        reason: "what it turned on was removed, or is on by itself",
-        source: "HotSpot, arguments.cpp of JDK 12, special_jvm_flags",
-        names: &["AggressiveOpts"],
-        begins: None,
-    },
-    Removed {
-        since: 9,
-        reason: "the interpreter has no such methods of its own any more",
-        source: "HotSpot, arguments.cpp of JDK 9, special_jvm_flags",
-        names: &["UseFastAccessorMethods", "UseFastEmptyMethods"],
-        begins: None,
-    },
-    Removed {
-        since: 18,
-        reason: "locks are never biased",
-        source: "JEP 374",
-        names: &["UseBiasedLocking", "BiasedLockingStartupDelay"],
-        begins: Some("BiasedLocking"),
-    },
-];
 
 /// What became of the flag of this name; `None` where nothing is known of its end.
 pub fn find(name: &str) -> Option<Removed> {
-    let is_about = |removed: &&Removed| {
-        removed.names.contains(&name) || removed.begins.is_some_and(|begin| name.starts_with(begin))
-    };
-    ALL.iter().find(is_about).copied()
+    rows().find(|row| row.0 == name).map(|(_, since, source)| Removed { since, source })
 }
 
-/// The names of all that are listed one by one.
+/// The names of all.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().flat_map(|removed| removed.names).copied()
+    rows().map(|(name, ..)| name)
+}
+
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let table = include_str!("names/removed.tsv").lines().filter(|line| !line.starts_with('#')).skip(1);
+    table.filter_map(|row| {
+        let (name, rest) = row.split_once('\t')?;
+        let (since, source) = rest.split_once('\t')?;
+        Some((name, since, source))
+    })
 }
 
 #[cfg(test)]
@@ -115,12 +35,26 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_in_no_version_after_it() {
-        for name in names() {
-            let since = find(name).unwrap().since;
+        assert!(names().count() > 300 && names().is_sorted());
+        for (name, since, source) in rows() {
+            let first: u32 = since.split(' ').next().unwrap().parse().unwrap();
             let listed = Listing::Jvm.find(name).map_or_else(Vec::new, |listed| listed.versions);
-            assert!(listed.iter().all(|version| version.parse::<u32>().unwrap() < since), "{name}: {listed:?}");
+            assert!(listed.iter().all(|version| version.parse::<u32>().unwrap() < first), "{name}: {listed:?}");
+            assert_eq!(source.contains("support was removed in"), since == first.to_string(), "{name}: {source}");
         }
-        assert_eq!(find("CMSPrecleaningEnabled").map(|removed| removed.source), Some("JEP 363"));
         assert_eq!(find("UseG1GC"), None);
+    }
+
+    #[test]
+    fn each_kind_of_source_is_named() {
+        let of = |name: &str| find(name).map(|Removed { since, source }| (since, source));
+        assert_eq!(of("PermSize"), Some(("8", "Java 11: Ignoring option PermSize; support was removed in 8.0")));
+        let listed = |before: u32, after: u32| format!("Java {before} lists it, Java {after} does not");
+        assert_eq!(of("UseConcMarkSweepGC"), Some(("17 at the latest", listed(11, 17).as_str())));
+        assert_eq!(of("UseBiasedLocking"), Some(("25 at the latest", listed(17, 25).as_str())));
+        assert_eq!(of("RTMRetryCount"), Some(("25 at the latest", "java(1) of Java 25, Removed Java Options")));
+        assert!(of("PrintGCDateStamps").is_some_and(|(since, source)| {
+            since == "11 at the latest" && source.starts_with("java(1) of Java 17, Convert GC Logging Flags to Xlog")
+        }));
     }
 }

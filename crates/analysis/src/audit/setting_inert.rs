@@ -26,8 +26,8 @@ fn in_file(in_effect: &InEffect) -> Option<Finding> {
     let found = RULE.found(
         Severity::Warning,
         Subject::Server,
-        "A server that starts with these options does nothing with them: whatever differs between results, they did not do it. A newer Java \
-         may refuse to start with those that were removed.",
+        "A server that starts with these options does nothing with them: whatever differs between results, they did not do it. For those that \
+         were removed this holds from that Java on, and a newer one may refuse to start with them.",
         "Change what they need as well, or leave them out.",
     );
     (!facts.is_empty()).then_some(Finding { facts, ..found })
@@ -39,7 +39,7 @@ fn why(option: &EffectiveOption, others: &[EffectiveOption]) -> Option<String> {
     if let Key::JvmFlag(name) = &own
         && let Some(removed) = removed::find(name)
     {
-        return Some(format!("without effect since Java {}: {} ({})", removed.since, removed.reason, removed.source));
+        return Some(format!("without effect since Java {} ({})", removed.since, removed.source));
     }
     let given: Vec<(Key, String)> = others.iter().map(|other| (key(&other.option), value(&other.option))).collect();
     let inert = |by_default: &[(Key, String)]| {
@@ -116,6 +116,6 @@ mod tests {
         let (_, said) = of("-XX:+TieredCompilation -XX:CompileThreshold=6000").unwrap();
         assert!(!said.contains("by default"), "{said}");
         let (_, said) = of("-XX:PermSize=128m").unwrap();
-        assert!(said.starts_with("-XX:PermSize=128m: without effect since Java 8: "), "{said}");
+        assert!(said.starts_with("-XX:PermSize=128m: without effect since Java 8 (Java 11: Ignoring option"), "{said}");
     }
 }
