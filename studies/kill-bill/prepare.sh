@@ -65,4 +65,5 @@ chmod 755 "$made"
 rm -rf "${work:?}/$sum"
 mv "$made" "$work/$sum"
 ln -sfn "$sum" "$work/made"
-find "$work" -mindepth 1 -maxdepth 1 -type d ! -name "$sum" ! -name 'unfinished-*' -exec rm -rf {} +
+# What others were named by their sums.
+find "$work" -mindepth 1 -maxdepth 1 -type d -regex '.*/[0-9a-f]*' ! -name "$sum" -exec rm -rf {} +

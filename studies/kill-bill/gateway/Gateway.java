@@ -28,13 +28,16 @@ import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 
 /**
- * A payment plugin whose gateway takes as long as the system property {@code gateway.delay.ms} says (100), and grants
- * everything. Like a real gateway's client it holds its thread meanwhile, so that threads and pools matter.
+ * A payment plugin whose gateway takes as long as the system property {@code gateway.delay.ms} says (100), and gives every
+ * transaction the status in {@code gateway.answer} ({@code PROCESSED}, which grants it), a name of
+ * {@link PaymentPluginStatus}. Like a real gateway's client it holds its thread meanwhile, so that threads and pools matter.
  */
 public class Gateway implements BundleActivator, PaymentPluginApi {
     private static final String NAME = "gateway";
 
     private final long delayMs = Long.getLong("gateway.delay.ms", 100);
+    private final PaymentPluginStatus answer =
+            PaymentPluginStatus.valueOf(System.getProperty("gateway.answer", PaymentPluginStatus.PROCESSED.name()));
 
     @Override
     public void start(BundleContext context) {
@@ -48,7 +51,7 @@ public class Gateway implements BundleActivator, PaymentPluginApi {
         // The framework withdraws the service.
     }
 
-    private PaymentTransactionInfoPlugin granted(
+    private PaymentTransactionInfoPlugin answered(
             UUID payment, UUID transaction, TransactionType type, BigDecimal amount, Currency currency)
             throws PaymentPluginApiException {
         try {
@@ -57,48 +60,48 @@ public class Gateway implements BundleActivator, PaymentPluginApi {
             Thread.currentThread().interrupt();
             throw new PaymentPluginApiException("interrupted", e);
         }
-        return new Granted(payment, transaction, type, amount, currency, DateTime.now(DateTimeZone.UTC));
+        return new Answered(payment, transaction, type, amount, currency, answer, DateTime.now(DateTimeZone.UTC));
     }
 
     @Override
     public PaymentTransactionInfoPlugin authorizePayment(UUID account, UUID payment, UUID transaction, UUID method,
             BigDecimal amount, Currency currency, Iterable<PluginProperty> properties, CallContext context)
             throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.AUTHORIZE, amount, currency);
+        return answered(payment, transaction, TransactionType.AUTHORIZE, amount, currency);
     }
 
     @Override
     public PaymentTransactionInfoPlugin capturePayment(UUID account, UUID payment, UUID transaction, UUID method,
             BigDecimal amount, Currency currency, Iterable<PluginProperty> properties, CallContext context)
             throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.CAPTURE, amount, currency);
+        return answered(payment, transaction, TransactionType.CAPTURE, amount, currency);
     }
 
     @Override
     public PaymentTransactionInfoPlugin purchasePayment(UUID account, UUID payment, UUID transaction, UUID method,
             BigDecimal amount, Currency currency, Iterable<PluginProperty> properties, CallContext context)
             throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.PURCHASE, amount, currency);
+        return answered(payment, transaction, TransactionType.PURCHASE, amount, currency);
     }
 
     @Override
     public PaymentTransactionInfoPlugin creditPayment(UUID account, UUID payment, UUID transaction, UUID method,
             BigDecimal amount, Currency currency, Iterable<PluginProperty> properties, CallContext context)
             throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.CREDIT, amount, currency);
+        return answered(payment, transaction, TransactionType.CREDIT, amount, currency);
     }
 
     @Override
     public PaymentTransactionInfoPlugin refundPayment(UUID account, UUID payment, UUID transaction, UUID method,
             BigDecimal amount, Currency currency, Iterable<PluginProperty> properties, CallContext context)
             throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.REFUND, amount, currency);
+        return answered(payment, transaction, TransactionType.REFUND, amount, currency);
     }
 
     @Override
     public PaymentTransactionInfoPlugin voidPayment(UUID account, UUID payment, UUID transaction, UUID method,
             Iterable<PluginProperty> properties, CallContext context) throws PaymentPluginApiException {
-        return granted(payment, transaction, TransactionType.VOID, null, null);
+        return answered(payment, transaction, TransactionType.VOID, null, null);
     }
 
     @Override
@@ -166,21 +169,24 @@ public class Gateway implements BundleActivator, PaymentPluginApi {
         throw new PaymentPluginApiException("unsupported", "this gateway does not notify");
     }
 
-    /** A transaction that the gateway has granted. */
-    private static final class Granted implements PaymentTransactionInfoPlugin {
+    /** A transaction that the gateway has answered. */
+    private static final class Answered implements PaymentTransactionInfoPlugin {
         private final UUID payment;
         private final UUID transaction;
         private final TransactionType type;
         private final BigDecimal amount;
         private final Currency currency;
+        private final PaymentPluginStatus status;
         private final DateTime at;
 
-        Granted(UUID payment, UUID transaction, TransactionType type, BigDecimal amount, Currency currency, DateTime at) {
+        Answered(UUID payment, UUID transaction, TransactionType type, BigDecimal amount, Currency currency,
+                PaymentPluginStatus status, DateTime at) {
             this.payment = payment;
             this.transaction = transaction;
             this.type = type;
             this.amount = amount;
             this.currency = currency;
+            this.status = status;
             this.at = at;
         }
 
@@ -221,7 +227,7 @@ public class Gateway implements BundleActivator, PaymentPluginApi {
 
         @Override
         public PaymentPluginStatus getStatus() {
-            return PaymentPluginStatus.PROCESSED;
+            return status;
         }
 
         @Override
