@@ -1,6 +1,6 @@
 """What bakeoff says of a machine whose processors are cut in mid-run: the same Kill Bill twice, on a machine that is throttled on purpose.
 
-    throttled.py BAKEOFF SEED [REPETITIONS]    makes repetitions (10), of this seed and those after it, then prints the table; as root
+    throttled.py BAKEOFF SEED [REPETITIONS]    makes repetitions (10), of this seed and those after it, then sums up; as root
     throttled.py --table                       prints the table of what there is so far
 
 A repetition is a run of `same-twice.toml` in a control group of its own. At a random time of the run the group's CPU quota is cut to 20 % of
@@ -166,15 +166,19 @@ def row(made):
         said = f"no verdict, exit code {made['exit']}"
     else:
         begun = f"{made['begun_by_then']} of {made['launches']}" if made["was_cut"] else ""
-        said = made["sentence"]
+        said = made["sentence"].split(". ")[0]
         named = "; ".join(made["causes"]) or "no"
         total = "none" if made["naive_total_percent"] is None else f"{made['naive_total_percent']:+.1f} %"
     return f"| {made['seed']} | {made['seconds']:.0f} | {cut} | {begun} | {said} | {named} | {total} |"
 
 
 def table():
-    """What the repetitions so far came to."""
     print("\n".join([HEAD, *map(row, kept())]))
+    sum_up()
+
+
+def sum_up():
+    """What the repetitions so far came to."""
     cut = [made for made in kept() if made["was_cut"]]
     claims = sum(made["verdict"] in CLAIMS for made in cut)
     named = sum(bool(made.get("causes")) for made in cut)
@@ -196,7 +200,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     WORK.mkdir(parents=True, exist_ok=True)
     # Else the first run would take longer than the others.
-    subprocess.run([str(HERE / "prepare.sh")], check=True)
+    subprocess.run([str(HERE / "prepare.sh")], stdout=sys.stderr, check=True)
     print(HEAD, flush=True)
     if not any(made["cut_s"] is None for made in kept()):
         keep(repeat(bakeoff, first, None))
@@ -205,8 +209,7 @@ def main():
     for seed in range(first, first + repetitions):
         if seed not in done:
             keep(repeat(bakeoff, seed, random.Random(seed).uniform(0, whole_s)))
-    print()
-    table()
+    sum_up()
 
 
 if __name__ == "__main__":

@@ -123,9 +123,22 @@ pub fn why(said: &str) -> String {
     said.lines().filter(reported).map(str::trim).take(2).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a line of a program's last words may say why it ended: it is no part of a trace, and not what a JVM says beside the reason.
+/// Levels of loggers: those of lines that tell how all goes on, and those of lines that tell what went wrong.
+const GOES_ON: [&str; 3] = ["TRACE", "DEBUG", "INFO"];
+const WENT_WRONG: [&str; 5] = ["WARN", "WARNING", "ERROR", "FATAL", "SEVERE"];
+
+/// Whether a line of a program's last words may say why it ended: it is no part of a trace, not what a JVM says beside the reason, and not
+/// what a logger tells of how all goes on. A server that has failed often logs its whole shutdown after the reason.
 pub fn says_why(line: &str) -> bool {
-    !is_frame(line) && !NOT_WHY.iter().any(|other| line.contains(other))
+    !is_frame(line) && !goes_on(line) && !NOT_WHY.iter().any(|other| line.contains(other))
+}
+
+/// Whether the first level that a line names is one of a logger's lower ones, and nothing in it speaks of an error.
+fn goes_on(line: &str) -> bool {
+    let words = || line.split(|c: char| !c.is_alphanumeric());
+    let level = words().find(|word| GOES_ON.contains(word) || WENT_WRONG.contains(word));
+    let speaks_of_error = ["rror", "xception"].iter().any(|part| line.contains(part));
+    level.is_some_and(|level| GOES_ON.contains(&level)) && !speaks_of_error
 }
 
 /// A line of the trace that Ruby or Java writes after what went wrong.

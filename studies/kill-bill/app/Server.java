@@ -10,6 +10,12 @@ import java.nio.file.Paths;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
@@ -24,19 +30,28 @@ import org.apache.catalina.startup.Tomcat;
  * for the health check and asks for the tenant. So its secret is hashed as this launch's settings say, and no load can come
  * in between.
  *
- * <p>System properties: {@code study.war}, the war's unpacked folder; {@code tomcat.NAME}, a property of the connector, such
- * as {@code tomcat.maxThreads} and {@code tomcat.acceptCount}.
+ * <p>System properties: {@code study.war}, the war's unpacked folder; {@code study.healthy.within.s} (150), how long the
+ * health check may stay red; {@code tomcat.NAME}, a property of the connector, such as {@code tomcat.maxThreads} and
+ * {@code tomcat.acceptCount}.
  */
 public class Server {
-    private static final Duration HEALTHY_WITHIN = Duration.ofSeconds(150);
+    private static final Duration HEALTHY_WITHIN = Duration.ofSeconds(Long.getLong("study.healthy.within.s", 150));
     private static final String TENANT = "{\"apiKey\":\"bakeoff\",\"apiSecret\":\"bakeoff-secret\"}";
     private static final String CONNECTOR_PROPERTY = "tomcat.";
+    private static final Logger TOMCATS_LOG = Logger.getLogger("org.apache.catalina");
+    private static final Pattern UNHEALTHY =
+            Pattern.compile("\"([^\"]+)\":\\{\"healthy\":false(?:,\"message\":\"([^\"]*)\")?");
+
+    /** Why the server did not start. */
+    private static volatile Throwable failure;
+    /** The last fault that Tomcat has logged: those of an application's listener it tells nobody else. */
+    private static volatile Throwable logged;
 
     public static void main(String[] args) {
         try {
             start();
         } catch (Throwable e) {
-            System.err.println("Server: start failed: " + e);
+            failure = e;
             e.printStackTrace();
             // Tomcat's threads would keep the JVM alive.
             System.exit(1);
@@ -50,6 +65,7 @@ public class Server {
         }
         Path base = Files.createTempDirectory(Paths.get(System.getenv("BAKEOFF_TRIAL_DIR")).toAbsolutePath(), "tomcat-");
         Tomcat tomcat = new Tomcat();
+        TOMCATS_LOG.addHandler(new FaultHandler());
         // Before the start, so that a failed start leaves nothing behind either.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(tomcat, base), "shutdown"));
 
@@ -63,7 +79,7 @@ public class Server {
         tomcat.start();
         // A listener that fails leaves Tomcat running without its application.
         if (context.getState() != LifecycleState.STARTED) {
-            throw new IllegalStateException("the application did not start (see above)");
+            throw new IllegalStateException("the application did not start" + (logged == null ? "" : ": " + root(logged)));
         }
         awaitHealth(own.getLocalPort());
         createTenant(own.getLocalPort());
@@ -80,6 +96,11 @@ public class Server {
         }
         System.err.println("Server: listening on 127.0.0.1:" + port());
         tomcat.getServer().await();
+    }
+
+    /** What began it. */
+    private static Throwable root(Throwable fault) {
+        return fault.getCause() == null ? fault : root(fault.getCause());
     }
 
     private static Connector connector(int port) {
@@ -106,10 +127,19 @@ public class Server {
             }
             String said = new String(asked.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
             if (Instant.now().isAfter(deadline)) {
-                throw new IllegalStateException("not healthy within " + HEALTHY_WITHIN + ": " + said);
+                throw new IllegalStateException(
+                        "not healthy within " + HEALTHY_WITHIN.getSeconds() + " s: " + unhealthy(said));
             }
             Thread.sleep(100);
         }
+    }
+
+    /** What is not healthy, of the answer of a health check that is red. */
+    private static String unhealthy(String said) {
+        List<String> found = UNHEALTHY.matcher(said).results()
+                .map(check -> check.group(1) + (check.group(2) == null ? "" : " (" + check.group(2) + ")"))
+                .collect(Collectors.toList());
+        return found.isEmpty() ? said : String.join(", ", found);
     }
 
     private static void createTenant(int port) throws Exception {
@@ -148,6 +178,10 @@ public class Server {
             System.err.println("Server: stop failed: " + e);
         } finally {
             delete(base);
+            // Said last: the shutdown has written a long log.
+            if (failure != null) {
+                System.err.println("Server: start failed: " + failure);
+            }
         }
     }
 
@@ -161,6 +195,26 @@ public class Server {
             Files.deleteIfExists(path);
         } catch (IOException e) {
             System.err.println("Server: cannot delete " + path + ": " + e.getMessage());
+        }
+    }
+
+    /** Keeps the last fault of what is logged. */
+    private static final class FaultHandler extends Handler {
+        @Override
+        public void publish(LogRecord entry) {
+            if (entry.getThrown() != null) {
+                logged = entry.getThrown();
+            }
+        }
+
+        @Override
+        public void flush() {
+            // Nothing is held back.
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
         }
     }
 }

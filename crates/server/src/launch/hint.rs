@@ -76,12 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_not_what_went_wrong() {
+    fn neither_a_trace_nor_a_shutdown_is_what_went_wrong() {
         let ruby =
             "server.rb:30:in `new': FATAL: too many clients (PG::ConnectionBad)\n\tfrom server.rb:11:in `<main>'\n";
         assert!(last_words(ruby).unwrap().contains("FATAL: too many clients"));
         let java = "java.io.IOException: one\n\tat A.b(A.java:1)\nCaused by: java.net.BindException: two\n\tat C.d(C.java:9)\n\t... 5 more\n";
         assert!(last_words(java).unwrap().contains("Caused by: java.net.BindException: two"));
+        let logged = "Server: start failed: no tenant\n2026-11-26T00:01:16,647 lvl='INFO', log='EmbeddedDB', H2 stopped\n\
+            INFO: Stopping service [Tomcat]\n";
+        assert!(last_words(logged).unwrap().contains("Server: start failed: no tenant"));
+        assert!(last_words("one\n00:01 [main] INFO - failed: java.io.IOException: two\n").unwrap().contains("two"));
+        assert!(last_words("one\nFATAL: level INFO is not known\n").unwrap().contains("FATAL"));
         assert!(last_words("at least one more\nfrom here on\n").unwrap().contains("from here on"));
     }
 }

@@ -11,7 +11,7 @@ use super::sides::name_numbers;
 const MASK: &str = "***";
 
 /// The factor that accounts for a word of a variant. Where the words are there because of another variant's treatment
-/// (this one lacks the override), any variant's treatment may name them.
+/// (this one lacks the override), any variant's treatment may name them, or replace the shared setting that they are.
 pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, aspect: &Aspect, word: &str) -> Option<String> {
     let own = record.study.variants[variant].treatment.iter();
     let others = record.study.variants.iter().flat_map(|variant| &variant.treatment);
@@ -23,7 +23,9 @@ pub fn explaining_factor(record: &StudyRecord, variant: VariantIndex, aspect: &A
     };
     let runtime = || others.clone().filter(varies).find(|requested| is_runtimes(requested, aspect, word));
     let by_value = || others.clone().find(|requested| names_aspect(requested, aspect));
-    by_own.or_else(by_value).or_else(runtime).map(|requested| requested.factor.clone())
+    let kept = || record.study.variants[variant].shared.iter().filter(|shared| names(shared, aspect, word));
+    let by_override = || kept().find_map(|shared| others.clone().find(|requested| requested.replaces(shared)));
+    by_own.or_else(by_value).or_else(by_override).or_else(runtime).map(|requested| requested.factor.clone())
 }
 
 /// Whether a setting is what put this word there.

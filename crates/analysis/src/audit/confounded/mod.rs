@@ -377,6 +377,23 @@ mod tests {
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
     }
 
+    #[test]
+    fn a_shared_property_that_a_level_replaces_is_declared() {
+        let mut record = fixture::record(5, 0.0);
+        for (variant, delay) in ["100", "3000"].into_iter().enumerate() {
+            change(&mut record, variant, |launch| launch.command.push(format!("-Dgateway.delay.ms={delay}")));
+        }
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
+        let delay = |factor, ms| RequestedSetting::new(factor, jvm::given(&format!("-Dgateway.delay.ms={ms}")));
+        record.study.variants[1].treatment.push(delay("delay", 3000));
+        assert_eq!(gravest(rule, &record), Some(Severity::Invalid), "nothing says where the other's comes from");
+        record.study.variants[0].shared.push(delay("", 100));
+        assert_eq!(gravest(rule, &record), None);
+        let of_delay = |difference: &EnvironmentDifference| difference.factor.as_deref() == Some("delay");
+        let declared = differences(&record).into_iter().find(of_delay).unwrap();
+        assert_eq!(declared.values, ["100", "3000"].map(|ms| Some(format!("-Dgateway.delay.ms={ms}"))));
+    }
+
     /// What a launcher makes of its variable, and where a variable has the program found.
     #[test]
     fn what_a_start_script_makes_of_a_variable() {
