@@ -3,7 +3,8 @@
 //!
 //! The load's clock stands still while its users wait, so that whatever is timed by it (users' thinking, stages, what is due)
 //! goes on where it stopped. When a slice is over the requests in flight are waited for: nothing of it is left when another server
-//! has its turn. That is its *drain*. Connections stay open from slice to slice.
+//! has its turn. That is its *drain*. Connections stay open from slice to slice, unless users wait for more than four seconds: then each makes a
+//! new one, for all servers alike, since a server may end one that was idle for longer just when it is used again.
 //!
 //! Answers that come in a drain count, or slow ones would be missing. In a closed loop the time for which their users waited counts with
 //! them, as a part of all users: a slice's time is its length and the mean over users of what the last request of each took after its end.

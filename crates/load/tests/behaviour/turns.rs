@@ -16,6 +16,7 @@ by_each_backend!(
     what_is_due_waits_for_the_next_slice,
     users_who_think_are_not_asked_to_hurry,
     connections_that_a_server_ends_meanwhile_are_counted_and_made_anew,
+    who_waits_long_makes_new_connections,
     an_observer_ends_a_load_in_turns_and_so_does_a_flag,
 );
 
@@ -158,6 +159,16 @@ fn connections_that_a_server_ends_meanwhile_are_counted_and_made_anew() {
     let summary = run_in(&mut turns, &load_of(address, 2, Stop::External));
     assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0, 2, 2]);
     assert_eq!((summary.tally.failed(), summary.connections_opened), (0, 6));
+}
+
+/// Each waits longer than usual servers keep an idle connection, and no connection is the server's loss.
+fn who_waits_long_makes_new_connections() {
+    let server = server(Route { delay: Delay::Fixed(Duration::from_millis(10)), ..Route::default() });
+    let mut turns = Regular::new(2, 100);
+    turns.pause = Box::new(|| thread::sleep(Duration::from_millis(4_200)));
+    let summary = run_in(&mut turns, &load_of(server.addr(), 3, Stop::External));
+    assert_eq!((summary.connections_opened, summary.tally.failed()), (6, 0));
+    assert_eq!(turns.ended.iter().map(|end| end.lost).collect::<Vec<_>>(), [0; 2]);
 }
 
 fn an_observer_ends_a_load_in_turns_and_so_does_a_flag() {
