@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use model::report::{
-    BlockSummary, CellName, FailedTrial, LaunchNumbers, Measurement, Percentile, Reproduce, ServerTime, VariantSummary,
-    WarmUpSeries,
+    BlockSummary, CellName, FailedTrial, LaunchNumbers, Measurement, Percentile, Reproduce, ServerTime, StepSummary,
+    VariantSummary, WarmUpSeries,
 };
+use model::sample::{StepUse, Walked};
 use model::warm_up::Spread;
 use model::{
-    Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, TrialRecord, VariantIndex, sample, text,
+    CellRecord, Histogram, Metric, Mode, Outcome, Sample, Setting, SettingResult, StudyRecord, TrialRecord,
+    VariantIndex, sample, text,
 };
 use runtimes::Key;
 
@@ -143,8 +145,6 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
     let (tally, latency) = (sample::tally(samples()), sample::latency(samples()));
     let client_cpu_s: f64 = samples().map(|sample| sample.client_cpu_s).sum();
     let cpu: Vec<f64> = measured.iter().filter_map(|cell| metrics::cpu_per_request(&cell.samples)).collect();
-    let percentile =
-        |percent: &f64| latency.supported_quantile(percent / 100.0).map(|us| Percentile { percent: *percent, us });
     Some(Measurement {
         variant,
         cell,
@@ -155,7 +155,7 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
             throughputs.iter().copied().fold(f64::INFINITY, f64::min),
             throughputs.iter().copied().fold(0.0, f64::max),
         ],
-        percentiles: PERCENTS.iter().filter_map(percentile).collect(),
+        percentiles: percentiles(&latency),
         cpu_per_request: robust::median(&cpu),
         spreads: BTreeMap::new(),
         memory_bytes: robust::median(
@@ -163,7 +163,39 @@ fn measurement(launches: &[&TrialRecord], variant: VariantIndex, cell: usize) ->
         ),
         client_cpu_per_request: (tally.ended() > 0).then(|| client_cpu_s * 1e6 / tally.ended() as f64),
         server: typical(&measured.iter().map(|cell| metrics::server_time(cell)).collect::<Vec<_>>()),
+        steps: steps(&measured),
     })
+}
+
+fn percentiles(times: &Histogram) -> Vec<Percentile> {
+    let percentile = |percent: f64| Some(Percentile { percent, us: times.supported_quantile(percent / 100.0)? });
+    PERCENTS.into_iter().filter_map(percentile).collect()
+}
+
+/// What the steps of a cell's scenarios did in these launches; empty without scenarios.
+fn steps(measured: &[&CellRecord]) -> Vec<StepSummary> {
+    let launches: Vec<(f64, Walked)> = measured
+        .iter()
+        .filter_map(|cell| Some((sample::seconds(&cell.samples), sample::walked(&cell.samples)?)))
+        .filter(|(seconds, _)| *seconds > 0.0)
+        .collect();
+    let mut whole = Walked::default();
+    for (_, walked) in &launches {
+        whole.merge(walked);
+    }
+    let summary = |(name, step): (String, StepUse)| {
+        let good = |walked: &Walked| walked.steps.get(&name).map_or(0, |own| own.tally.good) as f64;
+        let rates: Vec<f64> = launches.iter().map(|(seconds, walked)| good(walked) / seconds).collect();
+        Some(StepSummary {
+            requests: step.tally.ended(),
+            failed_share: step.tally.failed_share(),
+            skipped: step.skipped,
+            throughput: robust::median(&rates)?,
+            percentiles: percentiles(&step.service),
+            name,
+        })
+    };
+    whole.steps.into_iter().filter_map(summary).collect()
 }
 
 /// The median of each figure.
@@ -240,10 +272,50 @@ pub fn reproduce(record: &StudyRecord, goes_on: Option<String>) -> Reproduce {
 
 #[cfg(test)]
 mod tests {
-    use model::SettingSource;
+    use model::{Failure, SettingSource};
 
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn steps_are_summed_over_launches_and_their_rate_is_the_median() {
+        let plain =
+            fixture::record(2, 0.0).trials.into_iter().find_map(|trial| trial.cells.into_iter().next()).unwrap();
+        // Each second: so many orders of 10 ms and, a tenth of them failing, payments of 20 ms; one step is left out after a failure.
+        let launch = |orders: u64| {
+            let step = |good: u64, failed: u64, skipped: u64, us: u64| {
+                let mut step = StepUse { skipped, ..StepUse::default() };
+                step.tally.good = good;
+                step.tally.failures.insert(Failure::Status, failed);
+                (0..good).for_each(|_| step.service.record(us));
+                step
+            };
+            let mut cell = plain.clone();
+            for sample in &mut cell.samples {
+                sample.length_s = 1.0;
+                let (order, pay) = (step(orders, 0, 0, 10_000), step(orders * 9 / 10, orders / 10, 1, 20_000));
+                let steps = [("order".to_owned(), order), ("pay".to_owned(), pay)].into();
+                sample.walked = Some(Walked { steps, ..Walked::default() });
+            }
+            cell
+        };
+        let launches = [20, 60, 30].map(launch);
+        let seconds: f64 = launches.iter().map(|cell| sample::seconds(&cell.samples)).sum();
+        let of_each = seconds / 3.0;
+
+        let found = steps(&launches.iter().collect::<Vec<_>>());
+
+        let [order, pay] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((order.name.as_str(), pay.name.as_str()), ("order", "pay"));
+        assert_eq!((order.requests as f64, order.skipped), (110.0 * of_each, 0));
+        assert_eq!((pay.requests as f64, pay.skipped as f64), (110.0 * of_each, seconds));
+        assert!((order.throughput - 30.0).abs() < 1e-9 && (pay.throughput - 27.0).abs() < 1e-9, "{found:?}");
+        assert!(order.failed_share == 0.0 && (pay.failed_share - 0.1).abs() < 1e-9, "{found:?}");
+        let median =
+            |step: &StepSummary| step.percentiles.iter().find(|of| (of.percent - 50.0).abs() < 1e-9).unwrap().us as f64;
+        assert!((median(order) / 10_000.0 - 1.0).abs() < 0.01 && (median(pay) / 20_000.0 - 1.0).abs() < 0.01);
+        assert!(steps(&[&plain]).is_empty());
+    }
 
     #[test]
     fn what_an_assertion_read_in_all_launches_is_reported_in_one() {

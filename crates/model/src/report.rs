@@ -198,6 +198,26 @@ pub struct Measurement {
     pub client_cpu_per_request: Option<f64>,
     /// What the server's time went into, as far as it could be seen.
     pub server: ServerTime,
+    /// The steps of its scenarios, in their order; empty where the workload has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepSummary>,
+}
+
+/// What one step of a scenario did for one variant in one cell, over all used launches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepSummary {
+    /// The step's name.
+    pub name: String,
+    /// Requests that ended.
+    pub requests: u64,
+    /// Failed share of them, 0..=1.
+    pub failed_share: f64,
+    /// Requests that were never sent, since a step before them had failed.
+    pub skipped: u64,
+    /// Median over launches of good answers per second.
+    pub throughput: f64,
+    /// Service time by percentile, from the merged histogram; only those that the count supports.
+    pub percentiles: Vec<Percentile>,
 }
 
 /// What a server's time went into: medians over launches, each absent where it could not be read.

@@ -27,6 +27,7 @@ pub fn markdown(report: &Report) -> String {
     attribution(&mut text, report);
     table(&mut text, &tables::limits::found(report, Detail::Full));
     table(&mut text, &tables::measurements(report, Detail::Full));
+    table(&mut text, &tables::steps::measured(report, Detail::Full));
     table(&mut text, &tables::server_times(report));
     table(&mut text, &tables::cores::at_most_answers(report));
     table(&mut text, &tables::variants(report));

@@ -4,8 +4,9 @@ pub mod attribution;
 pub mod cores;
 pub mod limits;
 pub mod scalability;
+pub mod steps;
 
-use model::report::{Measurement, ServerTime};
+use model::report::{Measurement, Percentile, ServerTime};
 use model::warm_up::{Lifetime, Spread, WarmUpCost};
 use model::why::{Row, Topic, WatchedLaunch};
 use model::{ChangedSeries, Comparison, LevelChange, Metric, Reach, Report, Sample, Why, text};
@@ -493,7 +494,6 @@ pub fn versions(report: &Report) -> Table {
     table
 }
 
-/// A value as it is written, or the sign that there is none.
 /// The steps or stages of a load. Latency is service time in a closed loop, response time in an open one.
 pub fn parts(parts: &[(String, Sample)], is_open: bool) -> Table {
     let latency = if is_open { "response time" } else { "service time" };
@@ -520,6 +520,7 @@ pub fn parts(parts: &[(String, Sample)], is_open: bool) -> Table {
     table
 }
 
+/// A value as it is written, or the sign that there is none.
 fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> Cell {
     value.map_or_else(|| number::NONE.into(), |value| write(value).into())
 }
@@ -543,7 +544,12 @@ pub fn per_cpu_second(cpu_us: f64) -> f64 {
 
 /// One of a measurement's percentiles, µs.
 pub fn percentile(measurement: &Measurement, percent: f64) -> Option<f64> {
-    let found = measurement.percentiles.iter().find(|percentile| same(percentile.percent, percent));
+    among(&measurement.percentiles, percent)
+}
+
+/// One of these percentiles, µs.
+fn among(percentiles: &[Percentile], percent: f64) -> Option<f64> {
+    let found = percentiles.iter().find(|percentile| same(percentile.percent, percent));
     found.map(|found| found.us as f64)
 }
 

@@ -32,6 +32,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     page.attribution(report);
     page.table(&tables::limits::found(report, Detail::Brief));
     page.table(&tables::measurements(report, Detail::Brief));
+    page.table(&tables::steps::measured(report, Detail::Brief));
     page.crossings(report);
     page.warming_up(report);
     page.why(report);

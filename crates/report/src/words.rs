@@ -256,6 +256,9 @@ const SECONDARY_NOTE: &str = " Secondary metrics were judged together when the r
 /// What the numbers of the measurements' table are: others than the decision's.
 pub const MEASUREMENTS_NOTE: &str = "Medians over launches; percentiles over all requests of all launches together.";
 
+/// What the numbers of the table of steps are.
+pub const STEPS_NOTE: &str = "Throughput: median over launches of good answers to this step. Percentiles: service time, over all requests of all launches together. Not sent: a step before it had failed.";
+
 /// What the numbers of the table of the server's time are.
 pub const SERVER_TIME_NOTE: &str = "Medians over launches, per good answer. Services' CPU is beside the server's CPU per request, kernel CPU a part of it; JIT is the time of the JVM's compiler threads. The busiest core is the host's, whoever used it; waits and preemptions are context switches of the server's threads; at safepoints all Java threads stand still, for collections or anything else. Collections, the time of collecting and objects allocated are MRI's.";
 

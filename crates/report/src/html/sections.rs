@@ -181,10 +181,11 @@ fn cells(page: &mut Markup, report: &Report) {
     }
     section(page, "measurements", "Measurements", |section| {
         draw_table(section, &table, "");
-        let times = tables::server_times(report);
-        if !times.is_empty() {
-            section.leaf("h3", &[], &times.caption);
-            draw_table(section, &times, "");
+        for more in [tables::steps::measured(report, Detail::Full), tables::server_times(report)] {
+            if !more.is_empty() {
+                section.leaf("h3", &[], &more.caption);
+                draw_table(section, &more, "");
+            }
         }
         use_of_cores(section, report);
         pairs(section, charts::latency(report));
