@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use miette::SourceSpan;
 use model::assertion::{Assertion, AssertionSource, Expected};
-use model::study::Workload;
+use model::study::{Workload, WorkloadKind};
 use regex::Regex;
 
 use crate::file::{AssertionKeys, RuntimeName, ServerKeys, When};
@@ -67,15 +67,23 @@ pub(crate) fn check_names(all: &[At<AssertionKeys>], known: &[&str], problems: &
     }
 }
 
-/// Steps whose answers are counted, held against those that the workloads have.
+/// Why no name is known.
+const ONLY_ONE: &str = "answers to single requests are counted where the study has one workload: make it a step of a scenario, or remove the \
+    other workloads";
+
+/// Steps whose answers are counted, held against those that the workloads have. A workload that is a single request counts as its own
+/// step where it is the only one: mixed with others, its answers are not told apart.
 pub(crate) fn check_steps(all: &[At<AssertionKeys>], workloads: &[Workload], problems: &mut Problems) {
-    let known: Vec<&str> = workloads.iter().flat_map(|workload| workload.kind.steps()).flatten().collect();
+    let known: Vec<&str> = match workloads {
+        [Workload { name, kind: WorkloadKind::Request { .. }, .. }] => vec![name],
+        _ => workloads.iter().flat_map(|workload| workload.kind.steps()).flatten().collect(),
+    };
     for name in all.iter().filter_map(|keys| keys.answered.as_ref()).flat_map(|names| &names.value) {
         if !known.contains(&name.as_str()) {
             problems.add(
                 Problem::new(format!("no step of a workload is called `{}`", name.value))
                     .at(name.place, "named here")
-                    .help(did_you_mean(name, &known)),
+                    .help(if known.is_empty() { ONLY_ONE.to_owned() } else { did_you_mean(name, &known) }),
             );
         }
     }

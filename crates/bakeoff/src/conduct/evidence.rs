@@ -3,7 +3,8 @@
 use indexmap::IndexMap;
 use model::assertion::Expected;
 use model::profiling::Observation;
-use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Sample, Setting, WarmUpRecord, sample};
+use model::study::Workload;
+use model::{AnswerSample, CellRecord, FailedTearDowns, LaunchFacts, Sample, Setting, Tally, WarmUpRecord, sample};
 
 use super::error::TrialError;
 
@@ -19,7 +20,7 @@ pub(super) struct Evidence {
     pub whole_heap_bytes: [Option<u64>; 2],
     pub oom_kills: u64,
     pub failed_tear_downs: Option<FailedTearDowns>,
-    /// What loads sent, by the scenarios' steps.
+    /// What loads sent, by the scenarios' steps; by the workload where it is a single request.
     pub loaded: IndexMap<String, SentCounts>,
     /// Requests that loads had sent and did not wait for when they were over.
     pub abandoned: u64,
@@ -35,12 +36,48 @@ pub(super) struct SentCounts {
     unknown: u64,
 }
 
+impl SentCounts {
+    fn add(&mut self, tally: &Tally) {
+        self.good += tally.good;
+        let sent = tally.failures.iter().filter(|(failure, _)| failure.was_sent());
+        self.unknown += sent.map(|(_, count)| count).sum::<u64>();
+    }
+
+    fn add_one(&mut self, is_good: bool) {
+        *(if is_good { &mut self.good } else { &mut self.unknown }) += 1;
+    }
+}
+
 /// What a load left behind.
 #[derive(Default)]
 pub(super) struct LeftBehind {
     pub failed_tear_downs: Option<FailedTearDowns>,
     /// Requests that were sent and not waited for when it was over.
     pub abandoned: u64,
+}
+
+/// Whose requests a load makes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LoadOf<'s> {
+    /// All workloads, mixed. Their numbers stand before the names of steps, `2/order`; requests without steps are nobody's.
+    All,
+    /// The workload of this name.
+    One(&'s str),
+}
+
+impl<'s> LoadOf<'s> {
+    /// A load of all of these.
+    pub fn all(workloads: &'s [Workload]) -> Self {
+        if let [only] = workloads { Self::One(&only.name) } else { Self::All }
+    }
+
+    /// Whose a step is: the part of its name that the study gave it.
+    fn step(self, name: &str) -> &str {
+        match self {
+            Self::All => name.split_once('/').map_or(name, |(_, own)| own),
+            Self::One(_) => name,
+        }
+    }
 }
 
 /// A launch that ended before its time: why, and what it had shown until then.
@@ -61,9 +98,8 @@ impl Evidence {
         }
     }
 
-    /// Adds what one more load came to, its samples apart. A load of `several` workloads puts their numbers before the names of steps:
-    /// `2/order`.
-    pub fn add_load(&mut self, samples: &[Sample], left: LeftBehind, several: bool) {
+    /// Adds what one more load came to, its samples apart.
+    pub fn add_load(&mut self, samples: &[Sample], left: LeftBehind, of: LoadOf<'_>) {
         match (&mut self.failed_tear_downs, left.failed_tear_downs) {
             (Some(before), Some(failed)) => before.users += failed.users,
             (none @ None, failed) => *none = failed,
@@ -71,33 +107,44 @@ impl Evidence {
         }
         self.abandoned += left.abandoned;
         for sample in samples {
-            self.add_steps(sample, several);
+            self.add_sample(sample, of);
         }
     }
 
-    /// Counts what a sample has of each step.
-    pub fn add_steps(&mut self, sample: &Sample, several: bool) {
-        for (name, step) in sample.walked.iter().flat_map(|walked| &walked.steps) {
-            let own = name.split_once('/').filter(|_| several).map_or(name.as_str(), |(_, own)| own);
-            let counts = self.loaded.entry(own.to_owned()).or_default();
-            counts.good += step.tally.good;
-            let sent = step.tally.failures.iter().filter(|(failure, _)| failure.was_sent());
-            counts.unknown += sent.map(|(_, count)| count).sum::<u64>();
+    /// Counts what a sample has of each step or, without steps, of its workload.
+    pub fn add_sample(&mut self, sample: &Sample, of: LoadOf<'_>) {
+        match (&sample.walked, of) {
+            (Some(walked), of) => {
+                for (name, step) in &walked.steps {
+                    self.sent(of.step(name)).add(&step.tally);
+                }
+            }
+            (None, LoadOf::One(workload)) => self.sent(workload).add(&sample.tally),
+            (None, LoadOf::All) => {}
         }
     }
 
-    /// How many requests of these steps were answered well until now, in loads and one by one: so many a server has carried out, or as
-    /// many more as were sent without a good answer.
-    pub fn answered(&self, steps: &[String]) -> Expected {
+    /// Counts one request that was sent apart from all loads, of a workload that is a single request.
+    pub fn add_request(&mut self, workload: &str, is_good: bool) {
+        self.sent(workload).add_one(is_good);
+    }
+
+    fn sent(&mut self, name: &str) -> &mut SentCounts {
+        self.loaded.entry(name.to_owned()).or_default()
+    }
+
+    /// How many requests of these steps, or of the workload of this name, were answered well until now, in loads and one by one: so many a
+    /// server has carried out, or as many more as were sent without a good answer.
+    pub fn answered(&self, names: &[String], workloads: &[Workload]) -> Expected {
         let mut counts = SentCounts { good: 0, unknown: self.abandoned };
         for answer in &self.answers {
-            if answer.step.as_ref().is_some_and(|step| steps.contains(step)) {
-                *(if answer.unmet.is_empty() { &mut counts.good } else { &mut counts.unknown }) += 1;
+            if names.contains(answer.step.as_ref().unwrap_or(&workloads[answer.workload].name)) {
+                counts.add_one(answer.unmet.is_empty());
             }
         }
-        for step in steps.iter().filter_map(|step| self.loaded.get(step)) {
-            counts.good += step.good;
-            counts.unknown += step.unknown;
+        for sent in names.iter().filter_map(|name| self.loaded.get(name)) {
+            counts.good += sent.good;
+            counts.unknown += sent.unknown;
         }
         Expected::count(counts.good, counts.unknown)
     }

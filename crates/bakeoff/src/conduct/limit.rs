@@ -9,7 +9,7 @@ use model::search::{LimitStep, Overload, SearchEnd, StepResult};
 use model::{Arrivals, CellIndex, CellRecord, FindLimit, LimitSearch, Phase, Profile, Sample, Slice, Stage};
 
 use super::error::TrialError;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, LoadOf};
 use super::live::LiveServer;
 use super::loading::{Extent, Judged, Loaded};
 use super::turns::Turn;
@@ -30,8 +30,10 @@ pub(super) fn search<'l>(
     let since_ready_s = live.ready.elapsed().as_secs_f64();
     let measure = live.launch.run.record.plan.schedule.measure;
     let base = live.cell_load(cell, workloads, Stop::External);
-    let mut search = Search { live, base, find, measure, turn, evidence, loaded_s: 0.0, slices: Vec::new() };
-    let made = search.make(&workloads[live.launch.run.record.plan.cells[cell].workload]);
+    let index = live.launch.run.record.plan.cells[cell].workload;
+    let workload = live.workload_of(cell);
+    let mut search = Search { live, base, find, measure, turn, evidence, workload, loaded_s: 0.0, slices: Vec::new() };
+    let made = search.make(&workloads[index]);
     let Search { turn, slices, loaded_s: length_s, .. } = search;
     let record = made.map(|Made { steps, end, overload, samples }| CellRecord {
         cell,
@@ -57,6 +59,8 @@ struct Search<'s, 'l> {
     turn: Option<Turn<'l>>,
     /// What it sends is counted here.
     evidence: &'s mut Evidence,
+    /// The workload's name.
+    workload: &'l str,
     /// How long its loads took so far, seconds.
     loaded_s: f64,
     slices: Vec<Slice>,
@@ -125,7 +129,7 @@ impl Search<'_, '_> {
         let load = Load { arrivals, ..self.base.clone() };
         let (loaded, ended) = self.live.load(Phase::Measure, &load, Extent::Whole(length), self.turn.take(), judge);
         let Loaded { samples, slices, left, turn, .. } = loaded;
-        self.evidence.add_load(&samples, left, false);
+        self.evidence.add_load(&samples, left, LoadOf::One(self.workload));
         self.loaded_s += model::sample::seconds(&samples);
         self.slices.extend(slices);
         self.turn = turn;
@@ -134,7 +138,7 @@ impl Search<'_, '_> {
 
     /// Waits until the server answers a single request in time again, for as long as it might take to recover: what a step leaves is no part
     /// of the next.
-    fn rest(&self, workload: &PreparedWorkload) -> Result<(), TrialError> {
+    fn rest(&mut self, workload: &PreparedWorkload) -> Result<(), TrialError> {
         let within = Duration::from_micros(self.find.objective.within_us);
         let PreparedWorkload::Request { prepared, expected, .. } = workload else { return Ok(()) };
         let until = Instant::now() + self.find.longest_recovery(self.measure);
@@ -142,7 +146,9 @@ impl Search<'_, '_> {
             self.live.launch.go_on()?;
             let began = Instant::now();
             let answer = load::fetch(&self.live.target, prepared, within);
-            if answer.is_ok_and(|answer| expected.unmet(&answer).is_empty()) && began.elapsed() <= within {
+            let is_good = answer.is_ok_and(|answer| expected.unmet(&answer).is_empty());
+            self.evidence.add_request(self.workload, is_good);
+            if is_good && began.elapsed() <= within {
                 break;
             }
             thread::sleep(LOOK);

@@ -45,7 +45,7 @@ impl<'l> LiveServer<'l> {
         let due = |assertion: &&Assertion| assertion.after == after && !(after && is_pilot);
         let counted = |assertion: &Assertion| match &assertion.answered[..] {
             [] => assertion.clone(),
-            steps => Assertion { expect: evidence.answered(steps), ..assertion.clone() },
+            names => Assertion { expect: evidence.answered(names, &prepared.study.workloads), ..assertion.clone() },
         };
         let due = prepared.study.variants[*variant].assertions.iter().filter(due);
         let assertions: Vec<Assertion> = due.map(counted).collect();

@@ -10,7 +10,7 @@ use server::Site;
 
 use super::answers;
 use super::error::TrialError;
-use super::evidence::{Evidence, PhaseResult};
+use super::evidence::{Evidence, LoadOf, PhaseResult};
 use super::launch::Purpose;
 use super::limit;
 use super::live::LiveServer;
@@ -121,7 +121,7 @@ impl<'l> Inspected<'l> {
             }
         });
         let Loaded { samples, slices, left, turn, .. } = loaded;
-        evidence.add_load(&samples, left, workloads.len() > 1);
+        evidence.add_load(&samples, left, LoadOf::all(&record.study.workloads));
         evidence.warm_up = Some(WarmUpRecord { samples, slices, steady });
         let (evidence, ()) = evidence.then(ended)?;
         Ok(Warm(Inspected { live, turn, evidence, workloads }))
@@ -159,7 +159,7 @@ impl<'l> Warm<'l> {
         let (jruby_before, gc_before) = (live.server.jruby_counts(), live.server.ruby_gc());
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(length), turn, &mut |_| Judged::Continue);
         let Loaded { began, samples, slices, left, turn } = loaded;
-        evidence.add_load(&samples, left, false);
+        evidence.add_load(&samples, left, LoadOf::One(live.workload_of(cell)));
         let (ramp_up, samples) = samples.into_iter().partition(|second| second.start_s < ramp_up_s as f64);
         let since_ready_s = began.duration_since(live.ready).as_secs_f64();
         let jruby = jruby_before.filter(|_| ended.is_ok()).and_then(|before| live.server.jruby_counts()?.since(before));

@@ -8,7 +8,7 @@ use model::profiling::{Observation, Recording};
 use model::{Arrivals, CellIndex, Phase, Profile, ProfilingRun, StudyRecord, VariantIndex, sample};
 
 use super::error::{ConductError, TrialError};
-use super::evidence::{Evidence, PhaseResult};
+use super::evidence::{Evidence, LoadOf, PhaseResult};
 use super::launch::{Launch, Purpose, Run};
 use super::lifetime::LaunchEnd;
 use super::loading::{Extent, Judged};
@@ -49,6 +49,7 @@ impl Warm<'_> {
         let record = live.launch.run.record;
         let cell = decisive_cell(record);
         live.launch.enter(Phase::Watch, cell);
+        let of = cell.map_or(LoadOf::all(&record.study.workloads), |cell| LoadOf::One(live.workload_of(cell)));
         let window = analysis::profiling_window(record);
         let load = match cell {
             Some(cell) => Ok(watched_load(live.cell_load(cell, &workloads, Stop::External), record, cell)),
@@ -69,7 +70,7 @@ impl Warm<'_> {
                 Judged::Continue
             });
             turn = loaded.turn;
-            evidence.add_load(&loaded.samples, loaded.left, cell.is_none() && workloads.len() > 1);
+            evidence.add_load(&loaded.samples, loaded.left, of);
             let before = requests;
             requests += sample::tally(&loaded.samples).ended();
             // A load that ends by itself has been made; one that got nowhere would never end.

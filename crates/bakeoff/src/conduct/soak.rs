@@ -16,7 +16,7 @@ use store::{Store, StoreError};
 use super::Conductor;
 use super::error::ConductError;
 use super::event::{Ending, Event, Relay};
-use super::evidence::{Evidence, PhaseResult};
+use super::evidence::{Evidence, LoadOf, PhaseResult};
 use super::launch::{Launch, Purpose, Run};
 use super::lifetime::LaunchEnd;
 use super::loading::{Extent, Judged};
@@ -187,8 +187,9 @@ impl Warm<'_> {
         let load = live.cell_load(plan.cell, &workloads, Stop::After(plan.duration));
         let mut held = live.server.held();
         let mut open = OpenWindow::new(f64::from(plan.window_s));
+        let of = LoadOf::One(live.workload_of(plan.cell));
         let (loaded, ended) = live.load(Phase::Measure, &load, Extent::Fixed(plan.duration), turn, &mut |sample| {
-            evidence.add_steps(sample, false);
+            evidence.add_sample(sample, of);
             if let Some(mut window) = open.add(sample) {
                 if let Some(used) = &mut window.server {
                     used.held = held.sample();
@@ -201,7 +202,7 @@ impl Warm<'_> {
             let _ = soaking.seen.send(Seen::Window(Box::new(window)));
         }
         // Its samples were counted one by one.
-        evidence.add_load(&[], loaded.left, false);
+        evidence.add_load(&[], loaded.left, of);
         let (mut evidence, ()) = evidence.then(ended)?;
         evidence.whole_heap_bytes[1] = live.server.live_heap_bytes();
         Ok(Self(Inspected { live, turn: loaded.turn, evidence, workloads }))

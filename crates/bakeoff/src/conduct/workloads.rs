@@ -29,7 +29,7 @@ pub(super) enum PreparedWorkload {
     Scenarios(Script),
 }
 
-impl LiveServer<'_> {
+impl<'l> LiveServer<'l> {
     /// The study's workloads, ready to be sent.
     pub fn workloads(&self, site: &Site) -> Result<Vec<PreparedWorkload>, TrialError> {
         let trial_error = |error| self.launch.trial_error(Phase::Inspect, error);
@@ -130,6 +130,12 @@ impl LiveServer<'_> {
             backend: self.launch.run.record.host.backend,
             ..Load::new(self.target.clone(), source, stop)
         }
+    }
+
+    /// The name of a cell's workload.
+    pub fn workload_of(&self, cell: CellIndex) -> &'l str {
+        let record = self.launch.run.record;
+        &record.study.workloads[record.plan.cells[cell].workload].name
     }
 }
 

@@ -10,6 +10,16 @@ fn pool(workers: u32, keys: &str) -> String {
     script("", &format!("body = {{ size = 2000 }}\ndelay = \"10ms\"\nworkers = {workers}\n{keys}"))
 }
 
+/// All that the server was sent, held against what was answered.
+const COUNTED: &str = r#"
+[[assertion]]
+name = "pages"
+http = { get = "/known/record", json = "$.paths['/page'].received" }
+when = "after"
+answered = ["page"]
+
+[warmup]"#;
+
 fn searching(levels: &[(&str, &str)], find: &str) -> Place {
     let place = Place::with_study(levels);
     place.change("concurrency = 2", find).change("blocks = { min = 5, max = 5 }", "blocks = { min = 3, max = 3 }");
@@ -32,6 +42,7 @@ fn the_capacity_is_found_and_who_collapses_beyond_it() {
         &[("sheds", &sheds), ("collapses", &collapses)],
         "find_limit = { p95 = \"100ms\", from = 350, to = 5_000 }",
     );
+    place.change("\n[warmup]", COUNTED);
     place.run(&["check", "study.toml"]).ends_with(0).says("page@limit").says("decides capacity");
     let ran = place.run(&["run", "study.toml", "--seed", "3"]).ends_with(0);
     ran.says("the capacity of collapses is").says("higher than that of sheds").says("page@limit: p95 within 100 ms");
@@ -55,6 +66,10 @@ fn the_capacity_is_found_and_who_collapses_beyond_it() {
     let recovery = |overload: &model::search::OverloadSummary| overload.recovery.map_or(f64::MAX, |took| took.median);
     assert!(recovery(first) < recovery(second), "{first:#?} {second:#?}");
     assert_eq!(findings(&report, "limit-not-found"), Vec::<&Finding>::new());
+    assert_eq!(findings(&report, "assertion-failed"), Vec::<&Finding>::new());
+    let counted =
+        place.trials().iter().flat_map(|trial| trial["settings"].as_array().unwrap().clone()).collect::<Vec<_>>();
+    assert_eq!(counted.iter().filter(|setting| setting["name"] == "pages").count(), 6, "{counted:#?}");
     for page in ["--md", "--csv"] {
         place.run(&["report", page]).ends_with(0).says("capacity").says("goodput");
     }

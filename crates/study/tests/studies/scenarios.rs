@@ -120,6 +120,8 @@ fn a_workload_of_a_study_holds_the_same() {
     wrong(&counting("answered = [\"order\"]"), "how many are answered is known after the loads");
     wrong(&counting("answered = [\"orders\"]\nwhen = \"after\""), "no step of a workload is called `orders`");
     wrong(&counting("answered = []\nwhen = \"after\""), "nothing is counted");
+    let beside = "answered = [\"page\"]\nwhen = \"after\"\n[[workload]]\nname = \"page\"\nget = \"/\"\nconcurrency = 1";
+    wrong(&counting(beside), "no step of a workload is called `page`");
     wrong(&counting("answered = [\"order\"]\nwhen = \"after\"\nexpect = 1"), "assertion `orders` expects two things");
 }
 

@@ -367,6 +367,11 @@ fn assertions_that_cannot_hold() {
     wrong("threads = \"^w\"\nexpect = \"many\"", &["\"many\""], "no number of threads is `many`");
     wrong("threads = \"^w\"\nexpect = -1", &["-1"], "can never hold");
     wrong("threads = \"^w\"", &["\"pool\""], "one of `expect` and `answered` is needed");
+    wrong(
+        "command = \"x\"\nanswered = [\"on\"]\nwhen = \"after\"",
+        &["\"on\""],
+        "no step of a workload is called `on`",
+    );
     wrong("expect = 1", &["\"pool\""], "one of `jmx`, `http`, `command` and `threads` is needed");
     wrong("threads = \"^w\"\ncommand = \"ask\"\nexpect = 1", &["\"ask\"", "\"^w\""], "leave one of them");
     wrong("http = { get = \"s\", json = \"$.a\" }\nexpect = 1", &["\"s\""], "`s` is not a path");
