@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(gravest(rule, &record), Some(Severity::Invalid));
         let delay = |factor, ms| RequestedSetting::new(factor, jvm::given(&format!("-Dgateway.delay.ms={ms}")));
         record.study.variants[1].treatment.push(delay("delay", 3000));
-        assert_eq!(gravest(rule, &record), Some(Severity::Invalid), "nothing says where the other's comes from");
+        assert_eq!(gravest(rule, &record), Some(Severity::Warning), "nothing says where the other's comes from");
         record.study.variants[0].shared.push(delay("", 100));
         assert_eq!(gravest(rule, &record), None);
         let of_delay = |difference: &EnvironmentDifference| difference.factor.as_deref() == Some("delay");
