@@ -145,7 +145,7 @@ pub struct LaunchFacts {
     /// Ruby gems that it had loaded when it had answered: name and version.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub gems: IndexMap<String, String>,
-    /// Archives that its processes had open when it had answered, whoever opened them: name and SHA-256, hexadecimal.
+    /// Archives that its processes had open when it became ready or had answered, whoever opened them: name and SHA-256, hexadecimal.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub opened: IndexMap<String, String>,
     /// How its Ruby was built: names and values of `RbConfig`.

@@ -38,6 +38,8 @@ pub struct Running {
     serving: Serving,
     inside: Option<Inside>,
     facts: LaunchFacts,
+    /// Archives that its processes had open when it became ready: Tomcat soon closes those of an application that are not read.
+    opened: HashSet<PathBuf>,
 }
 
 impl Running {
@@ -78,7 +80,8 @@ impl Running {
             ready_s,
             log: launch.order.log.clone(),
         };
-        Self { supervised, group, launch, installed, serving, inside, facts }
+        let opened = open_archives(serving.root);
+        Self { supervised, group, launch, installed, serving, inside, facts, opened }
     }
 
     /// What is known of the process that serves, as of when it became ready.
@@ -217,15 +220,15 @@ impl Running {
         Sampling::start(rubies, folder, interrupted).map(Recorder::Stackprof)
     }
 
-    /// What is known of it once it has answered, added to `facts`: gems that its Rubies report, archives that its processes
-    /// have open, and what a Ruby is that has come up since it was ready. Whether it reports something else of itself than then, so
-    /// that settings are to be read back again.
+    /// What is known of it once it has answered, added to `facts`: gems that its Rubies report, archives that its processes have open, or had
+    /// when it became ready, and what a Ruby is that has come up since. Whether it reports something else of itself than then, so that
+    /// settings are to be read back again.
     pub fn loaded(&self, facts: &mut LaunchFacts) -> bool {
         facts.gems = self.serving.gems();
         let known: HashSet<&Path> = self.installed.files.values().map(PathBuf::as_path).collect();
-        let processes = proc::descendants(self.serving.root);
-        let open = processes.iter().flat_map(|process| proc::open_files(process.pid));
-        let archives = open.filter(|path| library::is_archive(path) && !known.contains(path.as_path()));
+        let mut archives = open_archives(self.serving.root);
+        archives.extend(self.opened.iter().cloned());
+        let archives = archives.into_iter().filter(|path| !known.contains(path.as_path()));
         let named = |path: PathBuf| Some((path.file_name()?.to_string_lossy().into_owned(), hash::sha256(&path).ok()?));
         let mut opened: Vec<(String, String)> = archives.filter_map(named).collect();
         opened.sort();
@@ -298,6 +301,13 @@ impl Running {
     pub fn stop(mut self, grace: Duration) -> Result<Exit, SuperviseError> {
         self.supervised.stop(grace)
     }
+}
+
+/// Archives that the processes below `root` have open.
+fn open_archives(root: u32) -> HashSet<PathBuf> {
+    let processes = proc::descendants(root);
+    let open = processes.iter().flat_map(|process| proc::open_files(process.pid));
+    open.filter(|path| library::is_archive(path)).collect()
 }
 
 /// How a Ruby was built, as it reports.

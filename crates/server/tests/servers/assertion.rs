@@ -185,6 +185,21 @@ fn what_other_programs_show() {
     assert_eq!(facts.opened["known.jar"].len(), 64, "{:?}", facts.opened);
 }
 
+/// As Tomcat does with those of an application.
+#[test]
+fn an_archive_that_is_closed_soon_is_known_all_the_same() {
+    let closes = "early = File.open('early.jar')\n\
+                  Thread.new { sleep 0.01 until File.exist?('close'); early.close; File.write('closed', '') }\n";
+    let dir = study("server.rb", &format!("{closes}{RUBY_SERVER}"));
+    std::fs::write(dir.path().join("early.jar"), "an archive").unwrap();
+    let running = launch(&spec(ruby("server.rb"), &["{port}"], dir.path()), &dir);
+    std::fs::write(dir.path().join("close"), "").unwrap();
+    needs::eventually("the archive is closed", || dir.path().join("closed").is_file());
+    let mut facts = running.facts().clone();
+    running.loaded(&mut facts);
+    assert_eq!(facts.opened["early.jar"].len(), 64, "{:?}", facts.opened);
+}
+
 /// What answers is no JVM, and behind it there are two.
 #[test]
 fn jvms_of_which_none_answers_are_reported() {
