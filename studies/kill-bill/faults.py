@@ -154,7 +154,8 @@ def listener_on(port):
 FAULTS = {
     "database-ends": Fault("the database is ended in the third launch", SHORT | POSTGRESQL, 0, (
         "trial-failed", "service database ended by itself", "database system is shut down"), end_database),
-    "database-refuses": Fault("the database lets one side not in", SHORT | POSTGRESQL | of_other({"org.killbill.dao.user": "stranger"}), 5, (
+    "database-refuses": Fault("the database does not let one side in", SHORT | POSTGRESQL | of_other({"org.killbill.dao.user": "stranger"}) | {
+        'within = "180s"': 'within = "60s"'}, 5, (
         "trial-failed (other: failed 2 of 2 launches", "no pg_hba.conf entry for host")),
     "wrong-password": Fault("the plugins' pool has a wrong password, so the health check is red", SHORT | of_other({
         "org.killbill.billing.osgi.dao.password": "wrong", "study.healthy.within.s": "30"}), 5, (
@@ -164,7 +165,7 @@ FAULTS = {
     "pending": Fault("the gateway leaves payments pending", SHORT | of_other({"gateway.answer": "PENDING"}), 5, (
         "responses-differ", "step capture", "status 201 | 400")),
     "slow-gateway": Fault("the gateway takes longer than Kill Bill waits", SHORT | of_other({
-        "gateway.delay.ms": "8000", "org.killbill.payment.plugin.timeout": "4s"}), 5, (
+        "gateway.delay.ms": "12000", "org.killbill.payment.plugin.timeout": "10s"}), 5, (
         "responses-differ", "step authorize", "status 201 | 504")),
     "full-disk": Fault("the disk is full from the third launch on", SHORT, 1, (
         "what was measured is stored, --resume goes on",), fill_disk, has_disk=True),
