@@ -226,7 +226,7 @@ def attempt(bakeoff, name):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if fault.has_disk:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(folder)], check=True)
     run = None
     try:
         for ending in (".out", ".err"):
