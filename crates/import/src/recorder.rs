@@ -132,22 +132,25 @@ impl Recorder {
 
     /// Adds a request, or says why it is none.
     pub fn add(&mut self, request: &Request) -> Result<(), &'static str> {
-        self.check(request)?;
-        self.add_checked(request);
+        let ended_ms = request.ended_ms();
+        self.span_ms = Some(self.near_span(request, ended_ms)?);
+        self.count(request, ended_ms);
         Ok(())
     }
 
     /// Why a request is none, if its time lies too far from that of the others.
     pub fn check(&self, request: &Request) -> Result<(), &'static str> {
-        let (first, last) = self.span_with(request);
-        let is_near = last.checked_sub(first).is_some_and(|length| length <= LONGEST_MS);
-        if is_near { Ok(()) } else { Err("its time lies more than 90 days from that of the others") }
+        self.near_span(request, request.ended_ms()).map(|_| ())
     }
 
-    /// Adds a request that was checked, now or before.
+    /// Adds a request that was checked before.
     pub fn add_checked(&mut self, request: &Request) {
-        self.span_ms = Some(self.span_with(request));
         let ended_ms = request.ended_ms();
+        self.span_ms = Some(self.span_with(request, ended_ms));
+        self.count(request, ended_ms);
+    }
+
+    fn count(&mut self, request: &Request, ended_ms: i64) {
         let is_never_sent = !request.is_good && request.took_us < 1_000 && !may_be_of_the_server(request.code);
         let failed = u64::from(!request.is_good);
         if self.series.is_empty() {
@@ -171,9 +174,16 @@ impl Recorder {
         label.count(request.code, 1 - failed);
     }
 
+    /// As [`Self::span_with`], if it is no longer than a run may be.
+    fn near_span(&self, request: &Request, ended_ms: i64) -> Result<(i64, i64), &'static str> {
+        let (first, last) = self.span_with(request, ended_ms);
+        let is_near = last.checked_sub(first).is_some_and(|length| length <= LONGEST_MS);
+        if is_near { Ok((first, last)) } else { Err("its time lies more than 90 days from that of the others") }
+    }
+
     /// First beginning and last end, this request's among them.
-    fn span_with(&self, request: &Request) -> (i64, i64) {
-        let of_request = (request.began_ms, request.ended_ms());
+    fn span_with(&self, request: &Request, ended_ms: i64) -> (i64, i64) {
+        let of_request = (request.began_ms, ended_ms);
         self.span_ms.map_or(of_request, |(first, last)| (first.min(of_request.0), last.max(of_request.1)))
     }
 
